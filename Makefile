@@ -1,0 +1,54 @@
+# `make demo` and `make test` do all of the set-up themselves, in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all test-oldest lint format bench bench-lam clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python -m seraph.demo
+
+test: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(VENV)/.dev lint
+	$(BIN)/python -m pytest
+
+# The suite on exactly the lower bounds that pyproject.toml states.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
+	.venv-oldest/bin/python tools/lower_bounds.py > .venv-oldest/bounds.txt
+	.venv-oldest/bin/python -m pip install --quiet -e ".[test]" -c .venv-oldest/bounds.txt
+	.venv-oldest/bin/python -m pytest -m "not slow"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.core
+
+bench-lam: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.choosing_lam
+
+clean:
+	rm -rf .venv .venv-oldest build dist demo.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(PIP) -e ".[plot]"
+	touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml
+	$(PIP) -e ".[dev]"
+	touch $@ $(VENV)/.demo

@@ -1,0 +1,182 @@
+"""What every learner of a Mahalanobis distance can do once it has learned one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+_FLOATS = (np.float64, np.float32)
+
+
+class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
+
+    A subclass implements ``fit`` and ends it with ``_learned``.
+    """
+
+    components_: NDArray
+
+    def _check_points(self, X: ArrayLike) -> NDArray:
+        """Points to learn from, as an array; nothing is written to the learner yet."""
+        return check_array(X, dtype=_FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
+
+    def _learned(self, X: ArrayLike, components: NDArray, **attributes: Any) -> Self:
+        """Write what was learned from `X`, all of it and only now.
+
+        The rows of `components` get a definite sign: their largest entry is positive.
+        """
+        if components.size:
+            peak = np.argmax(np.abs(components), axis=1)
+            signs = np.sign(components[np.arange(len(components)), peak])
+            components = components * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.__dict__.update(components_=components, **attributes)
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Map points to where the learned distance is the Euclidean one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, rank)
+            The mapped points.
+        """
+        check_is_fitted(self)
+        points: NDArray = validate_data(self, X, dtype=_FLOATS, reset=False)
+        return points @ self.components_.T.astype(points.dtype, copy=False)
+
+    def pair_distance(self, pairs: ArrayLike) -> NDArray:
+        """Distance between the two points of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features)
+            Pairs of points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Learned distances.
+        """
+        return np.sqrt(self._squared_distances(pairs))
+
+    def pair_score(self, pairs: ArrayLike) -> NDArray:
+        """Score of each pair, the higher the more alike: the negative distance.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features)
+            Pairs of points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Negative learned distances.
+        """
+        return -self.pair_distance(pairs)
+
+    def get_metric(self) -> MahalanobisMetric:
+        """Learned distance as a function of two points, for scikit-learn's ``metric=``.
+
+        It can be pickled, and stays as it is when the learner is fitted again. Mapping the
+        points with ``transform`` and using the Euclidean distance gives the same, faster.
+
+        Returns
+        -------
+        MahalanobisMetric
+            Function of two arrays of shape (n_features,).
+        """
+        check_is_fitted(self)
+        return MahalanobisMetric(self.components_.copy())
+
+    def get_mahalanobis_matrix(self) -> NDArray:
+        """Matrix ``A`` of the learned distance, ``d(x, x')^2 = (x - x')' A (x - x')``.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            Symmetric positive semi-definite matrix.
+        """
+        check_is_fitted(self)
+        return self.components_.T @ self.components_
+
+    def _squared_distances(self, pairs: ArrayLike) -> NDArray:
+        check_is_fitted(self)
+        points: NDArray = check_array(
+            pairs,
+            dtype=_FLOATS,
+            allow_nd=True,
+            ensure_2d=False,
+            ensure_min_samples=0,
+            estimator=self,
+            input_name="pairs",
+        )
+        m = self.components_.shape[1]
+        if points.ndim != 3 or points.shape[1:] != (2, m):
+            raise ValueError(
+                f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
+                "For an array of row numbers of a table X, pass X[row_numbers]."
+            )
+        difference = (points[:, 0] - points[:, 1]) @ self.components_.T.astype(points.dtype)
+        return np.einsum("kr,kr->k", difference, difference)
+
+
+@dataclass(frozen=True)
+class MahalanobisMetric:
+    """Distance between two points under a learned metric.
+
+    Parameters
+    ----------
+    components : ndarray of shape (rank, n_features)
+        Factor of the metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> MahalanobisMetric(np.array([[2.0, 0.0]]))([0.0, 0.0], [1.0, 5.0])
+    2.0
+    """
+
+    components: NDArray
+
+    def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
+        """Distance between `u` and `v`."""
+        difference = np.asarray(u) - np.asarray(v)
+        return float(np.linalg.norm(self.components @ difference))
+
+
+def check_number(
+    name: str, value: Any, *, low: float, integer: bool = False, instead: object = None
+) -> None:
+    """Refuse a parameter that is neither a finite number of at least `low` nor `instead`."""
+    if value is instead or (isinstance(instead, str) and value == instead):
+        return
+    kind = Integral if integer else Real
+    if isinstance(value, kind) and not isinstance(value, bool) and low <= float(value) < np.inf:
+        return
+    noun = "whole number" if integer else "number"
+    other = "" if instead is None else f", or {instead!r}"
+    raise ValueError(f"{name} must be a finite {noun} of at least {low:g}{other}; got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is not one of the `choices`."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

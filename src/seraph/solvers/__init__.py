@@ -1,0 +1,33 @@
+"""Maximisers over the cone of positive semi-definite matrices.
+
+They see an objective and a first factor, nothing of estimators or of data. All take
+``(objective, P, *, max_iter, tol, callback)`` and return a `Result`.
+
+=====================  ====================================================================
+`low_rank`             L-BFGS on a narrow factor, widened until the certificate holds
+`spg`                  spectral projected gradient on the metric itself
+`projected_gradient`   the rule of Niu et al. (2012), to reproduce their figures
+`em`                   the EM-like scheme (9)-(11) around any of them
+=====================  ====================================================================
+"""
+
+from ._em import em
+from ._low_rank import low_rank
+from ._projected_gradient import projected_gradient
+from ._psd import compress, optimality_gap, project_psd
+from ._result import Callback, Objective, Result, Step
+from ._spg import spg
+
+__all__ = [
+    "Callback",
+    "Objective",
+    "Result",
+    "Step",
+    "compress",
+    "em",
+    "low_rank",
+    "optimality_gap",
+    "project_psd",
+    "projected_gradient",
+    "spg",
+]

@@ -1,0 +1,55 @@
+"""The EM-like scheme: concave M-steps around an E-step that is never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._result import Objective, Result, Step
+
+
+def em(
+    m_step_objective: Callable[[NDArray | None], Objective],
+    solve: Callable[[Objective, NDArray], Result],
+    P: NDArray,
+    *,
+    max_iter: int,
+    tol: float,
+) -> Result:
+    """Alternate E-steps (10) and M-steps (11), from ``q(-1) = 1``.
+
+    Parameters
+    ----------
+    m_step_objective : callable
+        Takes the factor of the last metric (None at the start) and returns the M-step's
+        objective; the E-step is inside of it.
+    solve : callable
+        Maximises an M-step's objective from a given factor.
+    P : ndarray of shape (r, m)
+        Factor of the first metric.
+    max_iter : int
+        Number of M-steps at most.
+    tol : float
+        Relative change of the metric, in the Frobenius norm, at which to stop.
+
+    Returns
+    -------
+    Result
+        The last M-step's, with the iterations of all of them. It has converged if the
+        last M-step has and the metric has come to rest.
+    """
+    steps: list[Step] = []
+    q_from: NDArray | None = None
+    settled = False
+    for _ in range(max_iter):
+        found = solve(m_step_objective(q_from), P)
+        steps += found.steps
+        A, A_next = P.T @ P, found.P.T @ found.P
+        change = float(np.linalg.norm(A_next - A))
+        settled = q_from is not None and change <= tol * float(np.linalg.norm(A_next))
+        P = q_from = found.P
+        if settled:
+            break
+    return Result(found.P, found.value, found.gap, found.converged and settled, steps)

@@ -1,0 +1,163 @@
+"""Low-rank solver: L-BFGS on a narrow factor, checked and widened by the certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+
+from ._psd import compress, optimality_gap
+from ._result import Callback, Objective, Result, Step
+
+# Rows of the factor that carry less than this share of its longest one are dropped.
+_NULL = 1e-8
+# Ascent directions that one look at the full gradient may add.
+_WIDENING = 5
+_CORRECTIONS = 20
+
+
+def low_rank(
+    objective: Objective,
+    P: NDArray,
+    *,
+    max_iter: int,
+    tol: float,
+    callback: Callback,
+    max_rank: int | None = None,
+) -> Result:
+    """Maximise over the factor ``P`` of ``A = P'P``, of as few rows as the maximum needs.
+
+    A stationary P is a maximum over all metrics where no eigenvalue of the gradient by A is
+    positive (Journee, Bach, Absil, Sepulchre 2010). Where one is, its eigenvector is the
+    direction in which the objective rises: it becomes a new row of P, and the search goes
+    on. Null rows are dropped.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to maximise.
+    P : ndarray of shape (r, m)
+        First factor.
+    max_iter : int
+        Number of L-BFGS iterations at most.
+    tol : float
+        `optimality_gap` at which to stop.
+    callback : callable
+        Called with each `Step`.
+    max_rank : int, optional
+        Number of rows that P may have. A metric at this limit counts as converged when it
+        is stationary, whatever the full gradient says.
+
+    Returns
+    -------
+    Result
+    """
+    max_rank = objective.n_features if max_rank is None else max_rank
+    steps: list[Step] = []
+    while True:
+        P, flat = _ascend(objective, P, max_iter - len(steps), tol, steps, callback)
+        P = compress(P, _NULL)
+        P, value, gradient = _drop_idle(objective, P, *objective.by_metric(P), tol)
+        gap = optimality_gap(P, gradient, objective.scale)
+        if gap <= tol or len(steps) >= max_iter:
+            return Result(P, value, gap, gap <= tol, steps)
+        wider = _widen(objective, P, value, gradient, max_rank, tol)
+        if wider is None:
+            return Result(P, value, gap, flat and len(P) == max_rank, steps)
+        P = wider
+
+
+def _ascend(
+    objective: Objective,
+    P: NDArray,
+    max_iter: int,
+    tol: float,
+    steps: list[Step],
+    callback: Callback,
+) -> tuple[NDArray, bool]:
+    """L-BFGS from `P`; also says whether it ended where the gradient is as good as flat."""
+    shape = P.shape
+    if P.size == 0 or max_iter <= 0:
+        return P, P.size == 0
+    last: dict[str, Any] = {"x": P.ravel()}
+
+    def negative(x: NDArray) -> tuple[float, NDArray]:
+        value, gradient = objective.by_factor(x.reshape(shape))
+        last["slope"] = _slope(x, gradient, objective.scale)
+        return -value, -gradient.ravel()
+
+    def after_iteration(intermediate_result: Any) -> None:
+        x = intermediate_result.x
+        moved = float(np.linalg.norm(x - last["x"]))
+        last["x"] = x.copy()
+        steps.append(Step(-float(intermediate_result.fun), shape[0], moved, last["slope"]))
+        callback(steps[-1])
+        if last["slope"] <= 0.5 * tol:
+            raise StopIteration
+
+    found = minimize(
+        negative,
+        P.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=after_iteration,
+        options={
+            "maxiter": max_iter,
+            "maxfun": 20 * max_iter,
+            "maxcor": _CORRECTIONS,
+            "gtol": 0.0,
+            "ftol": 0.0,
+        },
+    )
+    return found.x.reshape(shape), last["slope"] <= tol
+
+
+def _slope(x: NDArray, gradient: NDArray, scale: float) -> float:
+    """Relative size of the gradient by P: bounds ``|<G, A>| / tr A`` of the gap."""
+    length = float(np.linalg.norm(x))
+    return float(np.linalg.norm(gradient)) / (2.0 * length * scale) if length > 0.0 else 0.0
+
+
+def _drop_idle(
+    objective: Objective, P: NDArray, value: float, gradient: NDArray, tol: float
+) -> tuple[NDArray, float, NDArray]:
+    """Drop the rows that the gradient would shorten to nothing, if the objective agrees.
+
+    Where the metric is stationary the gradient along its rows is zero; a short row with a
+    clearly negative one is on its way out, and L-BFGS would be long in getting there.
+    """
+    along = np.einsum("rm,rm->r", P @ gradient, P)
+    idle = along < -10.0 * tol * objective.scale * np.einsum("rm,rm->r", P, P)
+    if idle.any():
+        value_without, gradient_without = objective.by_metric(P[~idle])
+        if value_without >= value:
+            return P[~idle], value_without, gradient_without
+    return P, value, gradient
+
+
+def _widen(
+    objective: Objective,
+    P: NDArray,
+    value: float,
+    gradient: NDArray,
+    max_rank: int,
+    tol: float,
+) -> NDArray | None:
+    """Append the directions of steepest ascent, at a length that raises the objective."""
+    room = min(_WIDENING, max_rank - len(P))
+    if room <= 0:
+        return None
+    values, vectors = eigh(gradient, subset_by_index=[len(gradient) - room, len(gradient) - 1])
+    rows = vectors[:, values > 0.5 * tol * objective.scale].T
+    if len(rows) == 0:
+        return None
+    length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0
+    for _ in range(40):
+        wider = np.vstack([P, length * rows])
+        if objective.by_factor(wider)[0] > value:
+            return wider
+        length /= 2.0
+    return None

@@ -1,0 +1,75 @@
+"""What a solver asks for and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Objective(Protocol):
+    """A function of a positive semi-definite matrix ``A = P'P``, to be maximised."""
+
+    @property
+    def n_features(self) -> int:
+        """Order of the matrix."""
+
+    @property
+    def scale(self) -> float:
+        """Size that eigenvalues of the gradient are measured against."""
+
+    def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
+        """Value and gradient by A."""
+
+    def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
+        """Value and gradient by P."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One iteration, as it is shown and remembered."""
+
+    objective: float
+    rank: int
+    step: float
+    gap: float
+
+
+Callback = Callable[[Step], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a solver stopped.
+
+    Parameters
+    ----------
+    P : ndarray of shape (r, m)
+        Factor of the metric; r is its rank.
+    value : float
+        Objective there.
+    gap : float
+        `optimality_gap` there.
+    converged : bool
+        Whether the solver met its own stopping rule.
+    steps : list of Step
+        The iterations.
+    """
+
+    P: NDArray
+    value: float
+    gap: float
+    converged: bool
+    steps: list[Step]
+
+    @property
+    def history(self) -> dict[str, NDArray]:
+        """Objective, rank and step of each iteration, as arrays."""
+        return {
+            "objective": np.array([step.objective for step in self.steps], dtype=float),
+            "rank": np.array([step.rank for step in self.steps], dtype=int),
+            "step": np.array([step.step for step in self.steps], dtype=float),
+        }

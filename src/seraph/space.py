@@ -1,0 +1,94 @@
+"""The coordinates the solvers work in, and the way back from them.
+
+Distances do not see a translation, so the points are centred (less cancellation). A common
+factor only changes units, so it is taken out (no overflow, steps of order one). And where
+there are fewer points than features, the metric lives in the span of the points: the solver
+is given coordinates in that span alone. All three leave the optimum what it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Space:
+    """Coordinates ``(X - mean) @ basis / unit``, and factors of metrics on them.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points in these coordinates.
+    basis : ndarray of shape (m, d) or None
+        Orthonormal columns; None for the features themselves.
+    unit : float
+        Length that counts as one: the root of the mean squared distance of two points.
+    """
+
+    points: NDArray
+    basis: NDArray | None
+    unit: float
+
+    @classmethod
+    def make(cls, X: NDArray, *, rescale: bool = True) -> Space:
+        """Find the coordinates that suit the points `X`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Points.
+        rescale : bool, default=True
+            False keeps units and features as they are; the points are only centred.
+        """
+        # A first division by the largest magnitude keeps the squares finite.
+        size = float(np.max(np.abs(X), initial=0.0)) or 1.0
+        points = X / X.dtype.type(size)
+        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        if not rescale:
+            return cls(points * X.dtype.type(size), None, 1.0)
+        squared = 2.0 * float(np.sum(points.var(axis=0, dtype=np.float64)))
+        spread = np.sqrt(squared) or 1.0
+        points /= X.dtype.type(spread)
+        basis = None
+        if points.shape[1] >= points.shape[0]:
+            left, lengths, right = np.linalg.svd(points.astype(np.float64), full_matrices=False)
+            keep = lengths > 1e-7 * max(1.0, lengths[0])
+            keep[0] = True
+            basis = right[keep].T
+            points = (left[:, keep] * lengths[keep]).astype(X.dtype)
+        return cls(points, basis, size * spread)
+
+    @property
+    def top_variance(self) -> float:
+        """Largest eigenvalue of the points' covariance, in these units."""
+        points = self.points.astype(np.float64)
+        gram = points.T @ points if points.shape[1] <= points.shape[0] else points @ points.T
+        return float(np.linalg.eigvalsh(gram)[-1]) / len(points)
+
+    def to_features(self, P: NDArray) -> NDArray:
+        """Factor on the user's features, from a factor on these coordinates."""
+        return (P if self.basis is None else P @ self.basis.T) / self.unit
+
+    def from_features(self, P: NDArray) -> NDArray:
+        """Factor on these coordinates, from a factor on the user's features."""
+        return (P if self.basis is None else P @ self.basis) * self.unit
+
+    def first_factor(self, eta: float, rank: int) -> NDArray:
+        """Multiple of the projection on the leading principal components.
+
+        At full rank it is a multiple of the identity. The mean squared distance of two
+        points is `eta` under it: the threshold divides the pairs, so that the entropy of the
+        unlabelled ones has something to say (at the zero metric it has a maximum of its own).
+        """
+        d = self.points.shape[1]
+        if rank >= d:
+            directions, squared = np.eye(d), 2.0 * float(np.sum(self.points.var(axis=0)))
+        else:
+            points = self.points.astype(np.float64)
+            values, vectors = np.linalg.eigh(points.T @ points / len(points))
+            directions = vectors[:, ::-1][:, :rank].T
+            squared = 2.0 * float(values[::-1][:rank].sum())
+        return directions * np.sqrt(eta / squared) if squared > 0.0 else directions

@@ -1,0 +1,51 @@
+"""Which term each pair carries: all that a backend has to know of the model's settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Where the M-step's ``q`` comes from: a frozen metric, or none yet.
+
+    Parameters
+    ----------
+    P : ndarray of shape (r, m) or None
+        Factor of the metric of the last M-step; ``q`` is recomputed from it, tile by tile.
+        None stands for the start of the EM-like scheme: ``q(-1) = 1`` for every pair.
+    """
+
+    P: NDArray | None = None
+
+
+@dataclass(frozen=True)
+class PairTerms:
+    """The terms of the pairs of an ordered table of points.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (k,)
+        Class codes of the first k rows. A pair of two such rows is labelled: similar where
+        the codes are equal.
+    pairs : ndarray of shape (l, 2)
+        Listed pairs; no pair stands twice, and none has both its rows among the first k.
+    similar : ndarray of bool of shape (l,)
+        Which of the listed pairs are similar.
+    eta : float
+        Threshold of the model.
+    mu : float
+        Weight of the unlabelled pairs, those neither among the first k rows nor listed.
+    q : Posterior or None
+        None for the entropy of (7), else the source of the M-step's ``q`` in (11).
+    """
+
+    codes: NDArray
+    pairs: NDArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    similar: NDArray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    eta: float = 1.0
+    mu: float = 0.0
+    q: Posterior | None = None
