@@ -7,6 +7,7 @@ the class codes stand for them.
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +79,7 @@ class PairLabels:
         -------
         PairLabels
         """
-        if y is None and pairs is None:
+        if y is None and pairs is None and pair_labels is None:
             raise ValueError(
                 "There is nothing to learn from: this method requires y to be passed, but the "
                 "target y is None, and so is pairs. Pass class labels as y (-1 where unknown), "
@@ -127,6 +128,13 @@ def _class_codes(y: ArrayLike, n: int) -> NDArray:
             f"y has {len(labels)} labels and X has {n} rows: give one label per row, "
             "-1 where the class is not known."
         )
+    if labels.dtype.kind == "u" and np.any(labels == np.iinfo(labels.dtype).max):
+        warnings.warn(
+            f"y is {labels.dtype}, which cannot hold -1, and contains {labels.max()}: it is taken "
+            "as a class like any other. If it stands for -1, convert y to a signed type before "
+            "marking rows as unlabelled.",
+            stacklevel=4,
+        )
     known = ~_is_missing(labels)
     codes = np.full(n, -1, dtype=np.intp)
     if known.any():
@@ -140,13 +148,11 @@ def _class_codes(y: ArrayLike, n: int) -> NDArray:
 
 def _object_array(y: ArrayLike) -> Any:
     """A list as an array in which ``["a", -1]`` keeps its number and None its type."""
-    if not isinstance(y, list | tuple):
+    nested = list | tuple | np.ndarray
+    if not isinstance(y, list | tuple) or any(isinstance(label, nested) for label in y):
         return y
     array = np.empty(len(y), dtype=object)
-    try:
-        array[:] = y
-    except ValueError:  # nested: let the caller complain about its shape
-        return y
+    array[:] = y
     return array
 
 

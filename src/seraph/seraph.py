@@ -197,6 +197,11 @@ class SERAPH(MahalanobisLearner):
         """
         self._check_parameters()
         points = self._check_points(X)
+        if self.n_components is not None and self.n_components > points.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the rank can be: X has "
+                f"{points.shape[1]} features."
+            )
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
         self._warn_of_data(points, labels)
 

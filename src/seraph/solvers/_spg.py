@@ -48,32 +48,28 @@ def spg(
     A = P.T @ P
     value, gradient = objective.by_metric(P)
     gap = optimality_gap(P, gradient, objective.scale)
-    best = (value, P, gap)
+    best = value, P, gap
     recent = deque([value], maxlen=_MEMORY)
-    norm = float(np.linalg.norm(gradient))
-    step = 1.0 / norm if norm > 0.0 else 1.0
+    step = 1.0 / (float(np.linalg.norm(gradient)) or 1.0)
     steps: list[Step] = []
     while gap > tol and len(steps) < max_iter:
-        while True:
-            A_next, P_next = project_psd(A + step * gradient)
-            move = A_next - A
-            value_next, gradient_next = objective.by_metric(P_next)
-            promised = float(np.vdot(gradient, move))
-            if value_next >= min(recent) + _SUFFICIENT * promised:
-                break
+        A_next, P_next = project_psd(A + step * gradient)
+        value_next, gradient_next = objective.by_metric(P_next)
+        move = A_next - A
+        if value_next < min(recent) + _SUFFICIENT * float(np.vdot(gradient, move)):
             step /= 4.0
             if step < _SHORTEST:
-                return Result(best[1], best[0], best[2], best[2] <= tol, steps)
-        bend = float(np.vdot(move, gradient - gradient_next))
-        length = float(np.vdot(move, move))
-        taken = step
-        step = length / bend if bend > 0.0 else 4.0 * step
+                break
+            continue
+        taken, bend = step, float(np.vdot(move, gradient - gradient_next))
+        step = float(np.vdot(move, move)) / bend if bend > 0.0 else 4.0 * step
         step = min(max(step, _SHORTEST), _LONGEST)
         A, P, value, gradient = A_next, P_next, value_next, gradient_next
         recent.append(value)
         gap = optimality_gap(P, gradient, objective.scale)
-        if value > best[0]:
-            best = (value, P, gap)
+        if value >= best[0] or gap <= tol:
+            best = value, P, gap
         steps.append(Step(value, len(P), taken, gap))
         callback(steps[-1])
+    value, P, gap = best
     return Result(P, value, gap, gap <= tol, steps)

@@ -1,0 +1,110 @@
+"""How fast, how large: the default SERAPH against the plain formula and against NCA.
+
+``python -m benchmarks.core`` prints three tables; every ratio is measured within this run.
+"""
+
+import multiprocessing
+import platform
+import resource
+import time
+import warnings
+
+import numpy as np
+import sklearn
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+
+from benchmarks.plain_seraph import plain_seraph
+from seraph import SERAPH
+
+
+def timed(run, repeat=1, clock=time.perf_counter):
+    """Best time of `repeat` runs, and the last result."""
+    best = np.inf
+    for _ in range(repeat):
+        start = clock()
+        result = run()
+        best = min(best, clock() - start)
+    return best, result
+
+
+def digits(n, rng):
+    data = load_digits()
+    rows = rng.permutation(len(data.data))[:n]
+    y = data.target[rows].copy()
+    y[n // 10 :] = -1
+    return data.data[rows] / 16.0, y
+
+
+def blobs(n, n_labels=100, m=64, seed=0):
+    """Ten Gaussian classes in m dimensions, `n_labels` of n points labelled."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(10, size=n)
+    X = rng.normal(size=(10, m))[classes] + 1.5 * rng.normal(size=(n, m))
+    return X / np.sqrt(m), np.where(np.arange(n) < n_labels, classes, -1)
+
+
+def against_the_plain_formula():
+    print("Digits, [0, 1] pixels, 10% labelled: seconds to fit, and the objective (7) reached\n")
+    head = f"{'n':>6}{'lam':>8}{'plain':>10}{'SERAPH':>10}{'ratio':>8}{'NCA':>10}"
+    print(head + f"{'plain':>14}{'SERAPH':>12}{'steps':>8}")
+    for n in (200, 400, 1000):
+        X, y = digits(n, np.random.default_rng(0))
+        for lam in ("auto", 1.0):
+            fast, learner = timed(lambda: SERAPH(lam=lam).fit(X, y), repeat=3)
+            slow, (_, value) = timed(lambda: plain_seraph(X, y, learner.mu_, learner.lam_))
+            nca, _ = timed(lambda: NeighborhoodComponentsAnalysis().fit(X[y >= 0], y[y >= 0]))
+            print(
+                f"{n:>6}{lam!s:>8}{slow:>10.3f}{fast:>10.3f}{slow / fast:>7.1f}x{nca:>10.3f}"
+                f"{value:>14.4f}{learner.objective_:>12.4f}{learner.n_iter_:>8}",
+                flush=True,
+            )
+
+
+def growth():
+    print("\nTen Gaussian classes, m = 64, 100 labels: CPU seconds, and the growth exponent\n")
+    print(f"{'n':>8}{'fit':>10}{'iterations':>12}{'each':>12}{'exponent':>10}")
+    last = None
+    for n in (1000, 2000, 4000, 8000):
+        X, y = blobs(n)
+        seconds, learner = timed(lambda: SERAPH().fit(X, y), clock=time.process_time)
+        each = seconds / learner.n_iter_
+        exponent = "" if last is None else f"{np.log2(each / last):.2f}"
+        print(
+            f"{n:>8}{seconds:>10.2f}{learner.n_iter_:>12}{each:>12.4f}{exponent:>10}", flush=True
+        )
+        last = each
+
+
+def _peak(n, pipe):
+    X, y = blobs(n)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    seconds, learner = timed(lambda: SERAPH().fit(X, y))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    pipe.send((before, after, seconds, learner.n_iter_))
+
+
+def memory(n=20_000):
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_peak, args=(n, theirs))
+    process.start()
+    before, after, seconds, n_iter = ours.recv()
+    process.join()
+    print(
+        f"\nn = {n}, m = 64: peak memory {after:.0f} MB ({before:.0f} MB before the fit; one dense "
+        f"n x n array would be {8 * n * n / 1e6:.0f} MB); {seconds:.1f} s, {n_iter} iterations"
+    )
+
+
+def main():
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    versions = f"numpy {np.__version__}, scikit-learn {sklearn.__version__}"
+    print(f"{platform.machine()}, Python {platform.python_version()}, {versions}\n")
+    against_the_plain_formula()
+    growth()
+    memory()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The slow, obvious forms: every formula written out pair by pair."""
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+
+def log_likelihood(d2, similar, eta):
+    """ln p(y), equation (8)."""
+    return log_expit(eta - d2) if similar else log_expit(d2 - eta)
+
+
+def entropy(t):
+    """-p ln p - (1 - p) ln(1 - p) at p = 1 / (1 + exp(t))."""
+    return -sum(expit(s) * log_expit(s) for s in (t, -t))
+
+
+def labelled_pairs(codes, pairs=(), similar=()):
+    """{(i, j): similar} with i < j, from the codes of the first rows and the listed pairs."""
+    known = {
+        (i, j): bool(codes[i] == codes[j])
+        for i in range(len(codes))
+        for j in range(i + 1, len(codes))
+    }
+    known.update({tuple(sorted(pair)): bool(s) for pair, s in zip(pairs, similar, strict=True)})
+    return known
+
+
+def objective(X, A, known, *, eta=1.0, mu=0.0, lam=0.0, q=None):
+    """Value of (7), or of (11) if `q(d)` gives the probability of a difference vector d."""
+    total = -lam * np.trace(A)
+    for i in range(len(X)):
+        for j in range(i + 1, len(X)):
+            d = X[i] - X[j]
+            d2 = d @ A @ d
+            if (i, j) in known:
+                total += log_likelihood(d2, known[i, j], eta)
+            elif q is None:
+                total -= mu * entropy(d2 - eta)
+            else:
+                total += mu * q(d) * log_likelihood(d2, True, eta)
+                total += mu * (1 - q(d)) * log_likelihood(d2, False, eta)
+    return total
+
+
+def numeric_gradient(f, M, h=1e-6):
+    """Central differences of f by the entries of M."""
+    gradient = np.zeros_like(M)
+    for index in np.ndindex(M.shape):
+        E = np.zeros_like(M)
+        E[index] = h
+        gradient[index] = (f(M + E) - f(M - E)) / (2 * h)
+    return gradient

@@ -1,0 +1,56 @@
+"""Imports run one way: each room may import those below it, and no others."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import seraph
+
+ROOT = Path(seraph.__file__).parent
+MAY_IMPORT = {
+    "_version": set(),
+    "model": set(),
+    "pairs": set(),
+    "base": set(),
+    "space": set(),
+    "progress": set(),
+    "solvers": set(),
+    "sweep": {"model"},
+    "objective": {"sweep"},
+    "seraph": {"base", "model", "objective", "pairs", "progress", "solvers", "space", "sweep"},
+    "datasets": set(),
+    "neighbors": {"base", "pairs"},
+    "classic": {"base", "pairs", "solvers"},
+    "demo": {"seraph"},
+    "__init__": {"_version", "seraph"},
+}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Rooms of this package that a file imports, by reading it."""
+    package = ["seraph", *path.relative_to(ROOT).parts[:-1]]
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names += [f"{module}.{alias.name}" for alias in node.names]
+    parts = [name.split(".") for name in names]
+    return {p[1] for p in parts if p[0] == "seraph" and len(p) > 1} - {room_of(path)}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_a_room_imports_only_what_it_may(path):
+    room = room_of(path)
+    assert room in MAY_IMPORT, f"{room} is a new room: say in MAY_IMPORT what it may import"
+    rooms = {r for r in imported_rooms(path) if r in MAY_IMPORT}
+    assert rooms <= MAY_IMPORT[room]

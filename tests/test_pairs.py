@@ -1,0 +1,123 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from seraph.pairs import PairLabels
+
+DISGUISES = {
+    "numbers": [7, 7, -1, -1, 9],
+    "floats": [0.0, 0.0, np.nan, -1.0, 2.5],
+    "text and None": ["a", "a", None, None, "b"],
+    "text and -1 in a list": ["a", "a", -1, -1, "b"],
+    "text and -1 in an array": np.array(["a", "a", -1, -1, "b"]),
+    "bytes": np.array([b"a", b"a", b"-1", b"-1", b"b"]),
+    "several types": ["a", "a", None, -1, 3],
+    "booleans and None": [False, False, None, None, True],
+    "dates": np.array(["2020", "2020", "NaT", "NaT", "2021"], dtype="M8[Y]"),
+    "date objects": [datetime.date(2020, 1, 1)] * 2 + [None] * 2 + [datetime.date(2021, 1, 1)],
+    "column": np.array([[0], [0], [-1], [-1], [2]]),
+    "pandas objects": pd.Series(["a", "a", None, pd.NA, "b"], dtype=object),
+    "pandas strings": pd.Series(["a", "a", None, None, "b"], dtype="string"),
+    "pandas nullable": pd.Series([1, 1, pd.NA, pd.NA, 2], dtype="Int64"),
+    "pandas category": pd.Series(["a", "a", None, None, "b"], dtype="category"),
+    "pandas dates": pd.to_datetime(pd.Series(["2020", "2020", None, None, "2021"])),
+    "polars text": pl.Series(["a", "a", None, None, "b"]),
+    "polars numbers": pl.Series([1, 1, None, -1, 2]),
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_labels_in_every_disguise_mean_the_same(disguise):
+    labels = PairLabels.make(5, DISGUISES[disguise])
+    np.testing.assert_array_equal(labels.codes, [0, 0, -1, -1, 1])
+    assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (1, 2, 7)
+    assert labels.n_labeled_rows == 3
+
+
+def test_implied_pairs_are_counted_but_never_listed():
+    labels = PairLabels.make(100_000, np.arange(100_000) % 10)
+    assert labels.n_similar == 10 * (10_000 * 9_999 // 2)
+    assert labels.n_labeled == 100_000 * 99_999 // 2
+    assert labels.n_unlabeled == 0
+    assert len(labels.pairs) == 0
+
+
+def test_marked_pairs_are_ordered_and_counted_once():
+    labels = PairLabels.make(6, pairs=[[3, 1], [1, 3], [0, 5]], pair_labels=[1, 1, -1])
+    np.testing.assert_array_equal(labels.pairs, [[0, 5], [1, 3]])
+    np.testing.assert_array_equal(labels.similar, [False, True])
+    assert (labels.n_similar, labels.n_dissimilar, labels.n_labeled_rows) == (1, 1, 4)
+
+
+def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
+    y = ["a", "a", "b", None]
+    labels = PairLabels.make(4, y, pairs=[[0, 1], [2, 0], [3, 0]], pair_labels=[1, -1, 1])
+    np.testing.assert_array_equal(labels.pairs, [[0, 3]])
+    assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "signs", [[True, False], np.array([1.0, -1.0]), np.array([1, -1], dtype=np.int8)]
+)
+def test_pair_labels_may_be_booleans_or_signs_of_any_type(signs):
+    labels = PairLabels.make(4, pairs=[[0, 1], [2, 3]], pair_labels=signs)
+    np.testing.assert_array_equal(labels.similar, [True, False])
+
+
+def test_a_single_labelled_row_is_in_no_labelled_pair():
+    labels = PairLabels.make(5, [0, -1, -1, -1, -1], pairs=[[1, 2]], pair_labels=[1])
+    assert labels.n_labeled_rows == 2
+
+
+def test_minus_one_lost_in_an_unsigned_type_is_worth_a_warning():
+    y = np.where([True, True, False], np.array([1, 2, 2], dtype=np.uint8), -1)
+    with pytest.warns(UserWarning, match="uint8, which cannot hold -1, and contains 255"):
+        PairLabels.make(3, y.astype(np.uint8))
+
+
+BAD = {
+    "nothing given": ({}, "requires y to be passed.*pairs"),
+    "no label": ({"y": [-1, -1, -1, -1]}, "No labelled pair: y gives 0 labelled row"),
+    "one label": ({"y": [3, -1, -1, -1]}, "No labelled pair: y gives 1 labelled row"),
+    "no pair": ({"pairs": np.empty((0, 2)), "pair_labels": []}, "No labelled pair"),
+    "another length": ({"y": [0, 1, 0]}, "y has 3 labels and X has 4 rows"),
+    "two columns": ({"y": [[0, 1]] * 4}, "1d array"),
+    "both kinds": (
+        {"pairs": [[0, 2], [2, 0]], "pair_labels": [1, -1]},
+        r"pair \(0, 2\) is marked both similar and dissimilar",
+    ),
+    "against the classes": (
+        {"y": [0, 0, 1, -1], "pairs": [[1, 2]], "pair_labels": [1]},
+        r"pair \(1, 2\) is marked similar in pairs, but y gives its rows different class",
+    ),
+    "with the classes": (
+        {"y": [0, 0, 1, -1], "pairs": [[1, 0]], "pair_labels": [-1]},
+        r"pair \(0, 1\) is marked dissimilar in pairs, but y gives its rows the same class",
+    ),
+    "too large": (
+        {"pairs": [[0, 1], [1, 4]], "pair_labels": [1, 1]},
+        r"pairs\[1\] is \(1, 4\).*0 to 3",
+    ),
+    "negative": ({"pairs": [[0, -1]], "pair_labels": [1]}, r"pairs\[0\] is \(0, -1\)"),
+    "itself": ({"pairs": [[2, 2]], "pair_labels": [1]}, "row 2 with itself"),
+    "triples": ({"pairs": [[0, 1, 2]], "pair_labels": [1]}, r"shape \(n_pairs, 2\).*\(1, 3\)"),
+    "halves": ({"pairs": [[0.5, 1.0]], "pair_labels": [1]}, "whole numbers"),
+    "words": ({"pairs": [["a", "b"]], "pair_labels": [1]}, "whole numbers"),
+    "points": ({"pairs": np.zeros((3, 2, 5)), "pair_labels": [1] * 3}, r"\(3, 2, 5\)"),
+    "no pair labels": ({"pairs": [[0, 1]]}, "without pair_labels"),
+    "no pairs": ({"pair_labels": [1]}, "without pairs"),
+    "few pair labels": ({"pairs": [[0, 1], [1, 2]], "pair_labels": [1]}, r"\(1,\) for 2 pairs"),
+    "zero and one": ({"pairs": [[0, 1]], "pair_labels": [0]}, r"\+1 \(similar\).*got .*0"),
+    "missing pair label": ({"pairs": [[0, 1]], "pair_labels": [np.nan]}, "nan"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_labels_are_refused_with_what_came_and_what_to_do(case):
+    arguments, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        PairLabels.make(4, **arguments)

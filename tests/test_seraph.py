@@ -1,0 +1,356 @@
+import io
+import pickle
+import re
+import warnings
+from contextlib import redirect_stdout
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from oracle import labelled_pairs, objective
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import seraph.seraph
+from seraph import SERAPH
+
+SETTINGS = [{}, {"algorithm": "em"}, {"solver": "spg"}, {"mu": 0.0}]
+
+
+def distances(learner, X):
+    return pdist(learner.transform(X))
+
+
+def assert_same_metric(one, other, rtol=1e-6):
+    A, B = one.get_mahalanobis_matrix(), other.get_mahalanobis_matrix()
+    np.testing.assert_allclose(A, B, atol=rtol * np.abs(A).max())
+
+
+# What is learned
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_objective_is_the_papers_at_the_fitted_metric(wine, setting):
+    X, y_partial, _ = wine
+    learner = SERAPH(**setting).fit(X, y_partial)
+    A = learner.get_mahalanobis_matrix()
+    if setting.get("algorithm") == "em":  # (11) needs the last E-step: compare with (7) less mu
+        assert learner.objective_ < 0
+        return
+    known = labelled_pairs(y_partial[:15])
+    expected = objective(X, A, known, mu=learner.mu_, lam=learner.lam_)
+    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_attributes_after_fit(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    rank = len(learner.components_)
+    assert learner.components_.shape == (rank, 13)
+    assert rank == np.linalg.matrix_rank(learner.get_mahalanobis_matrix())
+    assert learner.n_similar_ + learner.n_dissimilar_ == 15 * 14 // 2
+    assert learner.n_unlabeled_ == 80 * 79 // 2 - 105
+    assert learner.mu_ == 105 / learner.n_unlabeled_
+    assert learner.converged_
+    assert 0 <= learner.optimality_gap_ <= learner.tol
+    assert learner.n_features_in_ == 13
+    assert not hasattr(learner, "feature_names_in_")
+    assert set(learner.history_) == {"objective", "rank", "step"}
+    assert all(len(values) == learner.n_iter_ for values in learner.history_.values())
+    lengths = np.linalg.norm(learner.components_, axis=1)
+    assert np.all(np.diff(lengths) <= 0)
+
+
+def test_automatic_lam_is_the_rule_of_the_documentation(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
+    assert learner.lam_ == pytest.approx(0.08 * 105 / np.sqrt(15) * 2 * top)
+
+
+def test_automatic_mu_is_zero_where_nothing_is_unlabelled(wine):
+    X, _, y = wine
+    assert SERAPH().fit(X, y).mu_ == 0.0
+
+
+@pytest.mark.parametrize(("mu", "lam"), [(0.0, 0.0), ("auto", 0.0), (0.0, 1.0), ("auto", 1.0)])
+def test_the_papers_four_settings_run_with_its_solver(wine, mu, lam):
+    X, y_partial, _ = wine
+    learner = SERAPH(mu=mu, lam=lam, solver="projected-gradient")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner.fit(X, y_partial)
+    assert learner.n_iter_ <= 200
+    assert (learner.mu_ > 0) == (mu == "auto")
+    assert learner.lam_ == lam
+
+
+def test_direct_and_em_agree_without_unlabelled_pairs_and_differ_with_them(wine):
+    X, y_partial, _ = wine
+    strict = {"tol": 1e-6, "em_tol": 1e-5, "em_max_iter": 500}
+    apart = []
+    for mu in (0.0, 0.3):
+        direct = SERAPH(mu=mu, **strict).fit(X, y_partial)
+        em = SERAPH(mu=mu, algorithm="em", **strict).fit(X, y_partial)
+        apart.append(np.abs(distances(direct, X) - distances(em, X)).max())
+    assert apart[0] < 1e-4
+    assert apart[1] > 1e-2
+
+
+def test_n_components_caps_the_rank(digits):
+    X, y_partial, _ = digits
+    free = SERAPH().fit(X, y_partial)
+    assert len(free.components_) > 2
+    capped = SERAPH(n_components=2).fit(X, y_partial)
+    assert capped.components_.shape == (2, 64)
+    assert capped.converged_
+    assert capped.objective_ < free.objective_
+
+
+def test_learned_metric_beats_the_euclidean_one_on_digits(digits):
+    X, y_partial, y = digits
+    known = y_partial >= 0
+    learner = SERAPH().fit(X, y_partial)
+
+    def error(Z):
+        return 1 - KNeighborsClassifier(1).fit(Z[known], y[known]).score(Z[~known], y[~known])
+
+    assert error(learner.transform(X)) < error(X) - 0.02
+
+
+# What it does not depend on
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_row_order_does_not_matter(wine, rng, setting):
+    X, y_partial, _ = wine
+    order = rng.permutation(len(X))
+    strict = {"tol": 1e-7, "em_tol": 1e-7, "max_iter": 2000, "em_max_iter": 200, **setting}
+    one = SERAPH(**strict).fit(X, y_partial)
+    other = SERAPH(**strict).fit(X[order], y_partial[order])
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-6)
+    assert_same_metric(one, other, rtol=1e-4)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_translation_does_not_matter(wine, setting):
+    X, y_partial, _ = wine
+    one = SERAPH(**setting).fit(X, y_partial)
+    other = SERAPH(**setting).fit(X + np.arange(13), y_partial)
+    assert_same_metric(one, other)
+
+
+@pytest.mark.parametrize("c", [1e-6, 0.1, 30.0, 1e6])
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_a_common_factor_with_its_square_on_lam_leaves_the_distances(wine, c, setting):
+    X, y_partial, _ = wine
+    one = SERAPH(lam=2.0, **setting).fit(X, y_partial)
+    other = SERAPH(lam=2.0 * c**2, **setting).fit(c * X, y_partial)
+    np.testing.assert_allclose(distances(other, c * X), distances(one, X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("c", [1e-6, 30.0])
+def test_automatic_lam_leaves_the_distances_whatever_the_units(wine, c):
+    X, y_partial, _ = wine
+    one, other = SERAPH().fit(X, y_partial), SERAPH().fit(c * X, y_partial)
+    np.testing.assert_allclose(distances(other, c * X), distances(one, X), rtol=1e-6)
+    assert other.lam_ == pytest.approx(one.lam_ * c**2)
+
+
+def test_thread_count_does_not_matter(digits):
+    X, y_partial, _ = digits
+    one, other = (SERAPH(n_jobs=n).fit(X, y_partial) for n in (None, 2))
+    np.testing.assert_array_equal(one.components_, other.components_)
+
+
+def test_tile_size_does_not_matter(wine, monkeypatch):
+    X, y_partial, _ = wine
+    one = SERAPH().fit(X, y_partial)
+    sweep = seraph.seraph.NumpySweep
+    monkeypatch.setattr(seraph.seraph, "NumpySweep", lambda *a, **k: sweep(*a, tile=9, **k))
+    assert_same_metric(one, SERAPH().fit(X, y_partial))
+
+
+def test_class_labels_and_the_pairs_they_imply_are_the_same_problem(wine):
+    X, y_partial, _ = wine
+    i, j = np.triu_indices(15, k=1)
+    marks = np.where(y_partial[i] == y_partial[j], 1, -1)
+    strict = {"tol": 1e-6}
+    by_class = SERAPH(**strict).fit(X, y_partial)
+    by_pairs = SERAPH(**strict).fit(X, pairs=np.c_[i, j], pair_labels=marks)
+    both = SERAPH(**strict).fit(X, y_partial, pairs=np.c_[j, i], pair_labels=marks == 1)
+    assert by_pairs.objective_ == pytest.approx(by_class.objective_, rel=1e-8)
+    assert_same_metric(by_class, by_pairs, rtol=1e-4)
+    assert_same_metric(by_class, both)
+
+
+def test_refitting_gives_the_same_bits(digits):
+    X, y_partial, _ = digits
+    learner = SERAPH().fit(X, y_partial)
+    before = learner.components_.copy()
+    np.testing.assert_array_equal(learner.fit(X, y_partial).components_, before)
+
+
+# How it is used
+
+
+def test_pair_methods_speak_of_the_same_distance(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
+    d = learner.pair_distance(pairs)
+    Z = learner.transform(X)
+    np.testing.assert_allclose(d, np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1))
+    np.testing.assert_array_equal(learner.pair_score(pairs), -d)
+    np.testing.assert_allclose(learner.pair_proba(pairs), 1 / (1 + np.exp(d**2 - 1)))
+    metric = learner.get_metric()
+    np.testing.assert_allclose([metric(a, b) for a, b in pairs], d)
+    A, gap = learner.get_mahalanobis_matrix(), pairs[1, 0] - pairs[1, 1]
+    assert gap @ A @ gap == pytest.approx(d[1] ** 2)
+    assert learner.pair_distance(np.empty((0, 2, 13))).shape == (0,)
+
+
+def test_get_metric_works_in_scikit_learn_and_survives_a_pickle(wine):
+    X, y_partial, y = wine
+    learner = SERAPH().fit(X, y_partial)
+    metric = pickle.loads(pickle.dumps(learner.get_metric()))
+    neighbours = KNeighborsClassifier(3, metric=metric).fit(X, y)
+    mapped = KNeighborsClassifier(3).fit(learner.transform(X), y)
+    np.testing.assert_array_equal(neighbours.predict(X), mapped.predict(learner.transform(X)))
+
+
+def test_pair_proba_keeps_the_threshold_of_the_fit(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH(eta=2.0).fit(X, y_partial)
+    before = learner.pair_proba(X[None, :2])
+    learner.set_params(eta=5.0)
+    assert learner.pair_proba(X[None, :2]) == before
+
+
+def test_pair_methods_refuse_other_shapes(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    with pytest.raises(ValueError, match=r"\(n_pairs, 2, 13\).*got \(1, 2\)"):
+        learner.pair_distance([[0, 1]])
+    with pytest.raises(NotFittedError):
+        SERAPH().pair_distance(X[None, :2])
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_float32_comes_in_and_goes_out(wine, setting):
+    X, y_partial, _ = wine
+    double = SERAPH(**setting).fit(X, y_partial)
+    single = SERAPH(**setting).fit(X.astype(np.float32), y_partial)
+    assert single.components_.dtype == np.float32
+    assert single.transform(X.astype(np.float32)).dtype == np.float32
+    assert single.transform(X).dtype == np.float64
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-3)
+    np.testing.assert_allclose(distances(single, X), distances(double, X), atol=0.02)
+
+
+def test_memory_layout_and_read_only_memmaps_do_not_matter(wine, tmp_path):
+    X, y_partial, _ = wine
+    expected = SERAPH().fit(X, y_partial).components_
+    path = tmp_path / "X.npy"
+    np.save(path, X)
+    for points in (
+        np.asfortranarray(X),
+        np.repeat(X, 2, axis=0)[::2],
+        np.load(path, mmap_mode="r"),
+    ):
+        np.testing.assert_allclose(
+            SERAPH().fit(points, y_partial).components_, expected, rtol=1e-9
+        )
+
+
+def test_data_frames_give_their_names_and_get_frames_back(wine):
+    X, y_partial, _ = wine
+    names = [f"feature {k}" for k in range(13)]
+    frame = pd.DataFrame(X, columns=names)
+    learner = SERAPH().fit(frame, pd.Series(y_partial))
+    np.testing.assert_array_equal(learner.feature_names_in_, names)
+    out = [f"seraph{k}" for k in range(len(learner.components_))]
+    np.testing.assert_array_equal(learner.get_feature_names_out(), out)
+    in_pandas = clone(learner).set_output(transform="pandas").fit_transform(frame, y_partial)
+    assert list(in_pandas.columns) == out
+    frame_pl = pl.DataFrame(X, schema=names)
+    in_polars = clone(learner).set_output(transform="polars").fit_transform(frame_pl, y_partial)
+    assert isinstance(in_polars, pl.DataFrame)
+    assert in_polars.columns == out
+    np.testing.assert_allclose(in_pandas.to_numpy(), in_polars.to_numpy())
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        learner.transform(X)
+
+
+def test_pipeline_and_grid_search(wine):
+    X, _, y = wine
+    pipeline = make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(1))
+    search = GridSearchCV(pipeline, {"seraph__lam": ["auto", 30.0], "seraph__mu": [0.0]}, cv=3)
+    search.fit(X, y)
+    assert search.best_score_ > 0.8
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_pairs_reach_the_learner_through_a_pipeline(wine):
+    X, _, y = wine
+    pairs = [[0, 1], [2, 3], [0, np.flatnonzero(y == y[0])[1]]]
+    marks = [y[i] == y[j] for i, j in pairs]
+    pipeline = make_pipeline(StandardScaler(), SERAPH())
+    pipeline.fit(X, seraph__pairs=pairs, seraph__pair_labels=marks)
+    assert pipeline[-1].n_similar_ + pipeline[-1].n_dissimilar_ == 3
+
+
+def test_warm_start_goes_on_from_the_last_metric(digits):
+    X, y_partial, _ = digits
+    cold = SERAPH(tol=1e-5).fit(X, y_partial)
+    warm = SERAPH(tol=1e-5, warm_start=True).fit(X, y_partial)
+    first = warm.n_iter_
+    assert warm.fit(X, y_partial).n_iter_ < first / 3
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-6)
+    warm.fit(X[:, :40], y_partial)  # another number of features: a new start
+    assert warm.n_features_in_ == 40
+
+
+def test_verbose_prints_a_line_per_iteration(wine):
+    X, y_partial, _ = wine
+    out = io.StringIO()
+    with redirect_stdout(out):
+        learner = SERAPH(verbose=1).fit(X, y_partial)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == learner.n_iter_
+    assert re.fullmatch(
+        r"\[SERAPH\] 1/200  objective -[\d.]+  rank \d+  gap \S+  [\d.]+ s, at most [\d.]+ s left",
+        lines[0],
+    )
+    assert f"{learner.objective_:.4g}"[:5] in lines[-1]
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_an_interrupted_fit_leaves_the_learner_as_it_was(wine, digits, monkeypatch, warm_start):
+    X, y_partial, _ = wine
+    fresh, fitted = SERAPH(warm_start=warm_start), SERAPH(warm_start=warm_start)
+    fitted.fit(X, y_partial)
+    before = {name: np.copy(value) for name, value in vars(fitted).items()}
+    calls = []
+
+    def interrupted(self, *args):
+        calls.append(args)
+        if len(calls) % 5 == 0:
+            raise KeyboardInterrupt
+        return real(self, *args)
+
+    real = seraph.seraph.NumpySweep.__call__
+    monkeypatch.setattr(seraph.seraph.NumpySweep, "__call__", interrupted)
+    for learner in (fresh, fitted):
+        with pytest.raises(KeyboardInterrupt):
+            learner.fit(pd.DataFrame(digits[0]).add_prefix("pixel "), digits[1])
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+    assert set(vars(fitted)) == set(before)
+    for name, value in before.items():
+        np.testing.assert_array_equal(getattr(fitted, name), value)
