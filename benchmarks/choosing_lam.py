@@ -1,4 +1,4 @@
-"""Does the automatic lam beat lam = 1 and the Euclidean distance, from 4 to 200 labels?
+"""The automatic lam against lam = 1 and the Euclidean distance, from 4 to 200 labels.
 
 ``python -m benchmarks.choosing_lam [samplings]`` prints the 1-NN error on scikit-learn's digits
 ([0, 1] pixels): neighbours are the labelled points, the test points are all those not trained on.

@@ -92,8 +92,9 @@ def memory(n=20_000):
     before, after, seconds, n_iter = ours.recv()
     process.join()
     print(
-        f"\nn = {n}, m = 64: peak memory {after:.0f} MB ({before:.0f} MB before the fit; one dense "
-        f"n x n array would be {8 * n * n / 1e6:.0f} MB); {seconds:.1f} s, {n_iter} iterations"
+        f"\nn = {n}, m = 64: peak memory {after:.0f} MB ({before:.0f} MB before the fit; one "
+        f"dense n x n array would be {8 * n * n / 1e6:.0f} MB); "
+        f"{seconds:.1f} s, {n_iter} iterations"
     )
 
 

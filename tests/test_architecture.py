@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "datasets": set(),
     "neighbors": {"base", "pairs"},
     "classic": {"base", "pairs", "solvers"},
-    "demo": {"seraph"},
+    "demo": {"datasets", "seraph"},
     "__init__": {"_version", "seraph"},
 }
 

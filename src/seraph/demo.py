@@ -47,7 +47,8 @@ def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, l
     task = load_task("usps-1-5-20")
     print(
         f"USPS digits 1 to 5: {task.n_train} images, {task.n_labels} of them labelled, "
-        f"{task.n_test} test images.\nError of the nearest labelled image, {n_samplings} samplings:\n"
+        f"{task.n_test} test images.\n"
+        f"Error of the nearest labelled image, mean of {n_samplings} samplings:\n"
     )
     errors: dict[str, list[float]] = {name: [] for name in ["Euclidean", *SETTINGS]}
     for seed in range(n_samplings):

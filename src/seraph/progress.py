@@ -10,7 +10,7 @@ from typing import Protocol
 class _Step(Protocol):
     objective: float
     rank: int
-    gap: float
+    gap: float | None
 
 
 @dataclass
@@ -35,8 +35,9 @@ class Progress:
         self.done += 1
         elapsed = time.perf_counter() - self.started
         left = elapsed / self.done * max(0, self.total - self.done)
+        gap = "" if step.gap is None else f"gap {step.gap:.1e}  "
         print(
             f"[{self.name}] {self.done}/{self.total}  objective {step.objective:.6g}  "
-            f"rank {step.rank}  gap {step.gap:.1e}  {elapsed:.1f} s, at most {left:.1f} s left",
+            f"rank {step.rank}  {gap}{elapsed:.1f} s, at most {left:.1f} s left",
             flush=True,
         )

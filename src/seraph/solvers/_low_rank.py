@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.optimize import minimize
 
 from ._psd import compress, optimality_gap
@@ -150,8 +149,8 @@ def _widen(
     room = min(_WIDENING, max_rank - len(P))
     if room <= 0:
         return None
-    values, vectors = eigh(gradient, subset_by_index=[len(gradient) - room, len(gradient) - 1])
-    rows = vectors[:, values > 0.5 * tol * objective.scale].T
+    values, vectors = np.linalg.eigh(gradient)
+    rows = vectors[:, -room:][:, values[-room:] > 0.5 * tol * objective.scale].T
     if len(rows) == 0:
         return None
     length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0

@@ -60,7 +60,7 @@ def projected_gradient(
             break
         change = float(np.linalg.norm(A_next - A))
         A, P, value, gradient = A_next, P_next, value_next, gradient_next
-        steps.append(Step(value, len(P), step, optimality_gap(P, gradient, objective.scale)))
+        steps.append(Step(value, len(P), step))
         callback(steps[-1])
         if change < tol:
             converged = True

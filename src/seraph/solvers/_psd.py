@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 # Eigenvalues below this fraction of the largest are rounding errors of a zero.
 _RANK_TOLERANCE = 1e-10
@@ -20,7 +19,7 @@ def project_psd(A: NDArray) -> tuple[NDArray, NDArray]:
         ``P'P`` is the projection; r is its rank, and the rows are orthogonal, the longest
         first.
     """
-    values, vectors = eigh(A, driver="evd")
+    values, vectors = np.linalg.eigh(A)
     keep = values > max(0.0, _RANK_TOLERANCE * values[-1])
     P = (vectors[:, keep] * np.sqrt(values[keep])).T[::-1]
     return P.T @ P, P
@@ -44,9 +43,8 @@ def optimality_gap(P: NDArray, gradient: NDArray, scale: float) -> float:
     concave objective it bounds what is missing:
     ``F(A*) - F(A) <= <G, A* - A> <= gap * scale * (tr A* + tr A)``.
     """
-    top = max(
-        0.0, float(eigh(gradient, eigvals_only=True, subset_by_index=[len(gradient) - 1] * 2)[0])
-    )
+    # (Asking LAPACK for the one eigenvalue alone is faster, but fails on repeated ones.)
+    top = max(0.0, float(np.linalg.eigvalsh(gradient)[-1]))
     trace = float(np.vdot(P, P))
     along = abs(float(np.vdot(P @ gradient, P))) / trace if trace > 0.0 else 0.0
     return max(top, along) / scale

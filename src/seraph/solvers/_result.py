@@ -35,7 +35,7 @@ class Step:
     objective: float
     rank: int
     step: float
-    gap: float
+    gap: float | None = None
 
 
 Callback = Callable[[Step], None]
