@@ -1,0 +1,95 @@
+"""GDM by gradient steps and alternating projections, as its paper gives it.
+
+``python -m benchmarks.plain_gdm [seconds]`` compares it with `GDM`; the plain form is stopped
+after so many seconds (60).
+"""
+
+import sys
+import time
+
+import numpy as np
+from sklearn.datasets import load_digits, load_wine
+from sklearn.preprocessing import StandardScaler
+
+from seraph.classic._gdm import GDM
+
+
+def plain_gdm(X, y, tol=1e-3, max_iter=100, max_projections=10000, seconds=np.inf):
+    """Metric A and number of steps of the algorithm of Xing et al. (2002), their figure 1.
+
+    The step grows by 5% where the objective rises and is halved, from the last good metric,
+    where it falls, as in the authors' code; stops where the step falls below `tol`, relatively.
+    """
+    deadline = time.perf_counter() + seconds
+    i, j = np.triu_indices(len(X), 1)
+    differences, similar = X[i] - X[j], y[i] == y[j]
+    alike, apart = differences[similar], differences[~similar]
+    M = alike.T @ alike
+    normal = M / np.linalg.norm(M)
+
+    def value_and_gradient(A):
+        distances = np.sqrt(np.maximum(np.einsum("ki,ki->k", apart @ A, apart), 1e-300))
+        weights = np.where(distances > 1e-10 * distances.max(), 0.5 / distances, 0.0)
+        return distances.sum(), (apart * weights[:, np.newaxis]).T @ apart
+
+    A = np.eye(X.shape[1]) / np.trace(M)
+    best, gradient = value_and_gradient(A)
+    good, step = A, 0.1 * np.linalg.norm(A)
+    iteration = 0
+    while iteration < max_iter:
+        iteration += 1
+        uphill = gradient - np.vdot(gradient, normal) * normal
+        A = good + step * uphill / np.linalg.norm(uphill)
+        for _ in range(max_projections):
+            excess = np.vdot(A, M) - 1.0
+            if excess > 0.0:
+                A = A - excess / np.linalg.norm(M) * normal
+            values, vectors = np.linalg.eigh(A)
+            A = (vectors * np.maximum(values, 0.0)) @ vectors.T
+            if np.vdot(A, M) <= 1.01 or time.perf_counter() > deadline:
+                break
+        A = A / max(1.0, np.vdot(A, M))  # what the projections leave over
+        value, slope = value_and_gradient(A)
+        if value > best:
+            good, best, gradient = A, value, slope
+            step *= 1.05
+        else:
+            step /= 2.0
+        if step <= tol * np.linalg.norm(good) or time.perf_counter() > deadline:
+            break
+    return good, iteration
+
+
+def gdm_objective(A, X, y):
+    """Sum of the distances of the dissimilar pairs where the squared similar ones sum to 1."""
+    i, j = np.triu_indices(len(X), 1)
+    differences, similar = X[i] - X[j], y[i] == y[j]
+    squared = np.maximum(np.einsum("ki,ki->k", differences @ A, differences), 0.0)
+    return np.sqrt(squared[~similar] / squared[similar].sum()).sum()
+
+
+def problems():
+    """Name, points and class labels."""
+    wine, digits = load_wine(return_X_y=True), load_digits(return_X_y=True)
+    for name, (X, y), n in (("wine", wine, 178), ("digits", digits, 100), ("digits", digits, 400)):
+        yield f"{name} {n}", StandardScaler().fit_transform(X)[:n], y[:n]
+
+
+def main(seconds=60.0):
+    print(f"{'':11}{'steps':>6}{'plain':>9}{'GDM':>8}{'ratio':>8}   objective: plain, GDM")
+    for name, X, y in problems():
+        start = time.perf_counter()
+        learner = GDM().fit(X, y)
+        ours = time.perf_counter() - start
+        start = time.perf_counter()
+        A, steps = plain_gdm(X, y, seconds=seconds)
+        plain = time.perf_counter() - start
+        print(
+            f"{name:11}{steps:6}{plain:8.2f}s{ours:7.3f}s{plain / ours:8.0f}   "
+            f"{gdm_objective(A, X, y):.3f}, "
+            f"{gdm_objective(learner.get_mahalanobis_matrix(), X, y):.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))

@@ -1,0 +1,378 @@
+"""GDM, and the sums over labelled pairs that it shares with ITML."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad, minimize
+from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph.classic import _scatter
+from seraph.classic._gdm import GDM, _Distances, _unit_constraint
+from seraph.classic._scatter import PairSums, centred
+from seraph.pairs import PairLabels
+
+
+def blobs(n=30, m=3, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    return rng.normal(size=(n, m)) + rng.normal(scale=1.5, size=(classes, m))[y], y
+
+
+def differences(X, y):
+    """Differences of the similar pairs and of the dissimilar ones."""
+    i, j = np.triu_indices(len(X), 1)
+    return (X[i] - X[j])[y[i] == y[j]], (X[i] - X[j])[y[i] != y[j]]
+
+
+def objective(A, X, y):
+    _, apart = differences(X, y)
+    return sum(np.sqrt(max(0.0, v @ A @ v)) for v in apart)
+
+
+def constraint(A, X, y):
+    alike, _ = differences(X, y)
+    return sum(v @ A @ v for v in alike)
+
+
+class TestPairSums:
+    def labels(self, n):
+        """Classes, unlabelled rows, and listed pairs of each kind."""
+        y = np.where(np.arange(n) % 3 == 2, -1, np.arange(n) % 4)
+        pairs = [[2, 5], [0, 2], [5, 8], [8, 1], [2, 8]]
+        return PairLabels.make(n, y, pairs, [1, -1, -1, 1, 1]), y, pairs
+
+    def listed(self, labels, y):
+        i, j = np.triu_indices(len(y), 1)
+        known = (y[i] >= 0) & (y[j] >= 0)
+        pairs = np.vstack([np.column_stack([i, j])[known], labels.pairs])
+        return pairs, np.concatenate([(y[i] == y[j])[known], labels.similar])
+
+    def test_scatters_are_the_sums_over_the_pairs(self, rng):
+        X = rng.normal(size=(20, 3))
+        labels, y, _ = self.labels(20)
+        sums = PairSums(labels)
+        expected = np.zeros((2, 3, 3))
+        for (i, j), similar in zip(*self.listed(labels, y), strict=True):
+            expected[0 if similar else 1] += np.outer(X[i] - X[j], X[i] - X[j])
+        np.testing.assert_allclose(sums.scatters(X[sums.rows]), expected, rtol=1e-12)
+
+    @pytest.mark.parametrize("tile", [3, 128])
+    def test_laplacian_is_the_sum_over_the_pairs_whatever_the_tile(self, rng, monkeypatch, tile):
+        monkeypatch.setattr(_scatter, "_TILE", tile)
+        monkeypatch.setattr(_scatter, "_CHUNK", 6)
+        Z, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+        labels, y, _ = self.labels(20)
+        sums = PairSums(labels)
+
+        def term(d2, similar):
+            factor = np.where(similar, 0.0, 2.0) + 1.0
+            return np.sum(factor * np.sin(d2) * (d2 > 0)), factor * np.cos(d2)
+
+        value, product = sums.laplacian(Z[sums.rows], term, Y[sums.rows])
+        expected, W = 0.0, np.zeros((20, 20))
+        for (i, j), similar in zip(*self.listed(labels, y), strict=True):
+            d2 = np.sum((Z[i] - Z[j]) ** 2)
+            factor = 1.0 if similar else 3.0
+            expected += factor * np.sin(d2)
+            W[i, j] = W[j, i] = factor * np.cos(d2)
+        laplacian = np.diag(W.sum(axis=1)) - W
+        assert value == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
+
+    def test_close_points_keep_the_digits_of_their_distance(self, rng):
+        points = 1.0 + rng.normal(size=(5, 4))
+        X = np.vstack([points, points + 1e-9])
+        exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
+        np.testing.assert_allclose(_scatter._squared_distances(X, X), exact, rtol=1e-7)
+
+    def test_a_constant_feature_is_centred_to_nothing(self):
+        X = np.column_stack([np.full(7, 0.1), 1e9 + np.arange(7.0)])
+        assert np.all(centred(X)[:, 0] == 0.0)
+        np.testing.assert_array_equal(centred(X)[:, 1], np.arange(-3.0, 4.0))
+
+
+class TestObjective:
+    @pytest.fixture
+    def problem(self, rng):
+        X, y = blobs(12, 4)
+        sums = PairSums(PairLabels.make(12, y))
+        X = centred(X[sums.rows])
+        return _Distances(X @ _unit_constraint(X, sums, 0.0, False), sums, 48)
+
+    def test_gradient_by_factor_against_finite_differences(self, problem, rng):
+        P = rng.normal(size=8)
+        error = check_grad(
+            lambda p: problem.by_factor(p.reshape(2, 4))[0],
+            lambda p: problem.by_factor(p.reshape(2, 4))[1].ravel(),
+            P,
+        )
+        assert error < 1e-5 * np.linalg.norm(problem.by_factor(P.reshape(2, 4))[1])
+
+    def test_gradient_by_weights_against_finite_differences(self, problem, rng):
+        weights = rng.uniform(0.5, 1.0, size=4)
+        error = check_grad(
+            lambda w: problem.by_weights(w)[0], lambda w: problem.by_weights(w)[1], weights
+        )
+        assert error < 1e-5 * np.linalg.norm(problem.by_weights(weights)[1])
+
+    def test_gradients_by_metric_and_by_factor_agree(self, problem, rng):
+        P = rng.normal(size=(3, 4))
+        by_metric, by_factor = problem.by_metric(P), problem.by_factor(P)
+        assert by_metric[0] == pytest.approx(by_factor[0])
+        np.testing.assert_allclose(2.0 * P @ by_metric[1], by_factor[1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+class TestOptimality:
+    def test_the_similar_sum_is_one(self, diagonal):
+        X, y = blobs()
+        A = GDM(diagonal=diagonal, ridge=0.0).fit(X, y).get_mahalanobis_matrix()
+        assert constraint(A, X, y) == pytest.approx(1.0, rel=1e-10)
+
+    def test_the_ridge_changes_little_where_it_is_not_needed(self, diagonal):
+        X, y = blobs()
+        A = GDM(diagonal=diagonal).fit(X, y).get_mahalanobis_matrix()
+        assert 1.0 - 1e-4 < constraint(A, X, y) <= 1.0
+
+    def test_the_constraint_holds_with_the_ridge_where_it_is_needed(self, diagonal):
+        X, y = blobs(8, 12)
+        X[:, 0] = y  # no similar pair differs in it
+        A = GDM(diagonal=diagonal, ridge=0.01).fit(X, y).get_mahalanobis_matrix()
+        alike, apart = differences(X, y)
+        mean_scatter = (alike.T @ alike + apart.T @ apart) / (len(alike) + len(apart))
+        ridge = 0.01 * len(alike) * np.vdot(A, mean_scatter)
+        assert constraint(A, X, y) + ridge == pytest.approx(1.0, rel=1e-9)
+
+    def test_no_feasible_metric_is_better(self, diagonal, rng):
+        X, y = blobs(m=4)
+        learner = GDM(diagonal=diagonal, ridge=0.0).fit(X, y)
+        A = learner.get_mahalanobis_matrix()
+        best = objective(A, X, y)
+        assert learner.objective_ == pytest.approx(best, rel=1e-6)
+        assert learner.optimality_gap_ <= 1e-4
+        for size in (1e-3, 0.03, 1.0, 30.0):
+            for _ in range(25):
+                F = rng.normal(size=(rng.integers(1, 5), 4))
+                other = np.diag((F**2).sum(axis=0)) if diagonal else F.T @ F
+                other = A + size * other / constraint(other, X, y)
+                other /= constraint(other, X, y)
+                assert objective(other, X, y) <= best * (1.0 + learner.optimality_gap_)
+
+    def test_the_gap_bounds_what_an_early_stop_misses(self, diagonal):
+        X, y = load_digits(return_X_y=True)
+        X, y = X[:200], y[:200]
+        best = GDM(diagonal=diagonal, tol=1e-7).fit(X, y).objective_
+        for max_iter in (1, 3, 5):
+            with pytest.warns(ConvergenceWarning, match=f"GDM has not converged .{max_iter} iter"):
+                early = GDM(diagonal=diagonal, tol=1e-7, max_iter=max_iter).fit(X, y)
+            assert not early.converged_
+            assert early.n_iter_ == max_iter
+            missing = best / early.objective_ - 1.0
+            assert 0.0 < missing <= early.optimality_gap_
+
+    def test_agrees_with_a_generic_solver(self, diagonal):
+        X, y = blobs(15, 3)
+        alike, apart = differences(X, y)
+
+        def metric(x):
+            return np.diag(x**2) if diagonal else x.reshape(3, 3).T @ x.reshape(3, 3)
+
+        start = np.ones(3) if diagonal else np.eye(3).ravel()
+        found = minimize(
+            lambda x: -np.sqrt(np.einsum("ki,ij,kj->k", apart, metric(x), apart) + 1e-18).sum(),
+            start / np.linalg.norm(alike),
+            method="SLSQP",
+            constraints={
+                "type": "ineq",
+                "fun": lambda x: 1.0 - np.einsum("ki,ij,kj->", alike, metric(x), alike),
+            },
+            options={"maxiter": 2000, "ftol": 1e-12},
+        )
+        learner = GDM(diagonal=diagonal, ridge=0.0, tol=1e-8).fit(X, y)
+        assert learner.objective_ == pytest.approx(-found.fun, rel=1e-5)
+        np.testing.assert_allclose(
+            learner.get_mahalanobis_matrix(), metric(found.x), atol=2e-3 / np.vdot(alike, alike)
+        )
+
+
+def test_agrees_with_a_grid_over_all_metrics_of_the_plane():
+    X, y = blobs(14, 2)
+    alike, apart = differences(X, y)
+    root = np.linalg.inv(np.linalg.cholesky(alike.T @ alike))  # maps the constraint to tr B <= 1
+    values = []
+    for angle in np.linspace(0.0, 2.0 * np.pi, 181):
+        for radius in np.linspace(0.0, 1.0, 41):
+            c, s = radius * np.cos(angle), radius * np.sin(angle)
+            A = root.T @ (0.5 * np.array([[1 + c, s], [s, 1 - c]])) @ root
+            values.append(np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", apart, A, apart), 0)).sum())
+    best = GDM(ridge=0.0).fit(X, y).objective_
+    assert max(values) <= best * (1.0 + 1e-4)
+    assert max(values) == pytest.approx(best, rel=1e-3)
+
+
+def test_the_diagonal_form_weighs_features():
+    X, y = blobs(m=5)
+    learner = GDM(diagonal=True).fit(X, y)
+    A = learner.get_mahalanobis_matrix()
+    np.testing.assert_array_equal(A, np.diag(np.diag(A)))
+    assert len(learner.components_) == np.sum(np.diag(A) > 0.0)
+    assert learner.objective_ < GDM().fit(X, y).objective_
+
+
+def test_distances_do_not_change_with_a_linear_map_of_the_features(rng):
+    X, y = blobs(m=4)
+    mapped = X @ (np.eye(4) + 0.5 * rng.normal(size=(4, 4))) * [1e-3, 1.0, 10.0, 1e3] + 5.0
+    few = np.where(np.arange(30) < 7, y, -1)  # too few for the constraint without a ridge
+    for labels in (y, few):
+        Z, W = GDM(tol=1e-8).fit(X, labels), GDM(tol=1e-8).fit(mapped, labels)
+        assert Z.objective_ == pytest.approx(W.objective_, rel=1e-6)
+        np.testing.assert_allclose(
+            Z.pair_distance(X[[[0, 1], [2, 3], [4, 9]]]),
+            W.pair_distance(mapped[[[0, 1], [2, 3], [4, 9]]]),
+            rtol=1e-4,
+        )
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_pairs_and_class_labels_say_the_same(diagonal):
+    X, y = load_wine(return_X_y=True)
+    X, y = X[::3], y[::3]
+    i, j = np.triu_indices(len(X), 1)
+    pairs, signs = np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1)
+    some = np.where(np.arange(len(y)) < 25, y, -1)
+    by_class = GDM(diagonal=diagonal, tol=1e-6).fit(X, y)
+    by_pairs = GDM(diagonal=diagonal, tol=1e-6).fit(X, pairs=pairs, pair_labels=signs)
+    by_both = GDM(diagonal=diagonal, tol=1e-6).fit(X, some, pairs=pairs, pair_labels=signs)
+    scale = np.abs(by_class.components_).max()
+    for learner in (by_pairs, by_both):
+        assert learner.objective_ == pytest.approx(by_class.objective_, rel=1e-6)
+        np.testing.assert_allclose(
+            learner.get_mahalanobis_matrix(),
+            by_class.get_mahalanobis_matrix(),
+            atol=1e-3 * scale**2,
+        )
+
+
+def test_rows_without_a_label_do_not_matter(rng):
+    X, y = blobs(20, 3)
+    more = np.vstack([10.0 * rng.normal(size=(9, 3)), X])
+    labels = np.concatenate([np.full(9, -1), y])
+    np.testing.assert_allclose(
+        GDM().fit(more, labels).components_, GDM().fit(X, y).components_, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_beats_the_euclidean_distance_where_one_feature_tells(diagonal, rng):
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 6)) * [0.4, 3.0, 3.0, 3.0, 3.0, 3.0]
+    X[:, 0] += 2.0 * y
+    learner = GDM(diagonal=diagonal).fit(X[:100], y[:100])
+
+    def score(transform):
+        nearest = KNeighborsClassifier(1).fit(transform(X[:100]), y[:100])
+        return nearest.score(transform(X[100:]), y[100:])
+
+    assert score(learner.transform) > 0.95
+    assert score(lambda Z: Z) < 0.8
+
+
+def test_is_deterministic():
+    X, y = blobs(m=6)
+    np.testing.assert_array_equal(GDM().fit(X, y).components_, GDM().fit(X, y).components_)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: 1e-8 * X,
+        lambda X: 1e8 * X,
+        lambda X: X + 1e6,
+        lambda X: X * [1e-8, 1.0, 1e8],
+        lambda X: np.column_stack([X, np.full(len(X), 0.1)]),
+    ],
+    ids=["tiny", "huge", "far", "mixed", "constant"],
+)
+def test_units_and_constant_features_do_not_matter(change, diagonal):
+    X, y = blobs()
+    plain, changed = GDM(diagonal=diagonal).fit(X, y), GDM(diagonal=diagonal).fit(change(X), y)
+    np.testing.assert_allclose(
+        changed.pair_distance(change(X)[[[0, 1], [2, 7]]]),
+        plain.pair_distance(X[[[0, 1], [2, 7]]]),
+        rtol=1e-4,
+    )
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (*blobs(8, 40),),
+        (*blobs(9, 1),),
+        (np.vstack([blobs()[0]] * 2), np.concatenate([blobs()[1], (blobs()[1] + 1) % 3])),
+        (np.array([[0.0, 1.0], [0.0, 1.0], [3.0, 1.0]]), [0, 0, 1]),
+    ],
+    ids=["more features than points", "one feature", "conflicting twins", "similar coincide"],
+)
+def test_odd_data_gives_a_finite_metric(X, y, diagonal):
+    learner = GDM(diagonal=diagonal).fit(X, y)
+    assert learner.converged_
+    assert np.isfinite(learner.components_).all()
+    assert learner.objective_ > 0.0
+
+
+def test_float32_stays_float32():
+    X, y = blobs(m=5)
+    narrow, wide = GDM().fit(X.astype(np.float32), y), GDM().fit(X, y)
+    assert narrow.components_.dtype == np.float32
+    assert narrow.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(
+        narrow.get_mahalanobis_matrix(), wide.get_mahalanobis_matrix(), rtol=1e-3, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"ridge": -1.0}, "ridge must be a finite number of at least 0; got -1.0"),
+        ({"max_iter": 0}, "max_iter must be a finite whole number of at least 1; got 0"),
+        ({"tol": np.nan}, "tol must be"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GDM(**parameters).fit(*blobs())
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (blobs()[0], np.zeros(30), "needs similar and dissimilar.*435 similar and 0 dissimilar"),
+        (blobs()[0], np.arange(30), "needs similar and dissimilar.*0 similar and 435 dissimilar"),
+        (blobs()[0], None, "nothing to learn from"),
+        (np.ones((4, 2)), [0, 0, 1, 1], "every dissimilar pair coincide"),
+        (blobs()[0] * np.nan, blobs()[1], "NaN"),
+    ],
+)
+def test_bad_data(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        GDM().fit(X, y)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_without_a_ridge_an_unbounded_problem_is_refused(diagonal):
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    with pytest.raises(ValueError, match=r"ridge=0 .*no maximum: in 1 direction.*ridge > 0"):
+        GDM(ridge=0.0, diagonal=diagonal).fit(X, [0, 0, 1])
+
+
+@pytest.mark.parametrize("learner", [GDM(), GDM(diagonal=True)], ids=repr)
+@pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings
+def test_check_estimator(learner):
+    results = check_estimator(learner, on_skip=None)
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    assert len(results) > 30
+    assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy

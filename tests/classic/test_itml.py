@@ -1,0 +1,486 @@
+"""ITML against its own paper: the constraints, the dual, and the cyclic projections."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad, minimize
+from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph.classic import _itml
+from seraph.classic._itml import ITML, _drawn, _duality_gap, _Problem
+from seraph.classic._scatter import PairSums
+from seraph.pairs import PairLabels
+
+GAMMAS = [0.05, 1.0, 5.0]
+
+
+def blobs(n=24, m=3, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    return rng.normal(size=(n, m)) + rng.normal(scale=1.5, size=(classes, m))[y], y
+
+
+def constraints(X, y, bounds):
+    """Difference of each pair, whether it is similar, and its bound."""
+    i, j = np.triu_indices(len(X), 1)
+    similar = y[i] == y[j]
+    return X[i] - X[j], similar, np.where(similar, *bounds)
+
+
+def divergence(A, A0):
+    ratio = np.linalg.solve(A0, A)
+    return np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(A)
+
+
+def slacks(A, differences, similar, bounds):
+    """The best ones: the bound, or the distance where it is beyond."""
+    d2 = np.array([v @ A @ v for v in differences])
+    return np.where(similar, np.maximum(d2, bounds), np.minimum(d2, bounds))
+
+
+def primal(A, differences, similar, bounds, gamma, A0=None):
+    """Objective with slacks, literally."""
+    A0 = np.eye(len(A)) if A0 is None else A0
+    xi = slacks(A, differences, similar, bounds)
+    return divergence(A, A0) + gamma * divergence(np.diag(xi), np.diag(bounds))
+
+
+def cyclic_projections(differences, similar, bounds, gamma, sweeps):
+    """Bregman projections on one constraint after the other (Davis et al. 2007)."""
+    A = np.eye(differences.shape[1])
+    signs = np.where(similar, 1.0, -1.0)
+    xi, multipliers = bounds.copy(), np.zeros(len(bounds))
+    for _ in range(sweeps):
+        for k, v in enumerate(differences):
+            p = v @ A @ v
+            alpha = signs[k] * gamma / (gamma + 1.0) * (1.0 / p - 1.0 / xi[k])
+            alpha = min(multipliers[k], alpha)
+            multipliers[k] -= alpha
+            xi[k] = 1.0 / (1.0 / xi[k] + signs[k] * alpha / gamma)
+            Av = A @ v
+            A += signs[k] * alpha / (1.0 - signs[k] * alpha * p) * np.outer(Av, Av)
+    return A
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_gradient_against_finite_differences(gamma, rng):
+    X, y = blobs()
+    sums = PairSums(PairLabels.make(len(X), y))
+    problem = _Problem(X[sums.rows], sums, (1.5, 8.0), gamma)
+    L = (problem.factor(np.eye(3)) + 0.3 * rng.normal(size=(3, 3))).ravel()
+
+    def value(x):
+        return problem.value_and_gradient(x.reshape(3, 3))[0]
+
+    def gradient(x):
+        return 2.0 * problem.value_and_gradient(x.reshape(3, 3))[1].ravel()
+
+    assert check_grad(value, gradient, L) < 1e-5 * np.linalg.norm(gradient(L))
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
+    X, y = blobs()
+    differences, similar, bounds = constraints(X, y, (1.5, 8.0))
+    sums = PairSums(PairLabels.make(len(X), y))
+    problem = _Problem(X[sums.rows], sums, (1.5, 8.0), gamma)
+    # near the solution, where the multipliers are feasible
+    root = np.linalg.cholesky(
+        ITML(gamma=gamma, bounds=(1.5, 8.0)).fit(X, y).get_mahalanobis_matrix()
+    )
+    root = root @ (np.eye(3) + 0.005 * rng.normal(size=(3, 3)))
+    L = problem.factor(root)
+    A = root @ root.T
+
+    d2 = np.array([v @ A @ v for v in differences])
+    active = np.where(similar, d2 > bounds, d2 < bounds)
+    multipliers = np.where(active, 1.0 / bounds - 1.0 / d2, 0.0)
+    weighted = gamma * (differences * multipliers[:, np.newaxis]).T @ differences
+    dual = np.linalg.slogdet(np.eye(3) + weighted)[1]
+    dual += gamma * np.log(1.0 - multipliers * bounds).sum()
+
+    value, gradient = problem.value_and_gradient(L)
+    assert value == pytest.approx(primal(A, differences, similar, bounds, gamma), rel=1e-9)
+    assert _duality_gap(L.T @ gradient) == pytest.approx(value - dual, rel=1e-6)
+    assert value - dual > 1e-4
+
+
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+@pytest.mark.parametrize("gamma", GAMMAS)
+class TestOptimum:
+    def fit(self, gamma, prior):
+        X, y = blobs()
+        learner = ITML(gamma=gamma, prior=prior, tol=1e-10).fit(X, y)
+        A0 = np.eye(3) if prior == "identity" else np.linalg.inv(np.cov(X.T))
+        return learner, A0, *constraints(X, y, learner.bounds_)
+
+    def test_the_objective_is_that_of_the_paper(self, gamma, prior):
+        learner, A0, *data = self.fit(gamma, prior)
+        value = primal(learner.get_mahalanobis_matrix(), *data, gamma, A0)
+        assert learner.objective_ == pytest.approx(value, rel=1e-9)
+
+    def test_the_optimality_conditions_hold(self, gamma, prior):
+        learner, A0, differences, similar, bounds = self.fit(gamma, prior)
+        A = learner.get_mahalanobis_matrix()
+        d2 = np.array([v @ A @ v for v in differences])
+        xi = slacks(A, differences, similar, bounds)
+        # Stationary in xi: gamma (1 / xi - 1 / bound) = -+ multiplier.
+        multipliers = gamma * np.where(similar, 1.0, -1.0) * (1.0 / bounds - 1.0 / xi)
+        assert np.all(np.where(similar, d2 <= xi, d2 >= xi))
+        assert np.all(multipliers >= 0.0)
+        assert np.any(multipliers > 0.0)
+        np.testing.assert_allclose(multipliers * (d2 - xi), 0.0, atol=1e-12)
+        # Stationary in A.
+        signed = np.where(similar, multipliers, -multipliers)[:, np.newaxis]
+        inverse = np.linalg.inv(A0) + (signed * differences).T @ differences
+        P = learner.components_
+        np.testing.assert_allclose(P @ inverse @ P.T, np.eye(3), atol=1e-3)
+
+    def test_no_other_metric_is_better(self, gamma, prior, rng):
+        learner, A0, *data = self.fit(gamma, prior)
+        A = learner.get_mahalanobis_matrix()
+        for size in (1e-2, 0.1, 1.0):
+            for _ in range(10):
+                F = np.eye(3) + size * rng.normal(size=(3, 3))
+                assert primal(F @ A @ F.T, *data, gamma, A0) > learner.objective_
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_agrees_with_cyclic_projections(gamma):
+    X, y = blobs(12)
+    learner = ITML(gamma=gamma, tol=1e-10).fit(X, y)
+    differences, similar, bounds = constraints(X, y, learner.bounds_)
+    A = cyclic_projections(differences, similar, bounds, gamma, sweeps=1000)
+    assert learner.objective_ == pytest.approx(
+        primal(A, differences, similar, bounds, gamma), rel=1e-6
+    )
+    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), A, atol=1e-4)
+
+
+def test_agrees_with_a_generic_solver_of_the_problem_with_slacks():
+    X, y = blobs(5, 2, classes=2, seed=3)
+    learner = ITML(tol=1e-10).fit(X, y)
+    differences, similar, bounds = constraints(X, y, learner.bounds_)
+    signs = np.where(similar, 1.0, -1.0)
+
+    def metric(x):
+        return np.array([[x[0], x[1]], [x[1], x[2]]])
+
+    def value(x):
+        ratio = x[3:] / bounds
+        return divergence(metric(x), np.eye(2)) + np.sum(ratio - np.log(ratio) - 1.0)
+
+    def margins(x):
+        d2 = np.einsum("ki,ij,kj->k", differences, metric(x), differences)
+        return signs * (x[3:] - d2)
+
+    found = minimize(
+        value,
+        np.concatenate([[1.0, 0.0, 1.0], slacks(np.eye(2), differences, similar, bounds)]),
+        method="SLSQP",
+        constraints={"type": "ineq", "fun": margins},
+        bounds=[(1e-3, None), (None, None), (1e-3, None)] + [(1e-3, None)] * len(bounds),
+        options={"maxiter": 1000, "ftol": 1e-12},
+    )
+    assert found.success
+    assert learner.objective_ > 0.1
+    assert learner.objective_ == pytest.approx(found.fun, rel=1e-6)
+    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), metric(found.x), atol=1e-3)
+
+
+def test_the_bounds_are_percentiles_of_squared_distances_of_different_points():
+    X, y = blobs(60)
+    X = np.vstack([X, X[:20]])
+    y = np.concatenate([y, y[:20]])
+    i, j = np.triu_indices(80, 1)
+    d2 = np.sum((X[i] - X[j]) ** 2, axis=1)
+    np.testing.assert_allclose(ITML().fit(X, y).bounds_, np.percentile(d2[d2 > 0], [5, 95]))
+
+
+def test_the_bounds_of_many_points_are_those_of_some_of_them(monkeypatch):
+    X, y = blobs(300)
+    all_of_them = ITML().fit(X, np.where(np.arange(300) < 20, y, -1)).bounds_
+    monkeypatch.setattr(_itml, "_ROWS_FOR_BOUNDS", 100)
+    some_of_them = ITML().fit(X, np.where(np.arange(300) < 20, y, -1)).bounds_
+    assert some_of_them != all_of_them
+    np.testing.assert_allclose(some_of_them, all_of_them, rtol=0.15)
+
+
+def test_given_bounds_are_used():
+    X, y = blobs()
+    learner = ITML(bounds=(1.0, 9.0)).fit(X, y)
+    assert learner.bounds_ == (1.0, 9.0)
+    assert learner.objective_ != pytest.approx(ITML().fit(X, y).objective_)
+
+
+def test_the_covariance_prior_is_the_identity_of_whitened_points():
+    X, y = blobs(m=4)
+    whitened = X @ np.linalg.cholesky(np.linalg.inv(np.cov(X.T)))
+    learner, on_whitened = ITML(prior="covariance").fit(X, y), ITML().fit(whitened, y)
+    assert learner.objective_ == pytest.approx(on_whitened.objective_, rel=1e-5)
+    np.testing.assert_allclose(learner.bounds_, on_whitened.bounds_)
+    np.testing.assert_allclose(
+        learner.pair_distance(X[[[0, 1], [2, 8]]]),
+        on_whitened.pair_distance(whitened[[[0, 1], [2, 8]]]),
+        rtol=1e-2,
+    )
+
+
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+def test_a_small_gamma_keeps_the_prior(prior):
+    X, y = blobs()
+    A0 = np.eye(3) if prior == "identity" else np.linalg.inv(np.cov(X.T))
+    for gamma, tolerance in ((1e-5, 1e-2), (0.0, 1e-12)):
+        A = ITML(gamma=gamma, prior=prior).fit(X, y).get_mahalanobis_matrix()
+        np.testing.assert_allclose(A, A0, atol=tolerance)
+
+
+def test_a_large_gamma_makes_the_bounds_hard():
+    X = np.array([[0.0, 0.0], [2.0, 0.1], [0.2, 1.0], [1.8, 1.1]])
+    y = np.array([0, 0, 1, 1])  # told by the second feature, which is the narrower
+    soft, hard = ITML(bounds=(1.0, 3.0)), ITML(bounds=(1.0, 3.0), gamma=1e4)
+    differences, similar, _ = constraints(X, y, (1.0, 3.0))
+
+    def excess(learner):
+        d2 = learner.fit(X, y).pair_distance(np.stack([differences, 0 * differences], axis=1)) ** 2
+        return max((d2[similar] - 1.0).max(), (3.0 - d2[~similar]).max())
+
+    assert excess(soft) > 0.1
+    assert excess(hard) < 1e-3
+
+
+@pytest.mark.parametrize("shape", [(8, 30), (8, 8), (24, 3)])
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+def test_the_metric_is_positive_definite(shape, prior):
+    X, y = blobs(*shape)
+    learner = ITML(prior=prior).fit(X, y)
+    assert learner.converged_
+    assert learner.components_.shape == (shape[1], shape[1])
+    assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] > 1e-3
+
+
+def test_outside_of_the_span_of_the_points_the_metric_is_the_prior(rng):
+    X, y = blobs(8, 30)
+    A = ITML().fit(X, y).get_mahalanobis_matrix()
+    span = np.linalg.qr((X - X.mean(axis=0)).T)[0][:, :7]
+    outside = rng.normal(size=30)
+    outside -= span @ (span.T @ outside)
+    np.testing.assert_allclose(A @ outside, outside, atol=1e-10)
+    padded = ITML().fit(np.column_stack([(X - X.mean(axis=0)) @ span]), y)
+    np.testing.assert_allclose(span.T @ A @ span, padded.get_mahalanobis_matrix(), atol=1e-2)
+
+
+def test_pairs_and_class_labels_say_the_same():
+    X, y = blobs(20, 4)
+    i, j = np.triu_indices(20, 1)
+    pairs, signs = np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1)
+    some = np.where(np.arange(20) < 9, y, -1)
+    by_class = ITML(tol=1e-9).fit(X, y)
+    by_pairs = ITML(tol=1e-9).fit(X, pairs=pairs, pair_labels=signs)
+    by_both = ITML(tol=1e-9).fit(X, some, pairs=pairs, pair_labels=signs)
+    for learner in (by_pairs, by_both):
+        assert learner.objective_ == pytest.approx(by_class.objective_, rel=1e-8)
+        np.testing.assert_allclose(
+            learner.get_mahalanobis_matrix(), by_class.get_mahalanobis_matrix(), atol=1e-3
+        )
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_pairs_of_one_kind_pull_or_push(sign):
+    X, _ = blobs()
+    pairs = [[0, 1], [2, 3], [4, 5], [7, 9]]
+    bounds = (0.5, 20.0)
+    learner = ITML(bounds=bounds).fit(X, pairs=pairs, pair_labels=[sign] * 4)
+    eigenvalues = np.linalg.eigvalsh(learner.get_mahalanobis_matrix())
+    if sign == 1:
+        assert eigenvalues[0] < 0.9
+        assert eigenvalues[-1] < 1.0 + 1e-3
+    else:
+        assert eigenvalues[-1] > 1.1
+        assert eigenvalues[0] > 1.0 - 1e-3
+
+
+def test_a_dissimilar_pair_of_one_point_is_left_out():
+    X, y = blobs(20)
+    twins = np.vstack([X, X[:1]])
+    i, j = np.triu_indices(20, 1)
+    pairs, signs = np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1)
+    bounds = (1.0, 9.0)
+    without = ITML(bounds=bounds).fit(X, pairs=pairs, pair_labels=signs)
+    more = ITML(bounds=bounds).fit(
+        twins, pairs=np.vstack([pairs, [[0, 20]]]), pair_labels=np.append(signs, -1)
+    )
+    assert more.objective_ == pytest.approx(without.objective_, rel=1e-6)
+    by_class = ITML(bounds=bounds).fit(twins, np.append(y, 7))
+    assert by_class.converged_
+    assert np.isfinite(by_class.objective_)
+
+
+def test_points_that_almost_coincide_do_no_harm(rng):
+    X, y = blobs(20)
+    X = np.vstack([X, X + 1e-10 * rng.normal(size=X.shape)])
+    learner = ITML().fit(X, np.concatenate([y, (y + 1) % 3]))
+    assert learner.converged_
+    assert np.isfinite(learner.components_).all()
+
+
+class TestDrawing:
+    def labels(self):
+        y = np.array([0, 1, -1, 0, 1, -1, 2])
+        return PairLabels.make(7, y, [[2, 5], [0, 2], [5, 6]], [1, -1, 1]), y
+
+    def test_every_labelled_pair_can_be_drawn_with_its_label(self):
+        labels, y = self.labels()
+        known = {(2, 5): True, (0, 2): False, (5, 6): True}
+        for i in range(7):
+            for j in range(i + 1, 7):
+                if y[i] >= 0 and y[j] >= 0:
+                    known[i, j] = bool(y[i] == y[j])
+        seen = {}
+        for seed in range(40):
+            drawn = _drawn(labels, 4, seed)
+            assert len(drawn.pairs) == 4
+            assert np.all(drawn.codes == -1)
+            seen |= zip(map(tuple, drawn.pairs.tolist()), drawn.similar.tolist(), strict=True)
+        assert seen == known
+
+    def test_the_draw_depends_on_the_seed_alone(self):
+        X, y = blobs()
+        first, again, other = (
+            ITML(n_constraints=30, random_state=seed).fit(X, y).components_ for seed in (1, 1, 2)
+        )
+        np.testing.assert_array_equal(first, again)
+        assert not np.allclose(first, other, rtol=1e-3)
+
+    def test_more_than_there_are_is_all(self):
+        X, y = blobs()
+        np.testing.assert_array_equal(
+            ITML(n_constraints=10_000).fit(X, y).components_, ITML().fit(X, y).components_
+        )
+
+
+def test_features_of_very_different_scale_are_no_obstacle():
+    X, y = load_wine(return_X_y=True)
+    learner = ITML().fit(X, y)
+    assert learner.converged_
+    assert learner.n_iter_ < 50
+
+
+def test_beats_the_euclidean_distance_where_one_feature_tells(rng):
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 6)) * [0.4, 3.0, 3.0, 3.0, 3.0, 3.0]
+    X[:, 0] += 2.0 * y
+    learner = ITML().fit(X[:100], y[:100])
+
+    def score(transform):
+        nearest = KNeighborsClassifier(1).fit(transform(X[:100]), y[:100])
+        return nearest.score(transform(X[100:]), y[100:])
+
+    assert score(learner.transform) > 0.95
+    assert score(lambda Z: Z) < 0.8
+
+
+def test_the_gap_bounds_what_an_early_stop_misses():
+    X, y = blobs(m=6)
+    best = ITML(tol=1e-10).fit(X, y).objective_
+    gaps = []
+    for max_iter in (4, 6, 8):
+        message = f"ITML has not converged .{max_iter} iterations"
+        with pytest.warns(ConvergenceWarning, match=message):
+            early = ITML(tol=1e-10, max_iter=max_iter).fit(X, y)
+        assert not early.converged_
+        assert early.n_iter_ == max_iter
+        gaps.append(early.optimality_gap_)
+        assert 0.0 < early.objective_ - best <= gaps[-1] * max(1.0, early.objective_)
+    assert np.isfinite(gaps[-1])
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1e8])
+def test_units_do_not_matter(factor):
+    X, y = blobs()
+    plain, scaled = ITML().fit(X, y), ITML().fit(factor * X, y)
+    np.testing.assert_allclose(scaled.components_, plain.components_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(scaled.bounds_, np.multiply(plain.bounds_, factor**2))
+
+
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+def test_a_constant_feature_does_not_matter(prior):
+    X, y = blobs()
+    wider = np.column_stack([X, np.full(len(X), 0.1)])
+    plain, wide = ITML(prior=prior).fit(X, y), ITML(prior=prior).fit(wider, y)
+    assert wide.objective_ == pytest.approx(plain.objective_, rel=1e-5)
+    np.testing.assert_allclose(
+        wide.get_mahalanobis_matrix()[:3, :3], plain.get_mahalanobis_matrix(), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("X", [blobs(9, 1)[0], blobs(2, 4)[0], blobs(3, 1)[0]])
+def test_few_points_and_few_features_work(X):
+    learner = ITML().fit(X, np.arange(len(X)) // 2)
+    assert learner.converged_
+    assert np.isfinite(learner.components_).all()
+
+
+def test_a_singular_factor_is_no_end_of_the_search():
+    X, y = blobs(9, 1)
+    sums = PairSums(PairLabels.make(9, y))
+    problem = _Problem(X[sums.rows], sums, (1.0, 4.0), 1.0)
+    value, gradient = problem.value_and_gradient(np.zeros((1, 1)))
+    assert np.isfinite(gradient).all()
+    assert value > problem.value_and_gradient(problem.factor(np.eye(1)))[0]
+
+
+def test_float32_stays_float32():
+    X, y = blobs(m=5)
+    narrow, wide = ITML().fit(X.astype(np.float32), y), ITML().fit(X, y)
+    assert narrow.components_.dtype == np.float32
+    assert narrow.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(narrow.components_, wide.components_, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gamma": -1.0}, "gamma must be a finite number of at least 0; got -1.0"),
+        ({"gamma": np.inf}, "gamma must be a finite number"),
+        ({"prior": "random"}, "prior must be one of 'identity', 'covariance'; got 'random'"),
+        ({"bounds": (1.0,)}, r"bounds must be two numbers, u and l, or None; got \(1.0,\)"),
+        ({"bounds": 3.0}, "bounds must be two numbers"),
+        ({"bounds": (1.0, -2.0)}, "bounds: l must be a finite number of at least 0; got -2.0"),
+        ({"bounds": (0.0, 2.0)}, "bounds: u must be positive"),
+        ({"n_constraints": 0}, "n_constraints must be a finite whole number of at least 1"),
+        ({"max_iter": 2.5}, "max_iter must be a finite whole number"),
+        ({"tol": -1e-3}, "tol must be"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ITML(**parameters).fit(*blobs())
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.ones((4, 2)), [0, 0, 1, 1], "All points of X coincide"),
+        (blobs()[0], None, "nothing to learn from"),
+        (blobs()[0], np.full(24, -1), "No labelled pair"),
+        (np.full((24, 3), np.inf), blobs()[1], "infinity"),
+    ],
+)
+def test_bad_data(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        ITML().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "learner", [ITML(), ITML(prior="covariance"), ITML(n_constraints=5)], ids=repr
+)
+@pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings
+def test_check_estimator(learner):
+    results = check_estimator(learner, on_skip=None)
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    assert len(results) > 30
+    assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy
