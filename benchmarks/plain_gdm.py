@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from seraph.classic._gdm import GDM
+from seraph.classic import GDM
 
 
 def plain_gdm(X, y, tol=1e-3, max_iter=100, max_projections=10000, seconds=np.inf):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from seraph.classic._itml import ITML
+from seraph.classic import ITML
 
 
 def plain_itml(X, pairs, similar, bounds, gamma=1.0, tol=1e-3, max_sweeps=1000, seconds=np.inf):

@@ -162,7 +162,7 @@ class MahalanobisMetric:
 
 
 def check_number(
-    name: str, value: Any, *, low: float, integer: bool = False, instead: object = None
+    name: str, value: Any, *, low: float, integer: bool = False, instead: object = ...
 ) -> None:
     """Refuse a parameter that is neither a finite number of at least `low` nor `instead`."""
     if value is instead or (isinstance(instead, str) and value == instead):
@@ -171,7 +171,7 @@ def check_number(
     if isinstance(value, kind) and not isinstance(value, bool) and low <= float(value) < np.inf:
         return
     noun = "whole number" if integer else "number"
-    other = "" if instead is None else f", or {instead!r}"
+    other = "" if instead is ... else f", or {instead!r}"
     raise ValueError(f"{name} must be a finite {noun} of at least {low:g}{other}; got {value!r}.")
 
 

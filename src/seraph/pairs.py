@@ -61,6 +61,8 @@ class PairLabels:
         y: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        *,
+        required: bool = True,
     ) -> PairLabels:
         """Check and merge what the user knows of the pairs of `n` rows.
 
@@ -74,12 +76,14 @@ class PairLabels:
             Row numbers of the marked pairs.
         pair_labels : array-like of shape (l,), optional
             +1 or True for a similar pair, -1 or False for a dissimilar one.
+        required : bool, default=True
+            Whether it is an error if no pair is labelled.
 
         Returns
         -------
         PairLabels
         """
-        if y is None and pairs is None and pair_labels is None:
+        if required and y is None and pairs is None and pair_labels is None:
             raise ValueError(
                 "There is nothing to learn from: this method requires y to be passed, but the "
                 "target y is None, and so is pairs. Pass class labels as y (-1 where unknown), "
@@ -94,7 +98,7 @@ class PairLabels:
         implied_similar = sum(map(_n_pairs, sizes))
         n_similar = implied_similar + int(similar.sum())
         n_dissimilar = implied - implied_similar + int((~similar).sum())
-        if n_similar + n_dissimilar == 0:
+        if required and n_similar + n_dissimilar == 0:
             raise ValueError(
                 f"No labelled pair: y gives {sum(sizes)} labelled row(s) out of {n} and no pair "
                 "is marked. At least two rows with a class label, or one marked pair, are needed."
@@ -120,9 +124,7 @@ def _n_pairs(k: int) -> int:
 
 def _class_codes(y: ArrayLike, n: int) -> NDArray:
     """Codes 0, 1, ... of the classes in `y`, -1 where the class is not known."""
-    labels = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
-    if labels.dtype.kind not in "biufmMUSO":
-        labels = labels.astype(object)
+    labels = as_labels(y)
     if len(labels) != n:
         raise ValueError(
             f"y has {len(labels)} labels and X has {n} rows: give one label per row, "
@@ -135,7 +137,7 @@ def _class_codes(y: ArrayLike, n: int) -> NDArray:
             "marking rows as unlabelled.",
             stacklevel=4,
         )
-    known = ~_is_missing(labels)
+    known = ~is_missing(labels)
     codes = np.full(n, -1, dtype=np.intp)
     if known.any():
         try:
@@ -144,6 +146,18 @@ def _class_codes(y: ArrayLike, n: int) -> NDArray:
             seen: dict[Any, int] = {}
             codes[known] = [seen.setdefault(label, len(seen)) for label in labels[known]]
     return codes
+
+
+def as_labels(y: ArrayLike) -> NDArray:
+    """Labels as an array of one dimension, in which nothing has changed its type.
+
+    Examples
+    --------
+    >>> as_labels(["a", -1, None])
+    array(['a', -1, None], dtype=object)
+    """
+    labels: NDArray = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
+    return labels if labels.dtype.kind in "biufmMUSO" else labels.astype(object)
 
 
 def _object_array(y: ArrayLike) -> Any:
@@ -156,8 +170,14 @@ def _object_array(y: ArrayLike) -> Any:
     return array
 
 
-def _is_missing(labels: NDArray) -> NDArray:
-    """Which labels are -1, NaN, None or pandas.NA."""
+def is_missing(labels: NDArray) -> NDArray:
+    """Which labels are -1, NaN, None or pandas.NA.
+
+    Examples
+    --------
+    >>> is_missing(as_labels(["a", -1, None]))
+    array([False,  True,  True])
+    """
     kind = labels.dtype.kind
     if kind == "f":
         return np.isnan(labels) | (labels == -1)

@@ -173,7 +173,7 @@ class ITML(MahalanobisLearner):
         """
         check_number("gamma", self.gamma, low=0)
         check_choice("prior", self.prior, ("identity", "covariance"))
-        check_number("n_constraints", self.n_constraints, low=1, integer=True)
+        check_number("n_constraints", self.n_constraints, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         points = self._check_points(X)

@@ -1,0 +1,16 @@
+"""The classic metric learners, one short file each, all with the manners of `SERAPH`.
+
+Swap one for another in one line: they share ``fit(X, y, pairs=..., pair_labels=...)``,
+``components_``, ``transform``, ``pair_distance``, ``pair_score``, ``get_metric`` and
+``get_mahalanobis_matrix``.
+"""
+
+from ._euclidean import Euclidean
+from ._gdm import GDM
+from ._itml import ITML
+from ._ldm import LDM
+from ._lmnn import LMNN
+from ._mfda import MFDA
+from ._nca import NCA
+
+__all__ = ["GDM", "ITML", "LDM", "LMNN", "MFDA", "NCA", "Euclidean"]

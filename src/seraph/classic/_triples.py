@@ -1,0 +1,174 @@
+"""The objective of LMNN: points, their target neighbours and their impostors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+# Entries of one tile of distances: 8 MB.
+_TILE = 1 << 20
+# Squared distance to a target neighbour that is not there; finite, so that 0 times it is 0.
+_ABSENT = -1e200
+
+
+@dataclass(frozen=True)
+class Value:
+    """The objective at one metric.
+
+    Parameters
+    ----------
+    exact : float
+        Its value.
+    rounded : float
+        Its value with the kink of the hinge rounded off.
+    push : float
+        Sum of the weights of the triples, times that of the push.
+    laplacian : ndarray of shape (n, q)
+        ``Lap(W) Y`` for the weights W of the pairs in the gradient of `rounded`.
+    """
+
+    exact: float
+    rounded: float
+    push: float
+    laplacian: NDArray
+
+
+@dataclass(frozen=True)
+class Triples:
+    """The objective over all triples of a point, a target of it and an impostor.
+
+    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. Its kink is rounded off
+    to a parabola, of slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples,
+    the slopes are weights of pairs: of the pair (i, j) with a plus, of (i, l) with a minus.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Points, those of a class together.
+    classes : list of (int, int)
+        Where each class begins and ends.
+    targets : ndarray of int of shape (n, k)
+        Target neighbours of each point; itself where there are fewer than k.
+    present : ndarray of bool of shape (n, k)
+        Which of them are there.
+    push_weight : float
+        Weight of the push.
+    rounding : float
+        Width of the parabola.
+    """
+
+    points: NDArray
+    classes: list[tuple[int, int]]
+    targets: NDArray
+    present: NDArray
+    push_weight: float
+    rounding: float
+
+    @classmethod
+    def make(
+        cls,
+        points: NDArray,
+        codes: NDArray,
+        *,
+        n_neighbors: int,
+        push_weight: float,
+        rounding: float,
+    ) -> Triples:
+        """Find the target neighbours: the nearest points of the same class."""
+        n = len(points)
+        k = min(n_neighbors, int(np.bincount(codes).max()) - 1)
+        targets = np.repeat(np.arange(n)[:, np.newaxis], k, axis=1)
+        present = np.zeros((n, k), dtype=bool)
+        classes = _runs(codes)
+        for first, last in classes:
+            some = min(k, last - first - 1)
+            present[first:last, :some] = True
+            members = points[first:last] - points[first:last].mean(axis=0)
+            norms = np.einsum("id,id->i", members, members)
+            for rows in _tiles(len(members)):
+                d2 = norms - 2.0 * members[rows] @ members.T
+                d2[np.arange(len(d2)), np.arange(rows.start, rows.stop)] = np.inf
+                nearest = np.argsort(d2, axis=1, kind="stable")[:, :some]
+                targets[first + rows.start : first + rows.stop, :some] = first + nearest
+        return cls(points, classes, targets, present, push_weight, rounding)
+
+    def at(self, P: NDArray, Y: NDArray | None = None) -> Value:
+        """The objective at ``P'P``, with the Laplacian applied to `Y` (the mapped points)."""
+        mu, n = self.push_weight, len(self.points)
+        Z = self.points @ P.T
+        Y = Z if Y is None else Y
+        to_targets = Z[:, np.newaxis] - Z[self.targets]
+        near = np.einsum("ikr,ikr->ik", to_targets, to_targets)
+        pull = float(near.sum())
+        near[~self.present] = _ABSENT
+        norms = np.einsum("ir,ir->i", Z, Z)
+        # What is farther from a point than this is an impostor to none of its targets.
+        reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding) - norms
+        exact = rounded = weight = 0.0
+        laplacian = np.zeros_like(Y)
+        for rows in _tiles(n):
+            d2 = (-2.0 * Z[rows]) @ Z.T
+            d2 += norms
+            for first, last in self.classes:
+                if first < rows.stop and last > rows.start:
+                    own = slice(max(first - rows.start, 0), max(last - rows.start, 0))
+                    d2[own, first:last] = np.inf
+            flat = np.flatnonzero(d2 < reach[rows, np.newaxis])
+            i, impostors = np.divmod(flat, n)
+            i += rows.start
+            u = near[i] + (1.0 - norms[i] - d2.ravel()[flat])[:, np.newaxis]
+            w = np.clip(u / self.rounding + 0.5, 0.0, 1.0)
+            exact += float(np.maximum(u, 0.0).sum())
+            rounded += float(np.vdot(w, u + 0.5 * self.rounding * (1.0 - w)))
+            weight += float(w.sum())
+
+            of_targets = np.empty((rows.stop - rows.start, w.shape[1]))
+            for rank, column in enumerate(w.T):
+                of_targets[:, rank] = np.bincount(
+                    i - rows.start, column, minlength=len(of_targets)
+                )
+            present = self.present[rows]
+            _add_laplacian(
+                laplacian,
+                Y,
+                np.concatenate([i, rows.start + np.nonzero(present)[0]]),
+                np.concatenate([impostors, self.targets[rows][present]]),
+                np.concatenate([-mu * w.sum(axis=1), (1.0 - mu) + mu * of_targets[present]]),
+            )
+        pull *= 1.0 - mu
+        return Value(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
+
+    def pull_matrix(self) -> NDArray:
+        """Matrix C of the pull: its sum of squared distances is ``<C, A>``."""
+        i, rank = np.nonzero(self.present)
+        difference = self.points[i] - self.points[self.targets[i, rank]]
+        return difference.T @ difference
+
+
+def _add_laplacian(
+    out: NDArray, Y: NDArray, rows: NDArray, columns: NDArray, weights: NDArray
+) -> None:
+    """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`, for W given by its entries."""
+    n = len(Y)
+    W = csr_array((weights, (rows, columns)), shape=(n, n))
+    degree = np.bincount(rows, weights, minlength=n) + np.bincount(columns, weights, minlength=n)
+    out += degree[:, np.newaxis] * Y
+    out -= W @ Y
+    out -= W.T @ Y
+
+
+def _runs(codes: NDArray) -> list[tuple[int, int]]:
+    """Where each class begins and ends in the ordered `codes`."""
+    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def _tiles(n: int) -> Iterator[slice]:
+    """Ranges of rows of an n x n array, for tiles of bounded size."""
+    height = max(1, _TILE // n)
+    for start in range(0, n, height):
+        yield slice(start, min(n, start + height))

@@ -1,0 +1,65 @@
+"""Euclidean: the identity, from whatever a learner can be given."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph.classic._euclidean import Euclidean
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {},
+        {"y": [0, 0, 1, 1, -1]},
+        {"y": [-1] * 5},
+        {"y": ["a", None, None, None, None]},
+        {"pairs": [[0, 1]], "pair_labels": [-1]},
+        {"y": [0, 1, -1, -1, -1], "pairs": [[0, 4]], "pair_labels": [1]},
+    ],
+    ids=str,
+)
+def test_distances_are_euclidean_whatever_is_known(rng, known):
+    X = rng.normal(size=(5, 3))
+    learner = Euclidean().fit(X, **known)
+    np.testing.assert_array_equal(learner.components_, np.eye(3))
+    np.testing.assert_array_equal(learner.transform(X), X)
+    pairs = np.stack([X[:2], X[2:4]], axis=1)
+    expected = np.diag(cdist(X[:2], X[2:4]))
+    np.testing.assert_allclose(learner.pair_distance(pairs), expected, rtol=1e-12)
+    assert learner.get_metric()(X[0], X[2]) == pytest.approx(expected[0])
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"y": [0, 1]}, "y has 2 labels and X has 5 rows"),
+        ({"pairs": [[0, 9]], "pair_labels": [1]}, "X has rows 0 to 4"),
+        ({"pairs": [[0, 1]], "pair_labels": [2]}, "must be"),
+        ({"pairs": [[0, 1]]}, "without pair_labels"),
+        ({"y": [0, 0, 1, 1, 1], "pairs": [[0, 1]], "pair_labels": [-1]}, "both similar and"),
+    ],
+    ids=str,
+)
+def test_what_is_known_is_checked(rng, known, message):
+    with pytest.raises(ValueError, match=message):
+        Euclidean().fit(rng.normal(size=(5, 3)), **known)
+
+
+def test_float32_stays_float32(rng):
+    X = rng.normal(size=(5, 3)).astype(np.float32)
+    learner = Euclidean().fit(X)
+    assert learner.components_.dtype == np.float32
+    assert learner.transform(X).dtype == np.float32
+
+
+def test_check_estimator():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = check_estimator(Euclidean(), on_skip=None)
+    skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
+    assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
+    assert sum(r["status"] == "passed" for r in results) > 30

@@ -1,0 +1,340 @@
+"""LMNN against the literal sum over triples, its dual bound, and what the paper promises."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph.classic import LMNN, _triples
+from seraph.classic._triples import Triples
+
+
+def literal_objective(X, y, L, *, n_neighbors=3, push_weight=0.5):
+    """Objective and number of impostors, from three loops over the rows."""
+    n = len(X)
+    euclidean = np.array([[np.sum((X[i] - X[j]) ** 2) for j in range(n)] for i in range(n)])
+    Z = X @ L.T
+    learned = np.array([[np.sum((Z[i] - Z[j]) ** 2) for j in range(n)] for i in range(n)])
+    pull = push = impostors = 0
+    for i in range(n):
+        same = [j for j in range(n) if j != i and y[j] == y[i]]
+        for j in sorted(same, key=lambda j: euclidean[i, j])[:n_neighbors]:
+            pull += learned[i, j]
+            for k in range(n):
+                if y[k] != y[i]:
+                    hinge = max(0.0, 1.0 + learned[i, j] - learned[i, k])
+                    push += hinge
+                    impostors += hinge > 0.0
+    return (1.0 - push_weight) * pull + push_weight * push, impostors
+
+
+def overlapping(rng, n=45, m=4, classes=3):
+    """Classes that differ in one feature, beside others that only make noise."""
+    y = np.arange(n) % classes
+    X = rng.normal(size=(n, m)) * np.array([0.4, *[1.5] * (m - 1)])
+    X[:, 0] += y
+    return X, y
+
+
+def triples_of(X, y, *, n_neighbors=3, push_weight=0.5, rounding=1e-9):
+    order = np.argsort(y, kind="stable")
+    return Triples.make(
+        X[order],
+        y[order],
+        n_neighbors=n_neighbors,
+        push_weight=push_weight,
+        rounding=rounding,
+    )
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 20])
+@pytest.mark.parametrize("push_weight", [0.5, 0.2])
+def test_objective_is_the_literal_sum_over_triples(rng, n_neighbors, push_weight):
+    X, y = overlapping(rng)
+    y[:2] = 7  # a class smaller than n_neighbors
+    y[2] = 8  # and one without any
+    settings = {"n_neighbors": n_neighbors, "push_weight": push_weight}
+    for rank in (4, 2):
+        L = rng.normal(size=(rank, 4)) * 0.5
+        expected, impostors = literal_objective(X, y, L, **settings)
+        value = triples_of(X, y, **settings).at(L)
+        assert value.exact == pytest.approx(expected, rel=1e-12)
+        assert value.push == pytest.approx(push_weight * impostors, rel=1e-12)
+
+
+def test_fitted_objective_is_the_literal_one(rng):
+    X, y = overlapping(rng)
+    learner = LMNN().fit(X, y)
+    expected, _ = literal_objective(X, y, learner.components_)
+    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_rounded_objective_lies_above_the_exact_one_by_an_eighth_of_the_width(rng):
+    X, y = overlapping(rng)
+    L = 0.5 * np.eye(4)
+    n_triples = 45 * 3 * 30
+    for rounding in (0.01, 0.5):
+        value = triples_of(X, y, rounding=rounding).at(L)
+        assert 0.0 < value.rounded - value.exact <= 0.5 * n_triples * rounding / 8.0
+
+
+@pytest.mark.parametrize("rounding", [1e-9, 0.3])
+def test_gradient_agrees_with_finite_differences(rng, rounding):
+    X, y = overlapping(rng)
+    triples = triples_of(X, y, rounding=rounding)
+    for rank in (4, 2):
+        L = rng.normal(size=(rank, 4)) * 0.5
+        gradient = 2.0 * triples.at(L).laplacian.T @ triples.points
+        numerical = approx_fprime(
+            L.ravel(), lambda x, rank=rank: triples.at(x.reshape(rank, 4)).rounded, 1e-7
+        )
+        np.testing.assert_allclose(gradient.ravel(), numerical, rtol=1e-4, atol=1e-3)
+
+
+def test_tile_size_has_no_influence(rng, monkeypatch):
+    X, y = overlapping(rng)
+    L = rng.normal(size=(3, 4))
+    whole = triples_of(X, y).at(L)
+    monkeypatch.setattr(_triples, "_TILE", 4 * len(X))
+    tiled = triples_of(X, y).at(L)
+    assert tiled.exact == pytest.approx(whole.exact, rel=1e-12)
+    np.testing.assert_allclose(tiled.laplacian, whole.laplacian, rtol=1e-10, atol=1e-10)
+
+
+def test_no_metric_is_better_than_the_bound_allows(rng):
+    X, y = overlapping(rng)
+    rough, fine = LMNN(tol=0.05).fit(X, y), LMNN(tol=1e-4).fit(X, y)
+    assert fine.objective_ < rough.objective_
+    triples = triples_of(X, y)
+    at_start = min(triples.at(np.sqrt(t) * np.eye(4)).exact for t in np.geomspace(0.01, 10, 99))
+    assert rough.objective_ - fine.objective_ <= rough.optimality_gap_ * at_start
+    assert rough.optimality_gap_ <= 0.05
+    assert fine.optimality_gap_ <= 1e-4
+    for _ in range(50):
+        L = fine.components_ + 0.1 * rng.normal(size=fine.components_.shape)
+        assert triples.at(L).exact >= fine.objective_ - 1e-4 * at_start
+
+
+def test_objective_ends_below_the_start_and_impostors_fall(rng):
+    X, y = overlapping(rng)
+    learner = LMNN().fit(X, y)
+    scales = np.geomspace(0.03, 3.0, 20)
+    start, before = min(literal_objective(X, y, np.sqrt(t) * np.eye(4)) for t in scales)
+    end, after = literal_objective(X, y, learner.components_)
+    assert end < 0.6 * start
+    assert after < 0.5 * before
+
+
+def test_beats_the_euclidean_distance_where_noise_hides_the_classes():
+    rng = np.random.default_rng(3)
+    (X, y), (X_test, y_test) = overlapping(rng, 240, 8), overlapping(rng, 600, 8)
+    learner = LMNN().fit(X, y)
+    nearest = KNeighborsClassifier(1)
+    euclidean = nearest.fit(X, y).score(X_test, y_test)
+    learned = nearest.fit(learner.transform(X), y).score(learner.transform(X_test), y_test)
+    assert learned > euclidean + 0.15
+
+
+def test_stopping_early_stays_closer_to_the_euclidean_metric(rng):
+    X, y = overlapping(rng)
+
+    def spread(learner):
+        return np.linalg.cond(learner.get_mahalanobis_matrix())
+
+    early, late = LMNN(tol=0.3).fit(X, y), LMNN(tol=0.01).fit(X, y)
+    assert early.n_iter_ < late.n_iter_
+    assert spread(early) < spread(late)
+
+
+def test_unlabelled_rows_have_no_influence(rng):
+    X, y = overlapping(rng)
+    more = np.vstack([X[:20], 100.0 * rng.normal(size=(30, 4)), X[20:]])
+    partly = np.concatenate([y[:20], np.full(30, -1), y[20:]])
+    np.testing.assert_array_equal(
+        LMNN().fit(more, partly).components_, LMNN().fit(X, y).components_
+    )
+
+
+def test_row_order_and_class_names_have_no_influence(rng):
+    X, y = overlapping(rng)
+    order = rng.permutation(len(X))
+    names = np.array(["c", "a", "b"])[y]
+    expected = LMNN().fit(X, y).get_mahalanobis_matrix()
+    shuffled = LMNN().fit(X[order], names[order]).get_mahalanobis_matrix()
+    np.testing.assert_allclose(shuffled, expected, rtol=1e-5, atol=1e-5 * expected.max())
+
+
+def test_a_second_fit_gives_the_same_bits(rng):
+    X, y = overlapping(rng)
+    learner = LMNN()
+    first = learner.fit(X, y).components_
+    np.testing.assert_array_equal(learner.fit(X, y).components_, first)
+    np.testing.assert_array_equal(clone(learner).fit(X, y).components_, first)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-8, 1e8, 1e150])
+def test_units_have_no_influence_on_the_distances(rng, factor):
+    X, y = overlapping(rng)
+    expected = LMNN().fit(X, y)
+    learner = LMNN().fit(factor * X, y)
+    assert learner.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    np.testing.assert_allclose(
+        learner.transform(factor * X), expected.transform(X), rtol=1e-4, atol=1e-6
+    )
+
+
+def test_n_components_caps_the_rank(rng):
+    X, y = overlapping(rng)
+    full, flat = LMNN().fit(X, y), LMNN(n_components=1).fit(X, y)
+    assert flat.components_.shape == (1, 4)
+    assert flat.converged_
+    assert flat.objective_ >= full.objective_ - full.optimality_gap_ * full.objective_
+    assert LMNN(n_components=99).fit(X, y).components_.shape[0] <= 4
+    direction = np.abs(flat.components_[0]) / np.linalg.norm(flat.components_)
+    assert direction[0] > 0.9  # where the classes differ
+
+
+def test_small_classes_give_the_neighbours_they_have(rng):
+    X, y = overlapping(rng)
+    y[:2], y[2] = 7, 8
+    learner = LMNN(n_neighbors=30).fit(X, y)
+    expected, _ = literal_objective(X, y, learner.components_, n_neighbors=30)
+    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_float32_stays_float32(rng):
+    X, y = overlapping(rng)
+    learner = LMNN().fit(X.astype(np.float32), y)
+    assert learner.components_.dtype == np.float32
+    assert learner.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(
+        learner.get_mahalanobis_matrix(),
+        LMNN().fit(X, y).get_mahalanobis_matrix(),
+        rtol=0.02,
+        atol=0.02,
+    )
+
+
+def odd_inputs():
+    rng = np.random.default_rng(1)
+    X, y = overlapping(rng, 24)
+    yield "more features than rows", rng.normal(size=(10, 40)), np.arange(10) % 2
+    yield "three rows", X[:3], [0, 0, 1]
+    yield "one feature", X[:, :1], y
+    yield "constant features", np.column_stack([X, np.ones(24), np.zeros(24)]), y
+    yield "repeated rows", np.repeat(X[:6], 4, axis=0), np.repeat(y[:6], 4)
+    yield "rows in two classes", np.repeat(X[:12], 2, axis=0), np.tile([0, 1], 12)
+    yield "labels at random", X, rng.integers(3, size=24)
+    yield "classes far apart", X + 1e6 * y[:, np.newaxis], y
+    yield "classes of a point each", np.eye(3)[y] + 1e-9 * X[:, :3], y
+
+
+@pytest.mark.parametrize(
+    ("X", "y"), [case[1:] for case in odd_inputs()], ids=[case[0] for case in odd_inputs()]
+)
+def test_odd_inputs_give_a_finite_metric_that_converged(X, y):
+    learner = LMNN().fit(X, y)
+    assert np.isfinite(learner.components_).all()
+    assert np.isfinite(learner.transform(X)).all()
+    assert learner.converged_
+
+
+def test_stopping_short_warns(rng):
+    X, y = overlapping(rng)
+    with pytest.warns(ConvergenceWarning, match="3 iterations"):
+        learner = LMNN(max_iter=3).fit(X, y)
+    assert not learner.converged_
+    assert learner.n_iter_ == 3
+
+
+def test_verbose_prints_a_line_per_iteration(rng, capsys):
+    X, y = overlapping(rng)
+    LMNN().fit(X, y)
+    assert capsys.readouterr().out == ""
+    learner = LMNN(verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == learner.n_iter_
+    assert "objective" in lines[0]
+
+
+def test_pairs_without_classes_are_refused(rng):
+    X, y = overlapping(rng)
+    with pytest.raises(ValueError, match="LMNN learns from class labels, and only marked pairs"):
+        LMNN().fit(X, pairs=[[0, 1], [1, 2]], pair_labels=[1, -1])
+    y[40:] = -1
+    with pytest.raises(ValueError, match="1 of the marked pairs do not follow from y"):
+        LMNN().fit(X, y, pairs=[[0, 1], [0, 44]], pair_labels=[-1, 1])
+
+
+def test_pairs_that_follow_from_the_classes_change_nothing(rng):
+    X, y = overlapping(rng)
+    same = LMNN().fit(X, y, pairs=[[0, 3], [0, 1]], pair_labels=[1, -1])
+    np.testing.assert_array_equal(same.components_, LMNN().fit(X, y).components_)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "target y is None"),
+        ([0] * 6, "needs two classes at least"),
+        ([0, 1, 2, 3, 4, 5], "one of them with two members"),
+        ([0, -1, -1, -1, -1, -1], "No labelled pair"),
+        ([0, 1], "y has 2 labels and X has 6 rows"),
+    ],
+)
+def test_labels_that_say_nothing_are_refused(rng, y, message):
+    with pytest.raises(ValueError, match=message):
+        LMNN().fit(rng.normal(size=(6, 2)), y)
+
+
+def test_rows_that_do_not_differ_are_refused():
+    with pytest.raises(ValueError, match="one and the same point"):
+        LMNN().fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_neighbors": 0},
+        {"n_neighbors": 1.5},
+        {"n_neighbors": None},
+        {"push_weight": 0.0},
+        {"push_weight": 1.0},
+        {"push_weight": "half"},
+        {"n_components": 0},
+        {"max_iter": 0},
+        {"max_iter": None},
+        {"tol": -1.0},
+        {"tol": np.nan},
+    ],
+    ids=repr,
+)
+def test_bad_parameters_are_named(rng, parameters):
+    X, y = overlapping(rng)
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        LMNN(**parameters).fit(X, y)
+
+
+def test_a_failed_fit_leaves_the_learner_as_it_was(rng):
+    X, y = overlapping(rng)
+    learner = LMNN().fit(X, y)
+    before = dict(vars(learner))
+    with pytest.raises(ValueError, match="NaN"):
+        learner.fit(np.where(X > 1.0, np.nan, X), y)
+    assert vars(learner) == before
+
+
+@pytest.mark.parametrize("estimator", [LMNN(), LMNN(n_components=1)], ids=repr)
+def test_check_estimator(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = check_estimator(estimator, on_skip=None)
+    skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
+    assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
+    assert sum(r["status"] == "passed" for r in results) > 30

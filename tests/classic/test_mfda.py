@@ -1,0 +1,364 @@
+"""MFDA against its definition, brute force, random projections and a problem made for it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph.classic import _mfda
+from seraph.classic._mfda import MFDA, reconstruction, trace_ratio
+
+
+def blobs(n=40, m=4, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    means = rng.normal(size=(n_classes, m))
+    return means[y] + rng.normal(size=(n, m)) * np.linspace(0.5, 2.0, m), y
+
+
+def every_pair(y):
+    """All pairs of the labelled rows, as marked pairs."""
+    known = np.flatnonzero(np.asarray(y) >= 0)
+    i, j = np.triu_indices(len(known), 1)
+    rows = np.column_stack([known[i], known[j]])
+    return rows, np.where(y[rows[:, 0]] == y[rows[:, 1]], 1, -1)
+
+
+def literal_weights(X, k):
+    """Weights of locally linear embedding by a loop over the points."""
+    n = len(X)
+    R = np.zeros((n, n))
+    for i in range(n):
+        distances = [np.inf if j == i else np.linalg.norm(X[i] - X[j]) for j in range(n)]
+        near = np.argsort(distances, kind="stable")[:k]
+        gram = np.array([[(X[a] - X[i]) @ (X[b] - X[i]) for b in near] for a in near])
+        weights = np.linalg.solve(gram + 1e-3 * np.trace(gram) * np.eye(len(near)), np.ones(k))
+        R[i, near] = weights / weights.sum()
+    return R
+
+
+def literal_scatters(X, rows, signs, alpha, k=10):
+    """Numerator and denominator matrices by a loop over the pairs and a dense E."""
+    m, n = X.shape[1], len(X)
+    apart, together = np.zeros((m, m)), np.zeros((m, m))
+    for (i, j), sign in zip(rows, signs, strict=True):
+        total = together if sign > 0 else apart
+        total += np.outer(X[i] - X[j], X[i] - X[j])
+    left = np.eye(n) - literal_weights(X, min(k, n - 1))
+    return apart, together + alpha * X.T @ (left.T @ left) @ X
+
+
+def ratio_of(W, apart, together):
+    return np.trace(W.T @ apart @ W) / np.trace(W.T @ together @ W)
+
+
+def same_space(first, second, atol=1e-7):
+    assert_allclose(first.T @ first, second.T @ second, atol=atol)
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(30, 6, 4), (30, 3, 7), (12, 20, 5)])
+def test_weights_are_those_of_the_literal_loop(n, m, k):
+    X = np.random.default_rng(0).normal(size=(n, m))
+    assert_allclose(reconstruction(X, k).toarray(), literal_weights(X, k), atol=1e-9)
+
+
+def test_weights_add_up_to_one_and_the_quadratic_form_annihilates_constants():
+    X, _ = blobs()
+    R = reconstruction(X, 10).toarray()
+    assert_allclose(R.sum(axis=1), 1.0)
+    assert_array_equal(np.diag(R), 0.0)
+    left = np.eye(len(X)) - R
+    assert_allclose(left.T @ left @ np.ones(len(X)), 0.0, atol=1e-12)
+
+
+def test_points_on_a_line_are_means_of_their_neighbours():
+    t = np.linspace(0.0, 1.0, 30)
+    X = np.column_stack([2.0 * t, -t, 3.0 * t])
+    inner = (X - reconstruction(X, 2) @ X)[1:-1]
+    assert_allclose(inner, 0.0, atol=1e-12)
+
+
+def test_chunk_size_does_not_matter(monkeypatch):
+    X, _ = blobs()
+    whole = reconstruction(X, 5).toarray()
+    monkeypatch.setattr(_mfda, "_CHUNK", 100)
+    assert_allclose(reconstruction(X, 5).toarray(), whole, atol=1e-13)
+
+
+def test_fewer_points_than_neighbours_uses_all_the_others():
+    X, y = blobs(n=6)
+    assert_array_equal(reconstruction(X, 10).toarray() != 0.0, ~np.eye(6, dtype=bool))
+    same_space(MFDA().fit(X, y).components_, MFDA(n_neighbors=5).fit(X, y).components_)
+
+
+@pytest.mark.parametrize("alpha", ["auto", 0.0, 3.0])
+def test_ratio_is_the_literal_one(alpha):
+    X, y = blobs()
+    y[25:] = -1
+    learner = MFDA(alpha=alpha, n_components=2).fit(X, y)
+    apart, together = literal_scatters(X, *every_pair(y), learner.alpha_)
+    assert_allclose(learner.objective_, ratio_of(learner.components_.T, apart, together))
+    assert learner.alpha_ == (0.02 if alpha == "auto" else alpha)
+    assert MFDA().fit(*blobs(m=6)).alpha_ == 0.2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ratio_in_the_plane_is_the_largest_of_all_angles(seed):
+    X, y = blobs(m=2, seed=seed)
+    y[25:] = -1
+    learner = MFDA(n_components=1).fit(X, y)
+    apart, together = literal_scatters(X, *every_pair(y), learner.alpha_)
+    angles = np.linspace(0.0, np.pi, 100_001)
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    ratios = np.einsum("ai,ij,aj->a", directions, apart, directions) / np.einsum(
+        "ai,ij,aj->a", directions, together, directions
+    )
+    best = directions[np.argmax(ratios)]
+    assert_allclose(learner.objective_, ratios.max(), rtol=1e-7)
+    assert_allclose(np.abs(learner.components_[0] @ best), 1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_no_orthonormal_map_has_a_larger_ratio(d):
+    X, y = blobs(m=6)
+    y[25:] = -1
+    learner = MFDA(n_components=d).fit(X, y)
+    W = learner.components_.T
+    assert_allclose(W.T @ W, np.eye(d), atol=1e-12)
+    apart, together = literal_scatters(X, *every_pair(y), learner.alpha_)
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1, 1.0, 1e3):
+        for _ in range(50):
+            other = np.linalg.qr(W + size * rng.normal(size=W.shape))[0]
+            assert ratio_of(other, apart, together) <= learner.objective_ * (1.0 + 1e-12)
+
+
+def test_top_eigenvalues_add_up_to_zero_at_the_optimum():
+    """The certificate: no W has tr(W'(S_b - rho S_t)W) > 0, and this one has 0."""
+    X, y = blobs(m=6)
+    learner = MFDA(n_components=3).fit(X, y)
+    apart, together = literal_scatters(X, *every_pair(y), learner.alpha_)
+    values = np.linalg.eigvalsh(apart - learner.objective_ * together)
+    assert_allclose(values[-3:].sum(), 0.0, atol=1e-8 * np.abs(values).max())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ratio_never_falls_and_soon_comes_to_rest(seed):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(2, 30, 30)) * np.geomspace(1e-2, 1.0, 30)
+    numerator, denominator = factors @ factors.transpose(0, 2, 1)
+    for d in (1, 5, 15, 30):
+        found = trace_ratio(numerator, denominator, d)
+        assert found.converged
+        assert (np.diff(found.history) >= 0.0).all()
+        assert len(found.history) <= 20
+        assert_allclose(found.W.T @ found.W, np.eye(d), atol=1e-12)
+        assert_allclose(ratio_of(found.W, numerator, denominator), found.history[-1])
+
+
+def test_ratio_falls_with_the_number_of_components():
+    X, y = blobs(m=6)
+    ratios = [MFDA(n_components=d).fit(X, y).objective_ for d in range(1, 7)]
+    assert (np.diff(ratios) < 0.0).all()
+    assert_allclose(MFDA(n_components=6).fit(X, y).get_mahalanobis_matrix(), np.eye(6), atol=1e-12)
+
+
+def test_zero_denominator_takes_the_largest_numerator_of_its_null_space():
+    numerator, denominator = np.diag([1.0, 5.0, 3.0, 9.0]), np.diag([0.0, 0.0, 0.0, 1.0])
+    found = trace_ratio(numerator, denominator, 2)
+    assert found.history[-1] == np.inf
+    assert_allclose(np.abs(found.W), np.eye(4)[:, [1, 2]], atol=1e-12)
+    assert np.isfinite(trace_ratio(numerator, denominator, 4).history[-1])
+
+
+def test_few_similar_pairs_without_neighbours_use_directions_in_which_they_agree():
+    X, _ = blobs(n=10, m=8)
+    rows, signs = [[0, 1], [2, 3], [0, 2], [1, 3], [4, 5]], [1, 1, -1, -1, -1]
+    learner = MFDA(alpha=0.0, n_components=2).fit(X, pairs=rows, pair_labels=signs)
+    Z = learner.transform(X)
+    assert learner.objective_ == np.inf
+    assert_allclose(Z[[0, 2]], Z[[1, 3]], atol=1e-6)
+    assert (np.linalg.norm(Z[[0, 1]] - Z[[2, 3]], axis=1) > 0.1).all()
+
+
+def test_more_features_than_points_stays_in_their_span():
+    X, y = blobs(n=15, m=60)
+    learner = MFDA().fit(X, y)
+    P = learner.components_
+    assert_allclose(P @ P.T, np.eye(7), atol=1e-10)  # half of 14 dimensions
+    span = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:14]
+    assert_allclose(P @ span.T @ span, P, atol=1e-10)
+    apart, together = literal_scatters(X, *every_pair(y), learner.alpha_)
+    assert_allclose(learner.objective_, ratio_of(P.T, apart, together))
+
+
+def test_default_number_of_components_is_half_of_what_varies():
+    X, y = blobs(m=7)
+    assert MFDA().fit(X, y).components_.shape == (4, 7)
+    padded = np.column_stack([X, np.full(len(X), 0.1)])
+    assert MFDA().fit(padded, y).components_.shape == (4, 8)
+    assert MFDA(n_components=99).fit(padded, y).components_.shape == (7, 8)
+
+
+def test_labels_and_the_pairs_they_imply_give_the_same():
+    X, y = blobs()
+    y[25:] = -1
+    rows, signs = every_pair(y)
+    by_labels = MFDA().fit(X, y)
+    by_pairs = MFDA().fit(X, pairs=rows, pair_labels=signs)
+    half = np.where(np.arange(len(y)) < 15, y, -1)
+    by_both = MFDA().fit(X, half, pairs=rows, pair_labels=signs)
+    for other in (by_pairs, by_both):
+        assert_allclose(other.objective_, by_labels.objective_)
+        same_space(other.components_, by_labels.components_)
+
+
+def test_beats_the_euclidean_distance_on_a_noisy_curve():
+    """A curve in a plane, thirty directions of noise, three labels a class.
+
+    The neighbours see the noise, which the few labels don't: without them it is worse.
+    """
+    errors = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        t = np.concatenate([rng.uniform(0.0, 0.5, 200), rng.uniform(0.5, 1.0, 200)])
+        t = t.reshape(2, 200).T.reshape(-1)  # classes take turns
+        y = (t > 0.5).astype(int)
+        curve = 2.0 * np.column_stack([np.cos(3.0 * t), np.sin(3.0 * t)])
+        X = np.column_stack([curve, 0.6 * rng.normal(size=(400, 30))])
+        some = np.where(np.arange(400) < 6, y, -1)
+        errors.append(
+            [
+                1.0 - KNeighborsClassifier(1).fit(Z[:6], y[:6]).score(Z[6:], y[6:])
+                for Z in (
+                    X,
+                    MFDA(n_components=1).fit_transform(X, some),
+                    MFDA(n_components=1, alpha=0.0).fit_transform(X, some),
+                )
+            ]
+        )
+    euclidean, mfda, without = np.mean(errors, axis=0)
+    assert mfda < 0.6 * euclidean
+    assert mfda < without
+
+
+def test_unlabelled_rows_change_the_result():
+    X, y = blobs(n=60, m=8)
+    y[20:] = -1
+    learner = MFDA(n_neighbors=4)
+    everything, labelled = clone(learner).fit(X, y), clone(learner).fit(X[:20], y[:20])
+    difference = everything.get_mahalanobis_matrix() - labelled.get_mahalanobis_matrix()
+    assert np.abs(difference).max() > 1e-3
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1e-3, 1e3, 1e8])
+def test_scaling_the_points_leaves_the_map(factor):
+    X, y = blobs()
+    plain, scaled = MFDA().fit(X, y), MFDA().fit(factor * X, y)
+    assert_allclose(scaled.components_, plain.components_, atol=1e-7)
+    assert_allclose(scaled.objective_, plain.objective_)
+
+
+def test_moving_the_points_leaves_the_map():
+    X, y = blobs()
+    same_space(MFDA().fit(X + 1000.0, y).components_, MFDA().fit(X, y).components_)
+
+
+def test_fit_is_deterministic():
+    X, y = blobs()
+    assert_array_equal(MFDA().fit(X, y).components_, MFDA().fit(X, y).components_)
+
+
+def test_single_precision_in_single_precision_out():
+    X, y = blobs()
+    single, double = MFDA().fit(X.astype(np.float32), y), MFDA().fit(X, y)
+    assert single.components_.dtype == single.transform(X.astype(np.float32)).dtype == np.float32
+    assert_allclose(single.components_, double.components_, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.random.default_rng(0).normal(size=(2, 3)), [0, 1]),
+        (np.random.default_rng(0).normal(size=(12, 1)), np.arange(12) % 2),
+        (np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 3, axis=0), np.arange(12) // 3),
+        (np.random.default_rng(0).normal(size=(12, 3)), np.arange(12)),
+    ],
+    ids=["two points", "one feature", "duplicates", "no similar pair"],
+)
+def test_unusual_points_give_a_finite_map(X, y):
+    learner = MFDA().fit(X, y)
+    P = learner.components_
+    assert learner.converged_
+    assert_allclose(P @ P.T, np.eye(len(P)), atol=1e-10)
+
+
+def test_warns_when_stopped_early():
+    X, y = blobs(m=6)
+    with pytest.warns(ConvergenceWarning, match="MFDA has not converged"):
+        learner = MFDA(max_iter=1).fit(X, y)
+    assert not learner.converged_
+    assert learner.n_iter_ == 1
+
+
+def test_needs_dissimilar_pairs():
+    X, _ = blobs()
+    with pytest.raises(ValueError, match="All 780 labelled pairs are similar"):
+        MFDA().fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="All 1 labelled pairs are similar"):
+        MFDA().fit(X, pairs=[[0, 1]], pair_labels=[1])
+
+
+def test_needs_similar_pairs_or_neighbours():
+    X, _ = blobs()
+    with pytest.raises(ValueError, match="dissimilar and alpha is 0"):
+        MFDA(alpha=0.0).fit(X, pairs=[[0, 1]], pair_labels=[-1])
+    assert MFDA().fit(X, pairs=[[0, 1]], pair_labels=[-1]).converged_
+
+
+def test_refuses_dissimilar_points_that_coincide():
+    X, _ = blobs()
+    X[1] = X[0]
+    with pytest.raises(ValueError, match="all 1 dissimilar pairs coincide"):
+        MFDA().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+    with pytest.raises(ValueError, match="all 4 dissimilar pairs coincide"):
+        MFDA().fit(np.full((4, 3), 0.1), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "n_components must be"),
+        ({"n_components": 1.5}, "n_components must be"),
+        ({"n_neighbors": 0}, "n_neighbors must be"),
+        ({"n_neighbors": 2.5}, "n_neighbors must be"),
+        ({"alpha": -0.1}, "alpha must be"),
+        ({"alpha": "some"}, "alpha must be"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"tol": -1.0}, "tol must be"),
+    ],
+)
+def test_refuses_bad_parameters(parameters, message):
+    X, y = blobs()
+    with pytest.raises(ValueError, match=message):
+        MFDA(**parameters).fit(X, y)
+
+
+def test_refuses_bad_points_and_labels():
+    X, y = blobs()
+    with pytest.raises(ValueError, match="NaN"):
+        MFDA().fit(np.where(X > 1.0, np.nan, X), y)
+    with pytest.raises(ValueError, match="y has 39 labels and X has 40 rows"):
+        MFDA().fit(X, y[:-1])
+    with pytest.raises(ValueError, match="nothing to learn from"):
+        MFDA().fit(X)
+
+
+def test_check_estimator():
+    results = check_estimator(MFDA(), on_skip=None)
+    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
+    assert len(results) > 30
+    assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy

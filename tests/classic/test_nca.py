@@ -1,0 +1,186 @@
+"""NCA: scikit-learn's, on the labelled rows, with the manners of the other learners."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph.classic._nca import NCA
+
+
+def overlapping(rng, n=60, m=4):
+    """Three classes that differ in one feature, beside others that only make noise."""
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, m)) * np.array([0.4, *[1.5] * (m - 1)])
+    X[:, 0] += y
+    return X, y
+
+
+def same_metric(learner, reference, **tolerance):
+    expected = reference.components_.T @ reference.components_
+    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), expected, **tolerance)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "theirs"),
+    [
+        ({}, {"init": "identity"}),
+        ({"n_components": 4}, {"init": "identity"}),
+        ({"n_components": 2}, {"init": "pca"}),
+        ({"n_components": 2, "init": "identity"}, {"init": "identity"}),
+        ({"n_components": 2, "init": "random", "random_state": 3}, {"init": "random"}),
+        ({"init": np.eye(2, 4)[::-1]}, {"init": np.eye(2, 4)[::-1]}),
+    ],
+    ids=str,
+)
+def test_equals_scikit_learns_on_the_labelled_rows(rng, parameters, theirs):
+    X, y = overlapping(rng)
+    partly = np.where(np.arange(60) % 4 == 1, -1, y)
+    learner = NCA(**parameters).fit(X, partly)
+    settings = {"max_iter": 200, "random_state": 0} | parameters | theirs
+    reference = NeighborhoodComponentsAnalysis(**settings).fit(X[partly >= 0], y[partly >= 0])
+    assert learner.components_.shape == reference.components_.shape
+    same_metric(learner, reference, rtol=1e-12, atol=1e-12)
+
+
+def test_objective_is_the_literal_expectation_and_beats_the_start(rng):
+    X, y = overlapping(rng, 30)
+    learner = NCA().fit(X, y)
+
+    def expected_right(Z):
+        total = 0.0
+        for i in range(30):
+            p = np.array([np.exp(-np.sum((Z[i] - Z[j]) ** 2)) if j != i else 0 for j in range(30)])
+            total += p[y == y[i]].sum() / p.sum()
+        return total
+
+    assert learner.objective_ == pytest.approx(expected_right(learner.transform(X)), rel=1e-9)
+    assert learner.objective_ > expected_right(X) + 5.0
+
+
+def test_unlabelled_rows_have_no_influence(rng):
+    X, y = overlapping(rng)
+    more = np.vstack([X[:20], 100.0 * rng.normal(size=(30, 4)), X[20:]])
+    partly = np.concatenate([y[:20], np.full(30, -1), y[20:]])
+    np.testing.assert_array_equal(NCA().fit(more, partly).components_, NCA().fit(X, y).components_)
+
+
+def test_beats_the_euclidean_distance_where_noise_hides_the_classes(rng):
+    (X, y), (X_test, y_test) = overlapping(rng, 150, 8), overlapping(rng, 600, 8)
+    learner = NCA().fit(X, y)
+    nearest = KNeighborsClassifier(1)
+    euclidean = nearest.fit(X, y).score(X_test, y_test)
+    learned = nearest.fit(learner.transform(X), y).score(learner.transform(X_test), y_test)
+    assert learned > euclidean + 0.15
+
+
+def test_stopping_short_warns_and_says_so(rng):
+    X, y = overlapping(rng)
+    full = NCA().fit(X, y)
+    assert full.converged_
+    with pytest.warns(ConvergenceWarning, match=r"NCA has not converged \(3 iterations\)"):
+        short = NCA(max_iter=3).fit(X, y)
+    assert not short.converged_
+    assert short.n_iter_ == 3
+    one_short = full.n_iter_
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        NCA(max_iter=one_short).fit(X, y)
+    assert NCA(max_iter=one_short + 1).fit(X, y).converged_
+
+
+def test_a_fit_prints_nothing_and_repeats_itself(rng, capsys):
+    X, y = overlapping(rng)
+    learner = NCA(n_components=2, init="random")
+    first = learner.fit(X, y).components_
+    np.testing.assert_array_equal(learner.fit(X, y).components_, first)
+    assert capsys.readouterr().out == ""
+
+
+def test_float32_stays_float32(rng):
+    X, y = overlapping(rng)
+    learner = NCA().fit(X.astype(np.float32), y)
+    assert learner.components_.dtype == np.float32
+    same_metric(learner, NCA().fit(X, y), rtol=1e-3, atol=1e-3)
+
+
+def odd_inputs():
+    rng = np.random.default_rng(1)
+    X, y = overlapping(rng, 24)
+    yield "more features than rows", rng.normal(size=(10, 40)), np.arange(10) % 2
+    yield "three rows", X[:3], [0, 0, 1]
+    yield "one feature", X[:, :1], y
+    yield "constant features", np.column_stack([X, np.ones(24), np.zeros(24)]), y
+    yield "repeated rows", np.repeat(X[:6], 4, axis=0), np.repeat(y[:6], 4)
+    yield "rows in two classes", np.repeat(X[:12], 2, axis=0), np.tile([0, 1], 12)
+    yield "classes of a point each", np.eye(3)[y], y
+    yield "huge", 1e8 * X, y
+    yield "tiny", 1e-8 * X, y
+
+
+@pytest.mark.parametrize("n_components", [None, 1])
+@pytest.mark.parametrize(
+    ("X", "y"), [case[1:] for case in odd_inputs()], ids=[case[0] for case in odd_inputs()]
+)
+def test_odd_inputs_give_a_finite_metric(X, y, n_components):
+    learner = NCA(n_components=n_components).fit(X, y)
+    assert np.isfinite(learner.components_).all()
+    assert learner.components_.shape == (n_components or np.shape(X)[1], np.shape(X)[1])
+
+
+def test_pairs_without_classes_are_refused(rng):
+    X, y = overlapping(rng)
+    with pytest.raises(ValueError, match="NCA learns from class labels, and only marked pairs"):
+        NCA().fit(X, pairs=[[0, 1]], pair_labels=[1])
+    y[50:] = -1
+    with pytest.raises(ValueError, match="1 of the marked pairs do not follow from y"):
+        NCA().fit(X, y, pairs=[[0, 55]], pair_labels=[1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "target y is None"),
+        ([0] * 6, "NCA needs two classes at least"),
+        ([0, 1, 2, 3, 4, 5], "one of them with two members"),
+        ([0, -1, -1, -1, -1, -1], "No labelled pair"),
+    ],
+)
+def test_labels_that_say_nothing_are_refused(rng, y, message):
+    with pytest.raises(ValueError, match=message):
+        NCA().fit(rng.normal(size=(6, 2)), y)
+
+
+def test_rows_that_do_not_differ_are_refused():
+    with pytest.raises(ValueError, match="one and the same point"):
+        NCA().fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_components": 0},
+        {"init": "lda"},
+        {"max_iter": 0},
+        {"max_iter": None},
+        {"tol": -1.0},
+    ],
+    ids=repr,
+)
+def test_bad_parameters_are_named(rng, parameters):
+    X, y = overlapping(rng)
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        NCA(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [NCA(), NCA(n_components=1)], ids=repr)
+def test_check_estimator(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = check_estimator(estimator, on_skip=None)
+    skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
+    assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
+    assert sum(r["status"] == "passed" for r in results) > 30
