@@ -1,17 +1,8 @@
-"""GDM by gradient steps and alternating projections, as its paper gives it.
+"""GDM by gradient steps and alternating projections, as its paper gives it."""
 
-``python -m benchmarks.plain_gdm [seconds]`` compares it with `GDM`; the plain form is stopped
-after so many seconds (60).
-"""
-
-import sys
 import time
 
 import numpy as np
-from sklearn.datasets import load_digits, load_wine
-from sklearn.preprocessing import StandardScaler
-
-from seraph.classic import GDM
 
 
 def plain_gdm(X, y, tol=1e-3, max_iter=100, max_projections=10000, seconds=np.inf):
@@ -66,30 +57,3 @@ def gdm_objective(A, X, y):
     differences, similar = X[i] - X[j], y[i] == y[j]
     squared = np.maximum(np.einsum("ki,ki->k", differences @ A, differences), 0.0)
     return np.sqrt(squared[~similar] / squared[similar].sum()).sum()
-
-
-def problems():
-    """Name, points and class labels."""
-    wine, digits = load_wine(return_X_y=True), load_digits(return_X_y=True)
-    for name, (X, y), n in (("wine", wine, 178), ("digits", digits, 100), ("digits", digits, 400)):
-        yield f"{name} {n}", StandardScaler().fit_transform(X)[:n], y[:n]
-
-
-def main(seconds=60.0):
-    print(f"{'':11}{'steps':>6}{'plain':>9}{'GDM':>8}{'ratio':>8}   objective: plain, GDM")
-    for name, X, y in problems():
-        start = time.perf_counter()
-        learner = GDM().fit(X, y)
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
-        A, steps = plain_gdm(X, y, seconds=seconds)
-        plain = time.perf_counter() - start
-        print(
-            f"{name:11}{steps:6}{plain:8.2f}s{ours:7.3f}s{plain / ours:8.0f}   "
-            f"{gdm_objective(A, X, y):.3f}, "
-            f"{gdm_objective(learner.get_mahalanobis_matrix(), X, y):.3f}"
-        )
-
-
-if __name__ == "__main__":
-    main(*map(float, sys.argv[1:]))

@@ -1,17 +1,8 @@
-"""LDM in its plainest form: loops over the points, the proven bound and nothing faster.
+"""LDM in its plainest form: loops over the points, the proven bound and nothing faster."""
 
-``python -m benchmarks.plain_ldm [seconds]`` compares it with `LDM`; the plain form is stopped
-after so many seconds (10).
-"""
-
-import sys
 import time
 
 import numpy as np
-from sklearn.datasets import load_digits, load_wine
-from sklearn.preprocessing import StandardScaler
-
-from seraph.classic import LDM
 
 
 def plain_ldm(X, y, lam=0.0, max_iter=100, seconds=np.inf):
@@ -51,29 +42,3 @@ def plain_ldm(X, y, lam=0.0, max_iter=100, seconds=np.inf):
         growth = 2.0 * far / (lam + np.sqrt(lam**2 + 4.0 * near * far))
         gamma = np.maximum(0.0, gamma + width * np.log(growth))
     return (axes * gamma) @ axes.T, value, iteration
-
-
-def problems():
-    """Name, points and class labels."""
-    wine, digits = load_wine(return_X_y=True), load_digits(return_X_y=True)
-    for name, (X, y), n in (("wine", wine, 178), ("digits", digits, 100), ("digits", digits, 400)):
-        yield f"{name} {n}", StandardScaler().fit_transform(X[:n]), y[:n]
-
-
-def main(seconds=10.0):
-    print(f"{'':11}{'plain: steps':>13}{'ms a step':>11}{'objective':>11}", end="")
-    print(f"{'LDM: steps':>14}{'ms a step':>11}{'objective':>11}{'in all':>10}")
-    for name, X, y in problems():
-        start = time.perf_counter()
-        learner = LDM().fit(X, y)
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
-        _, value, steps = plain_ldm(X, y, lam=learner.lam_, seconds=seconds)
-        plain = time.perf_counter() - start
-        print(f"{name:11}{steps:13}{1e3 * plain / (steps + 1):11.0f}{value:11.3f}", end="")
-        print(f"{learner.n_iter_:14}{1e3 * ours / learner.n_iter_:11.2f}", end="")
-        print(f"{learner.objective_:11.3f}{ours:9.3f}s", flush=True)
-
-
-if __name__ == "__main__":
-    main(*map(float, sys.argv[1:]))

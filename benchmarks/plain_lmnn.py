@@ -1,18 +1,9 @@
-"""LMNN by gradient descent on the factor, over a list of all triples.
+"""LMNN by gradient descent on the factor, over a list of all triples."""
 
-``python -m benchmarks.plain_lmnn [seconds]`` compares it with `LMNN`; the plain form is
-stopped after so many seconds (60).
-"""
-
-import sys
 import time
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_digits, load_wine
-from sklearn.preprocessing import StandardScaler
-
-from seraph.classic import LMNN
 
 
 def plain_lmnn(X, y, n_neighbors=3, push_weight=0.5, tol=1e-3, max_iter=1000, seconds=np.inf):
@@ -61,30 +52,3 @@ def plain_lmnn(X, y, n_neighbors=3, push_weight=0.5, tol=1e-3, max_iter=1000, se
 def outer_products(X, i, j):
     difference = X[i] - X[j]
     return difference.T @ difference
-
-
-def problems():
-    """Name, points and class labels."""
-    wine, digits = load_wine(return_X_y=True), load_digits(return_X_y=True)
-    for name, (X, y), n in (("wine", wine, 178), ("digits", digits, 100), ("digits", digits, 400)):
-        yield f"{name} {n}", StandardScaler().fit_transform(X)[:n], y[:n]
-
-
-def main(seconds=60.0):
-    print(f"{'':11}{'steps':>6}{'plain':>9}{'LMNN':>8}{'ratio':>8}   objective: plain, LMNN")
-    for name, X, y in problems():
-        start = time.perf_counter()
-        learner = LMNN().fit(X, y)
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
-        _, objective, steps = plain_lmnn(X, y, seconds=seconds)
-        plain = time.perf_counter() - start
-        print(
-            f"{name:11}{steps:6}{plain:8.2f}s{ours:7.3f}s{plain / ours:8.0f}   "
-            f"{objective:.3f}, {learner.objective_:.3f}",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main(*map(float, sys.argv[1:]))

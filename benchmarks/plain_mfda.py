@@ -1,14 +1,6 @@
-"""MFDA in its plainest form: loops over pairs and points, a dense matrix of the neighbours.
-
-``python -m benchmarks.plain_mfda`` compares it with `MFDA`.
-"""
-
-import time
+"""MFDA in its plainest form: loops over pairs and points, a dense matrix of neighbours."""
 
 import numpy as np
-
-from benchmarks.plain_ldm import problems
-from seraph.classic import MFDA
 
 
 def plain_mfda(X, y, n_components, n_neighbors=10, alpha=0.2, max_iter=100, tol=1e-10):
@@ -44,21 +36,3 @@ def plain_mfda(X, y, n_components, n_neighbors=10, alpha=0.2, max_iter=100, tol=
         if ratio - old <= tol * ratio:
             break
     return np.eye(len(varying))[:, varying] @ W, ratio
-
-
-def main():
-    print(f"{'':11}{'plain':>9}{'MFDA':>9}{'times':>7}   ratio: plain, MFDA")
-    for name, X, y in problems():
-        MFDA().fit(X, y)  # what scikit-learn loads on the first call is not timed
-        start = time.perf_counter()
-        learner = MFDA().fit(X, y)
-        ours = time.perf_counter() - start
-        start = time.perf_counter()
-        _, ratio = plain_mfda(X, y, len(learner.components_))
-        plain = time.perf_counter() - start
-        print(f"{name:11}{plain:8.3f}s{ours:8.4f}s{plain / ours:7.0f}", end="   ")
-        print(f"{ratio:.9f}, {learner.objective_:.9f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

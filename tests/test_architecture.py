@@ -18,12 +18,31 @@ MAY_IMPORT = {
     "solvers": set(),
     "sweep": {"model"},
     "objective": {"sweep"},
-    "seraph": {"base", "model", "objective", "pairs", "progress", "solvers", "space", "sweep"},
+    "graph": set(),
+    "query": set(),
+    "advice": {"pairs"},
+    "posterior": {"base", "model", "pairs", "query"},
+    "problem": {"graph", "objective", "pairs", "space", "sweep"},
+    "seraph": {
+        "advice", "base", "objective", "pairs", "posterior", "problem", "progress", "solvers",
+        "sweep",
+    },
+    "kernel": {"advice", "base", "pairs", "posterior", "seraph"},
+    "folds": {"pairs"},
+    "path": {
+        "advice", "base", "objective", "pairs", "problem", "progress", "solvers", "sweep",
+    },
+    "selection": {
+        "advice", "base", "folds", "pairs", "posterior", "problem", "seraph", "sweep",
+    },
+    "plot": set(),
     "datasets": set(),
     "neighbors": {"base", "pairs"},
     "classic": {"base", "pairs", "solvers"},
     "demo": {"datasets", "seraph"},
-    "__init__": {"_version", "seraph"},
+    "paper": {"_version", "base", "classic", "datasets", "seraph"},
+    "cli": {"_version", "datasets", "demo", "paper"},
+    "__init__": {"_version", "kernel", "path", "plot", "selection", "seraph"},
 }
 
 

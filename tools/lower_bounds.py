@@ -6,6 +6,6 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 extras = project["optional-dependencies"]
-for requirement in project["dependencies"] + extras["plot"] + extras["test"]:
+for requirement in project["dependencies"] + extras["plot"] + extras["cli"] + extras["test"]:
     if match := re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement):
         print(f"{match[1]}=={match[2]}")

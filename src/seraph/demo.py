@@ -134,4 +134,4 @@ def _draw(
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:2]))
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)

@@ -1,0 +1,47 @@
+"""Half the resolution of images, without rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def halved(images: NDArray, side: int) -> NDArray:
+    """Sums over 2 x 2 blocks of square images.
+
+    .. math:: s_{kl} = x_{2k,2l} + x_{2k,2l+1} + x_{2k+1,2l} + x_{2k+1,2l+1}
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_images, side * side)
+        Images, row by row.
+    side : int
+        Even number of pixels on a side.
+
+    Returns
+    -------
+    ndarray of shape (n_images, side * side / 4)
+        Sums, row by row: uint16 for uint8 images, which holds them exactly, and else of
+        the images' own type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halved(np.arange(16, dtype=np.uint8)[np.newaxis], side=4)
+    array([[10, 18, 42, 50]], dtype=uint16)
+    """
+    kind = np.dtype(np.uint16) if images.dtype == np.uint8 else images.dtype
+    blocks = images.reshape(len(images), side // 2, 2, side // 2, 2)
+    return blocks.sum(axis=(2, 4), dtype=kind).reshape(len(images), -1)
+
+
+def pixel_names(n_pixels: int) -> tuple[str, ...]:
+    """Names of the pixels of a square image, row by row.
+
+    Examples
+    --------
+    >>> pixel_names(4)
+    ('pixel_0_0', 'pixel_0_1', 'pixel_1_0', 'pixel_1_1')
+    """
+    side = round(n_pixels**0.5)
+    return tuple(f"pixel_{row}_{column}" for row in range(side) for column in range(side))

@@ -1,0 +1,224 @@
+"""The twelve tasks of the paper's Table 1, from what the package ships."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from ._files import read_arrays
+from ._images import pixel_names
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A data set and its row of Table 1 of Niu et al. (2012).
+
+    Parameters
+    ----------
+    name : str
+        What `load_task` calls it.
+    title : str
+        What the paper calls it.
+    X : ndarray of shape (n_samples, n_features)
+        All points to sample from; pixels in [0, 1], other features as they come.
+    y : ndarray of int of shape (n_samples,)
+        Classes, 0, 1, ...; or the digits themselves, where they are digits.
+    feature_names : tuple of str
+        Names of the features.
+    target_names : tuple of str
+        Names of the classes, in the order of ``numpy.unique(y)``.
+    n_classes, n_features : int
+        Number of classes and of features.
+    n_train, n_test : int
+        How many points a sampling draws to train and to test on.
+    n_labels : int
+        How many of the training points have their label revealed.
+    balanced : bool
+        Whether a sampling takes as many points and labels of each class.
+    n_similar, n_dissimilar : float
+        Numbers of similar and dissimilar pairs of labelled points: exact where `balanced`, else
+        the paper's means over its 50 samplings.
+    n_unlabeled : int
+        Number of all other pairs of training points.
+
+    Examples
+    --------
+    >>> from seraph.datasets import load_task
+    >>> load_task("wine")
+    Task('wine': 178 points, 13 features, 3 classes)
+    """
+
+    name: str
+    title: str
+    X: NDArray
+    y: NDArray
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    n_classes: int
+    n_features: int
+    n_train: int
+    n_test: int
+    n_labels: int
+    balanced: bool
+    n_similar: float
+    n_dissimilar: float
+    n_unlabeled: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Task({self.name!r}: {len(self.X)} points, {self.n_features} features, "
+            f"{self.n_classes} classes)"
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of Table 1, and where its points come from."""
+
+    title: str
+    n_classes: int
+    n_features: int
+    n_train: int
+    n_test: int
+    n_labels: int
+    n_similar: float
+    n_dissimilar: float
+    n_unlabeled: int
+    source: str
+    digits: tuple[int, ...] = ()
+
+
+_TEN = (1, 2, 3, 4, 5, 6, 7, 8, 9, 0)  # the order of the original USPS file
+ROWS = {
+    "iris": Row("iris", 3, 4, 100, 38, 10, 15.10, 29.90, 4905, "iris"),
+    "wine": Row("wine", 3, 13, 100, 78, 10, 13.98, 31.02, 4905, "wine"),
+    "ionosphere": Row("ionosphere", 2, 34, 100, 251, 20, 97.50, 92.50, 4760, "ionosphere"),
+    "balance": Row("balance", 3, 4, 100, 465, 10, 20.38, 24.62, 4905, "balance"),
+    "breast-cancer": Row(
+        "breast cancer", 2, 30, 100, 469, 10, 23.54, 21.46, 4905, "breast-cancer"
+    ),
+    "diabetes": Row("diabetes", 2, 8, 100, 668, 10, 23.02, 21.98, 4905, "diabetes"),
+    "usps-1-5-20": Row("USPS 1-5, 20", 5, 64, 100, 2500, 10, 5, 40, 4905, "usps", _TEN[:5]),
+    "usps-1-5-40": Row("USPS 1-5, 40", 5, 64, 200, 2500, 20, 30, 160, 19710, "usps", _TEN[:5]),
+    "usps-1-10-20": Row("USPS 1-10, 20", 10, 64, 200, 2500, 20, 10, 180, 19710, "usps", _TEN),
+    "usps-1-10-40": Row("USPS 1-10, 40", 10, 64, 400, 2500, 40, 60, 720, 79020, "usps", _TEN),
+    "mnist-1-7": Row("MNIST 1, 7", 2, 196, 100, 1000, 4, 2, 4, 4944, "mnist", (1, 7)),
+    "mnist-3-5-8": Row("MNIST 3, 5, 8", 3, 196, 150, 1500, 9, 9, 27, 11139, "mnist", (3, 5, 8)),
+}
+TASKS = tuple(ROWS)
+
+Points = tuple[NDArray, NDArray, tuple[str, ...], tuple[str, ...]]
+
+
+def load_task(name: str) -> Task:
+    """Load one of the paper's twelve tasks, offline.
+
+    Parameters
+    ----------
+    name : str
+        One of `TASKS`.
+
+    Returns
+    -------
+    Task
+        All points that the package has, and the row of Table 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task, or its data file is damaged.
+
+    See Also
+    --------
+    fetch_task : The full public set, from OpenML.
+
+    Examples
+    --------
+    >>> from seraph.datasets import load_task
+    >>> task = load_task("usps-1-5-20")
+    >>> task.X.shape, task.n_train, task.n_labels
+    ((5500, 64), 100, 10)
+    """
+    row = find_row(name)
+    if row.digits:
+        return make_task(name, _digits(row))
+    return make_task(name, _LOADERS[row.source]())
+
+
+def find_row(name: str) -> Row:
+    """Row of Table 1, or an error that lists the names."""
+    if name not in ROWS:
+        raise ValueError(f"There is no task {name!r}; the tasks are {', '.join(TASKS)}.")
+    return ROWS[name]
+
+
+def make_task(name: str, points: Points) -> Task:
+    """Points with their row of Table 1."""
+    row = ROWS[name]
+    X, y, feature_names, target_names = points
+    return Task(
+        name=name,
+        title=row.title,
+        X=np.asarray(X, dtype=np.float64),
+        y=np.asarray(y, dtype=np.int64),
+        feature_names=feature_names,
+        target_names=target_names,
+        n_classes=row.n_classes,
+        n_features=row.n_features,
+        n_train=row.n_train,
+        n_test=row.n_test,
+        n_labels=row.n_labels,
+        balanced=bool(row.digits),
+        n_similar=row.n_similar,
+        n_dissimilar=row.n_dissimilar,
+        n_unlabeled=row.n_unlabeled,
+    )
+
+
+def _from_sklearn(load: Callable) -> Points:
+    data = load()
+    return data.data, data.target, tuple(data.feature_names), tuple(map(str, data.target_names))
+
+
+def _from_file(name: str) -> Points:
+    arrays = read_arrays(name)
+    features, targets = (
+        tuple(map(str, arrays[f"{kind}_names"])) for kind in ("feature", "target")
+    )
+    return arrays["X"], arrays["y"], features, targets
+
+
+def _balance() -> Points:
+    """The balance scale: all weights and distances from 1 to 5; which side goes down."""
+    X = np.array(list(product(range(1, 6), repeat=4)))
+    torque = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
+    y = np.select([torque > 0, torque == 0], [0, 1], default=2)
+    features = ("left weight", "left distance", "right weight", "right distance")
+    return X, y, features, ("left", "balanced", "right")
+
+
+def _digits(row: Row) -> Points:
+    arrays = read_arrays(f"{row.source}.npz")
+    chosen = np.isin(arrays["digits"], row.digits)
+    X = arrays["sums"][chosen] / 1020.0  # sums of four bytes
+    return X, arrays["digits"][chosen], pixel_names(X.shape[1]), digit_names(row)
+
+
+def digit_names(row: Row) -> tuple[str, ...]:
+    """Names of the classes of a task of digits."""
+    return tuple(map(str, sorted(row.digits)))
+
+
+_LOADERS: dict[str, Callable[[], Points]] = {
+    "iris": lambda: _from_sklearn(load_iris),
+    "wine": lambda: _from_sklearn(load_wine),
+    "breast-cancer": lambda: _from_sklearn(load_breast_cancer),
+    "balance": _balance,
+    "diabetes": lambda: _from_file("diabetes.npz"),
+    "ionosphere": lambda: _from_file("ionosphere.npz"),
+}

