@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-oldest lint format bench bench-lam clean
+.PHONY: demo test test-all test-oldest lint format bench table2 docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m seraph.demo
@@ -34,12 +34,18 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.core
-
-bench-lam: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.classic
 	$(BIN)/python -m benchmarks.choosing_lam
 
+# The paper's tables and figures, 50 samplings, all methods.
+table2: $(VENV)/.dev
+	$(BIN)/seraph reproduce all --jobs 2 --out reproduced
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 clean:
-	rm -rf .venv .venv-oldest build dist demo.png
+	rm -rf .venv .venv-oldest build dist demo.png docs/_build docs/auto_examples docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -52,3 +58,7 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 $(VENV)/.dev: $(BIN)/python pyproject.toml
 	$(PIP) -e ".[dev]"
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) -e ".[dev,docs]"
+	touch $@
