@@ -27,7 +27,9 @@ def e_step(t: NDArray, mu: float, out: NDArray | None = None) -> NDArray:
 
     ``q`` is proportional to ``p^(1 + mu)`` (10), hence ``logit q = (1 + mu) logit p``.
     """
-    return expit(np.multiply(t, -(1.0 + mu), out=out), out=out)
+    with np.errstate(over="ignore"):  # 1 / inf is the right answer
+        q = np.exp(np.multiply(t, 1.0 + mu, out=out), out=out)
+    return np.reciprocal(np.add(q, 1.0, out=out), out=out)
 
 
 def cross_entropy(
