@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "demo": {"datasets", "seraph"},
     "paper": {"_version", "base", "classic", "datasets", "seraph"},
     "cli": {"_version", "datasets", "demo", "paper"},
-    "__init__": {"_version", "kernel", "path", "plot", "selection", "seraph"},
+    "__init__": {"_version", "kernel", "neighbors", "path", "plot", "selection", "seraph"},
 }
 
 

@@ -34,7 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Semi-supervised metric learning.",
 )
-console = Console()
+# A pipe or a file has no width of its own; nothing should be cut off there.
+console = Console() if sys.stdout.isatty() else Console(width=130)
 
 
 def main() -> None:
@@ -135,7 +136,7 @@ def _choice(name: str, value: str, choices: tuple[Choice, ...]) -> Choice:
 def _show(rows: list[list[str]], title: str) -> None:
     table = RichTable(title=title, title_justify="left")
     for number, text in enumerate(rows[0]):
-        table.add_column(text, justify="right" if number else "left", no_wrap=True)
+        table.add_column(text, justify="right" if number else "left")
     for row in rows[1:]:
         table.add_row(*row)
     console.print(table)
@@ -143,9 +144,10 @@ def _show(rows: list[list[str]], title: str) -> None:
 
 def _show_table2(table: Table) -> None:
     rows = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
-    for start in range(1, len(rows[0]), 6):
+    width = max(1, min(6, (console.width - 26) // 17))  # tasks that fit side by side
+    for start in range(1, len(rows[0]), width):
         _show(
-            [[row[0], *row[start : start + 6]] for row in rows],
+            [[row[0], *row[start : start + width]] for row in rows],
             "Table 2: error in %; below it the paper's, and the difference in standard errors",
         )
     if any(method == "hyper" for method, _ in table):

@@ -61,7 +61,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph import SERAPH
-    >>> from seraph.neighbors import MetricNeighborsClassifier
+    >>> from seraph import MetricNeighborsClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> some = np.full(len(y), -1)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from . import model, solvers
-from .base import MahalanobisLearner, check_choice, check_number
-from .objective import Objective
+from . import advice, solvers
+from .base import check_choice, check_number
+from .objective import FullModel, Objective
 from .pairs import PairLabels
+from .posterior import PosteriorLearner
+from .problem import Problem
 from .progress import Progress
-from .space import Space
-from .sweep import NumpySweep, PairTerms, one_blas_thread
+from .sweep import NumpySweep, one_blas_thread
 
 _SOLVERS = ("auto", "low-rank", "spg", "projected-gradient")
 _ALGORITHMS = ("direct", "em")
-# Rows of the first factor of the low-rank solver; it widens or narrows it from there.
-_FIRST_RANK = 20
-# Noise of the labelled gradient that the trace has to outweigh, in units of its own scale.
-_NOISE = 0.08
-# Features whose standard deviations differ by more deserve a word.
-_SCALES_APART = 1e3
 
 
-class SERAPH(MahalanobisLearner):
+class SERAPH(PosteriorLearner):
     r"""Semi-supervised metric learning with hyper-sparsity (Niu et al., 2012).
 
     Learns a Mahalanobis distance from a few labelled pairs and all the unlabelled ones.
@@ -53,6 +46,21 @@ class SERAPH(MahalanobisLearner):
         fitted distances then don't depend on the units of X. The paper sets 1.0.
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
+    gamma : float, optional
+        None is the simplified model (7) above. A number is the full one, (6): the
+        probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, and
+        :math:`\gamma \kappa^2 / 2` is taken from the objective, which is maximised over
+        kappa, too. By the paper's Theorem 2 this is (7) with ``-kappa eta`` and
+        ``lam / -kappa`` in the places of `eta` and `lam`.
+    manifold : float, default=0.0
+        Weight :math:`\nu` of the manifold extension: :math:`\nu\, \mathrm{tr}(X^T L X A)` is
+        taken from the objective, with L the Laplacian of the nearest-neighbour graph. That is
+        the sum of :math:`\nu d^2` over the edges of the graph, whatever the units of X; an
+        edge pulls its ends together like a labelled similar pair of weight `manifold`. A weight
+        of (labelled pairs) / (edges) makes the graph count as much as the labels.
+    n_neighbors : int, default=10
+        Neighbours of each point in that graph; two points are joined if either is among the
+        nearest of the other.
     algorithm : {"direct", "em"}, default="direct"
         What is solved: "direct" maximises the objective above, (7) in the paper; "em" is
         its EM-like scheme (9)-(11). The fixed point of the latter is not a maximum of the
@@ -88,6 +96,9 @@ class SERAPH(MahalanobisLearner):
         The learned map ``P``; the metric is ``P'P``. Orthogonal rows, the longest first.
     mu_, lam_, eta_ : float
         The weights and the threshold that were used.
+    kappa_ : float
+        The factor in the exponent of the probability: -1 in the simplified model, learned in
+        the full one. It is negative; or 0, with a warning, where no metric is worth its price.
     objective_ : float
         Value of the objective (of the last M-step's, for "em").
     optimality_gap_ : float
@@ -132,7 +143,6 @@ class SERAPH(MahalanobisLearner):
 
     mu_: float
     lam_: float
-    eta_: float
 
     def __init__(
         self,
@@ -140,6 +150,9 @@ class SERAPH(MahalanobisLearner):
         mu: float | Literal["auto"] = "auto",
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
+        gamma: float | None = None,
+        manifold: float = 0.0,
+        n_neighbors: int = 10,
         algorithm: Literal["direct", "em"] = "direct",
         solver: Literal["auto", "low-rank", "spg", "projected-gradient"] = "auto",
         n_components: int | None = None,
@@ -155,6 +168,9 @@ class SERAPH(MahalanobisLearner):
         self.mu = mu
         self.lam = lam
         self.eta = eta
+        self.gamma = gamma
+        self.manifold = manifold
+        self.n_neighbors = n_neighbors
         self.algorithm = algorithm
         self.solver = solver
         self.n_components = n_components
@@ -174,6 +190,7 @@ class SERAPH(MahalanobisLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        graph: Any = None,
     ) -> Self:
         """Learn the metric.
 
@@ -189,6 +206,9 @@ class SERAPH(MahalanobisLearner):
             Row numbers of pairs of points that are known to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for those that are not.
+        graph : sparse matrix of shape (n_samples, n_samples), optional
+            Symmetric weights of the manifold extension, in place of those of the
+            nearest neighbours.
 
         Returns
         -------
@@ -203,61 +223,56 @@ class SERAPH(MahalanobisLearner):
                 f"{points.shape[1]} features."
             )
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
-        self._warn_of_data(points, labels)
+        advice.warn_of_labels(labels)
+        advice.warn_of_scales(points)
+        learned = self._learn(points, labels, graph)
+        self._warn_of_result(learned)
+        return self._learned(X, **learned)
 
+    def _learn(self, points: NDArray, labels: PairLabels, graph: Any = None) -> dict[str, Any]:
+        """What there is to learn, as attributes; nothing is written and nobody is warned."""
         solver = "low-rank" if self.solver == "auto" else self.solver
         with one_blas_thread():
-            space = Space.make(points, rescale=solver != "projected-gradient")
-            mu, lam, auto_lam = self._weights(labels, space)
-            order, terms = _ordered(labels, self.eta, mu)
-            objective = Objective(
-                NumpySweep(space.points[order], n_jobs=self.n_jobs),
-                terms,
-                lam=lam,
-                scale=max(lam, 0.01 * auto_lam) or 1.0,
+            problem = Problem.make(
+                points,
+                labels,
+                partial(NumpySweep, n_jobs=self.n_jobs),
+                eta=self.eta,
+                mu=self.mu,
+                manifold=self.manifold,
+                n_neighbors=self.n_neighbors,
+                graph=graph,
+                rescale=solver != "projected-gradient",
             )
-            P = self._first_factor(space, solver, points.shape[1])
-            found = self._solve(objective, P, solver)
-        self._warn_of_result(found, solver, lam)
-        return self._learned(
-            X,
-            space.to_features(found.P).astype(points.dtype),
-            mu_=mu,
-            lam_=lam * space.unit**2,
-            eta_=float(self.eta),
-            objective_=found.value,
-            optimality_gap_=found.gap,
-            converged_=found.converged,
-            n_iter_=max(1, len(found.steps)),
-            history_=found.history,
-            n_similar_=labels.n_similar,
-            n_dissimilar_=labels.n_dissimilar,
-            n_unlabeled_=labels.n_unlabeled,
-        )
-
-    def pair_proba(self, pairs: ArrayLike) -> NDArray:
-        """Probability (8) that the two points of a pair are alike.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
-            Pairs of points.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            Probabilities of ``y = +1``.
-        """
-        squared = self._squared_distances(pairs)
-        return model.posterior(squared - squared.dtype.type(self.eta_))
+            objective = problem.objective(self.lam)
+            found, s = self._solve(objective, partial(self._start, problem, solver), solver)
+        P = found.P / np.sqrt(s) if s > 0.0 else found.P
+        return {
+            "components": problem.space.to_features(P).astype(points.dtype),
+            "mu_": objective.terms.mu,
+            "lam_": objective.lam * problem.space.unit**2,
+            "eta_": float(self.eta),
+            "kappa_": -s if s > 0.0 else 0.0,
+            "objective_": found.value,
+            "optimality_gap_": found.gap,
+            "converged_": found.converged,
+            "n_iter_": max(1, len(found.steps)),
+            "history_": found.history,
+            "n_similar_": labels.n_similar,
+            "n_dissimilar_": labels.n_dissimilar,
+            "n_unlabeled_": labels.n_unlabeled,
+        }
 
     def _check_parameters(self) -> None:
         check_number("mu", self.mu, low=0, instead="auto")
         check_number("lam", self.lam, low=0, instead="auto")
         check_number("eta", self.eta, low=0)
+        check_number("gamma", self.gamma, low=0, instead=None)
+        check_number("manifold", self.manifold, low=0)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_choice("algorithm", self.algorithm, _ALGORITHMS)
         check_choice("solver", self.solver, _SOLVERS)
-        check_number("n_components", self.n_components, low=1, integer=True)
+        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_number("em_max_iter", self.em_max_iter, low=1, integer=True)
@@ -267,31 +282,35 @@ class SERAPH(MahalanobisLearner):
                 f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "
                 'cannot do: use solver="low-rank" or "auto".'
             )
+        if self.gamma is not None and self.algorithm == "em":
+            raise ValueError(
+                f"gamma={self.gamma} asks for the full model (6), and the EM-like scheme is one "
+                'for the simplified model (7): use algorithm="direct", or gamma=None.'
+            )
+        if self.gamma is not None and self.solver == "projected-gradient":
+            raise ValueError(
+                f"gamma={self.gamma} asks for the full model (6), whose kappa is found between "
+                'converged metrics, and solver="projected-gradient" seldom converges: use '
+                '"low-rank", "spg" or "auto".'
+            )
 
-    def _weights(self, labels: PairLabels, space: Space) -> tuple[float, float, float]:
-        """Weights mu and lam, and what lam would be by itself; lam in the space's units."""
-        auto_lam = (
-            _NOISE * labels.n_labeled / np.sqrt(labels.n_labeled_rows) * 2.0 * space.top_variance
-        )
-        mu = labels.n_labeled / max(labels.n_unlabeled, 1) if self.mu == "auto" else self.mu
-        lam = auto_lam if self.lam == "auto" else self.lam / space.unit**2
-        return float(mu) if labels.n_unlabeled else 0.0, float(lam), float(auto_lam)
-
-    def _first_factor(self, space: Space, solver: str, n_features: int) -> NDArray:
-        rank = min(self.n_components or n_features, space.points.shape[1])
-        if (
-            self.warm_start
-            and getattr(self, "components_", np.empty((0, 0))).shape[1] == n_features
-        ):
-            P = space.from_features(self.components_.astype(np.float64))
-            return solvers.compress(P)[:rank]
+    def _start(self, problem: Problem, solver: str, s: float) -> NDArray:
+        """Factor to start from on the solver's coordinates, at the scale `s` = -kappa."""
+        n_features = problem.space.n_features
+        before = getattr(self, "components_", np.empty((0, 0)))
+        if self.warm_start and before.shape[1] == n_features:
+            P = problem.space.from_features(before.astype(np.float64)) * np.sqrt(s)
+            return solvers.compress(P)[: self.n_components]
         if solver == "projected-gradient":
             return np.sqrt(n_features / (n_features + 1.0)) * np.eye(n_features)
-        if solver == "low-rank" and self.n_components is None:
-            rank = min(rank, _FIRST_RANK)
-        return space.first_factor(self.eta, rank)
+        return problem.first_factor(
+            self.n_components, narrow=solver == "low-rank", eta=s * self.eta
+        )
 
-    def _solve(self, objective: Objective, P: NDArray, solver: str) -> solvers.Result:
+    def _solve(
+        self, objective: Objective, start: Callable[[float], NDArray], solver: str
+    ) -> tuple[solvers.Result, float]:
+        """The best metric, times the scale `s` = -kappa; and the scale."""
         settings = {"max_iter": self.max_iter, "tol": self.tol}
         methods: dict[str, Callable[..., solvers.Result]] = {
             "low-rank": partial(solvers.low_rank, max_rank=self.n_components),
@@ -303,80 +322,29 @@ class SERAPH(MahalanobisLearner):
             watch = Progress(type(self).__name__, self.max_iter) if self.verbose else _silent
             return methods[solver](objective, P, callback=watch, **settings)
 
+        if self.gamma is not None:
+            model = FullModel(objective, float(self.gamma))
+            return solvers.over_scale(model, solve, start, tol=self.tol)
         if self.algorithm == "direct":
-            return solve(objective, P)
-        return solvers.em(objective.m_step, solve, P, max_iter=self.em_max_iter, tol=self.em_tol)
+            return solve(objective, start(1.0)), 1.0
+        found = solvers.em(
+            objective.m_step, solve, start(1.0), max_iter=self.em_max_iter, tol=self.em_tol
+        )
+        return found, 1.0
 
-    def _warn_of_data(self, points: NDArray, labels: PairLabels) -> None:
-        if labels.n_dissimilar == 0:
-            warnings.warn(
-                f"All {labels.n_similar} labelled pairs are similar: nothing holds points apart, "
-                "and the metric may collapse to zero. Add labels of another class, or "
-                "dissimilar pairs.",
-                stacklevel=3,
-            )
-        if labels.n_similar == 0:
-            warnings.warn(
-                f"All {labels.n_dissimilar} labelled pairs are dissimilar: nothing holds points "
-                "together, and the metric may diverge, held back by lam alone. Add a second "
-                "label of some class, or similar pairs.",
-                stacklevel=3,
-            )
-        scales = points.std(axis=0, dtype=np.float64)
-        varying = scales > 1e-12 * scales.max(initial=0.0)
-        if varying.any():
-            low, high = scales[varying].min(), scales[varying].max()
-            if high > _SCALES_APART * low:
-                warnings.warn(
-                    f"The standard deviations of the features lie between {low:.3g} and "
-                    f"{high:.3g}: the largest will rule the metric. Scale the features first, "
-                    "for example with sklearn.preprocessing.StandardScaler.",
-                    stacklevel=3,
-                )
-
-    def _warn_of_result(self, found: solvers.Result, solver: str, lam: float) -> None:
-        if len(found.P) == 0:
-            warnings.warn(
-                "The learned metric is zero (rank 0): every distance is 0. lam is too large "
-                "for these labels, or they ask for a collapse; lower lam or add dissimilar "
-                "pairs.",
-                stacklevel=3,
-            )
-        iterations = f"{len(found.steps)} iterations, optimality gap {found.gap:.1e}"
-        if lam == 0.0 and self.lam != "auto" and solver != "projected-gradient":
-            ending = "has come to rest all the same" if found.converged else "has not converged"
-            warnings.warn(
-                "With lam=0 the objective may have no maximum: pairs that can be separated "
-                f"drive the metric to infinity. The solver {ending} ({iterations}). Set "
-                'lam > 0 or lam="auto"; or solver="projected-gradient", whose 200 steps are '
-                "what the paper reports for lam=0.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        elif not found.converged:
+    def _warn_of_result(self, learned: dict[str, Any]) -> None:
+        if learned["kappa_"] == 0.0:
+            advice.warn_of_kappa_zero(float(self.gamma or 0.0))
+        elif len(learned["components"]) == 0:
+            advice.warn_of_rank_zero()
+        n_iter, gap = len(learned["history_"]["step"]), learned["optimality_gap_"]
+        iterations = f"{n_iter} iterations, optimality gap {gap:.1e}"
+        if learned["lam_"] == 0.0 and self.lam != "auto" and self.solver != "projected-gradient":
+            advice.warn_of_no_maximum(converged=learned["converged_"], iterations=iterations)
+        elif not learned["converged_"]:
             remedy = "em_max_iter or max_iter" if self.algorithm == "em" else "max_iter"
-            warnings.warn(
-                f"SERAPH has not converged ({iterations}). Raise {remedy}, or tol, or lam.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            advice.warn_of_early_stop(iterations=iterations, remedy=remedy)
 
 
 def _silent(step: solvers.Step) -> None:
     pass
-
-
-def _ordered(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, PairTerms]:
-    """Order of the rows that the sweeps want, by class and unlabelled last; and the terms."""
-    order = np.lexsort([labels.codes, labels.codes < 0])
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    codes = labels.codes[order]
-    terms = PairTerms(
-        codes=codes[codes >= 0],
-        pairs=place[labels.pairs],
-        similar=labels.similar,
-        eta=float(eta),
-        mu=mu,
-    )
-    return order, terms

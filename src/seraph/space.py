@@ -68,6 +68,11 @@ class Space:
         gram = points.T @ points if points.shape[1] <= points.shape[0] else points @ points.T
         return float(np.linalg.eigvalsh(gram)[-1]) / len(points)
 
+    @property
+    def n_features(self) -> int:
+        """Number of the user's features."""
+        return (self.points if self.basis is None else self.basis.T).shape[1]
+
     def to_features(self, P: NDArray) -> NDArray:
         """Factor on the user's features, from a factor on these coordinates."""
         return (P if self.basis is None else P @ self.basis.T) / self.unit

@@ -8,25 +8,32 @@ They see an objective and a first factor, nothing of estimators or of data. All 
 `spg`                  spectral projected gradient on the metric itself
 `projected_gradient`   the rule of Niu et al. (2012), to reproduce their figures
 `em`                   the EM-like scheme (9)-(11) around any of them
+`over_scale`           the scale kappa of the full model (6) around any of them
+`Follower`             the low-rank solver for a family of objectives, one after the other
 =====================  ====================================================================
 """
 
 from ._em import em
+from ._follow import Follower
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
 from ._psd import compress, optimality_gap, project_psd
 from ._result import Callback, Objective, Result, Step
+from ._scale import ScaledModel, over_scale
 from ._spg import spg
 
 __all__ = [
     "Callback",
+    "Follower",
     "Objective",
     "Result",
+    "ScaledModel",
     "Step",
     "compress",
     "em",
     "low_rank",
     "optimality_gap",
+    "over_scale",
     "project_psd",
     "projected_gradient",
     "spg",

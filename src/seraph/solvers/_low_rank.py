@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ _NULL = 1e-8
 # Ascent directions that one look at the full gradient may add.
 _WIDENING = 5
 _CORRECTIONS = 20
+# Relative error of a value: rows that change it by less may go.
+_ROUNDING = 1e-12
 
 
 def low_rank(
@@ -56,17 +59,19 @@ def low_rank(
     """
     max_rank = objective.n_features if max_rank is None else max_rank
     steps: list[Step] = []
-    while True:
+    for n_rounds in count(1):
         P, flat = _ascend(objective, P, max_iter - len(steps), tol, steps, callback)
         P = compress(P, _NULL)
         P, value, gradient = _drop_idle(objective, P, *objective.by_metric(P), tol)
         gap = optimality_gap(P, gradient, objective.scale)
-        if gap <= tol or len(steps) >= max_iter:
-            return Result(P, value, gap, gap <= tol, steps)
+        # (A round whose L-BFGS cannot take a step adds none: rounds are counted, too.)
+        if gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
+            break
         wider = _widen(objective, P, value, gradient, max_rank, tol)
         if wider is None:
             return Result(P, value, gap, flat and len(P) == max_rank, steps)
         P = wider
+    return Result(P, value, gap, gap <= tol, steps)
 
 
 def _ascend(
@@ -132,7 +137,7 @@ def _drop_idle(
     idle = along < -10.0 * tol * objective.scale * np.einsum("rm,rm->r", P, P)
     if idle.any():
         value_without, gradient_without = objective.by_metric(P[~idle])
-        if value_without >= value:
+        if value_without >= value - _ROUNDING * abs(value):
             return P[~idle], value_without, gradient_without
     return P, value, gradient
 

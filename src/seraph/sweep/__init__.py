@@ -6,6 +6,7 @@ derivatives ``w``, gathered in the symmetric matrix ``W``, a sweep computes over
     value       sum phi(d2_ij)
     d / dA      X' Lap(W) X             Lap(W) = diag(W 1) - W
     d / dP      2 (Lap(W) Z)' X         Z = X P'
+    d / d eta   -1/2 1' W 1
 
 A backend holds the points and is called with a factor ``P``; what comes back are sums, an
 m x m or an r x m matrix. No n x n array exists: the pairs are swept in tiles, and memory is

@@ -22,6 +22,8 @@ _CHUNK = 1 << 18
 # Row blocks are dealt to so many groups whatever the number of threads, and the groups' sums
 # are added in order: the result does not depend on the threads.
 _GROUPS = 16
+# What a sum can be differentiated by.
+_Variable = Literal["metric", "factor", "threshold"]
 # The pair of a point with itself is given this t, and q = 0: every term and weight is 0 there.
 _FAR = 1e4
 
@@ -52,7 +54,7 @@ class NumpySweep:
         self.n_sweeps = 0
 
     def __call__(
-        self, P: NDArray, terms: PairTerms, wrt: Literal["metric", "factor"]
+        self, P: NDArray, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]
     ) -> tuple[float, NDArray]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
 
@@ -62,23 +64,24 @@ class NumpySweep:
             Factor of the metric.
         terms : PairTerms
             The term of each pair.
-        wrt : {"metric", "factor"}
-            Whether to differentiate by the metric ``A = P'P`` or by ``P``.
+        wrt : {"metric", "factor", "threshold"}
+            Whether to differentiate by the metric ``A = P'P``, by ``P``, or by ``eta``.
 
         Returns
         -------
         value : float
             The sum.
-        gradient : ndarray of shape (m, m) or (r, m)
+        gradient : ndarray of shape (m, m), (r, m) or ()
             Its derivative, in double precision.
         """
         self.n_sweeps += 1
         # X' Lap(W) X takes one product a tile and Lap(W) Z two, so the latter pays for
         # narrow factors only; d/dP is 2 P d/dA in any case.
-        by_factor = wrt == "factor" and 2 * len(P) < self.X.shape[1]
+        by_metric_first = wrt == "factor" and 2 * len(P) >= self.X.shape[1]
+        swept_by: _Variable = "metric" if by_metric_first else wrt
         with np.errstate(under="ignore"):
-            value, gradient = _Pass(self.X, P, terms, self.tile, by_factor).run(self.n_threads)
-        if wrt == "factor" and not by_factor:
+            value, gradient = _Pass(self.X, P, terms, self.tile, swept_by).run(self.n_threads)
+        if by_metric_first:
             gradient = 2.0 * P @ gradient
         return value, gradient
 
@@ -87,11 +90,12 @@ class _Pass:
     """One sweep: the projected points, and what to make of each tile of their pairs."""
 
     def __init__(
-        self, X: NDArray, P: NDArray, terms: PairTerms, tile: int, by_factor: bool
+        self, X: NDArray, P: NDArray, terms: PairTerms, tile: int, wrt: _Variable
     ) -> None:
-        self.X, self.terms, self.by_factor = X, terms, by_factor
+        self.X, self.terms, self.wrt = X, terms, wrt
         self.Z = X @ P.T.astype(X.dtype)
-        self.Y = self.Z if by_factor else X
+        # By the threshold the weights alone matter: their product is with no column at all.
+        self.Y = {"metric": X, "factor": self.Z, "threshold": X[:, :0]}[wrt]
         self.now = _Margins(self.Z, terms.eta)
         self.frozen: _Margins | None = None
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
@@ -114,10 +118,12 @@ class _Pass:
             value += sum(part[0] for part in parts)
             degree = np.sum([part[1] for part in parts], axis=0)[:, np.newaxis]
             product = np.sum([part[2] for part in parts], axis=0)
-            if self.by_factor:
+            if self.wrt == "factor":
                 gradient += 2.0 * (degree * self.Z - product).T @ self.X
-            else:
+            elif self.wrt == "metric":
                 gradient += self.X.T @ (degree * self.X) - product - product.T
+            else:
+                gradient -= 0.5 * degree.sum()
         return value, gradient
 
     def _group(self, numbers: Sequence[int]) -> tuple[float, NDArray, NDArray]:
@@ -130,7 +136,8 @@ class _Pass:
         side = max(block.stop - block.start for block in self.blocks)
         scratch = np.empty((4, side * side), dtype=self.X.dtype)
         value, degree = 0.0, np.zeros(n)
-        product = np.zeros((n, width) if self.by_factor else (width, width))
+        by_factor = self.wrt == "factor"
+        product = np.zeros((n, width) if by_factor else (width, width))
         for number in numbers:
             rows = self.blocks[number]
             UY = np.zeros((rows.stop - rows.start, width))
@@ -140,12 +147,12 @@ class _Pass:
                 degree[rows] += weight.sum(axis=1)
                 degree[columns] += weight.sum(axis=0)
                 UY += weight @ self.Y[columns]
-                if self.by_factor:
+                if by_factor:
                     product[columns] += weight.T @ self.Y[rows]
-            if self.by_factor:
+            if by_factor:
                 product[rows] += UY
             else:
-                product += self.X[rows].T @ UY
+                product += self.Y[rows].T @ UY
         return value, degree, product
 
     def _tile(self, rows: slice, columns: slice, scratch: NDArray) -> tuple[float, NDArray]:
@@ -186,7 +193,9 @@ class _Pass:
         """Listed pairs: their labelled term, less the unlabelled one they were swept with."""
         terms, n_columns = self.terms, self.X.shape[1]
         value = 0.0
-        gradient = np.zeros((self.Z.shape[1] if self.by_factor else n_columns, n_columns))
+        gradient = np.zeros(
+            () if self.wrt == "threshold" else (self.Y.shape[1], n_columns), dtype=np.float64
+        )
         chunk = max(1, _CHUNK // n_columns)
         for start in range(0, len(terms.pairs), chunk):
             i, j = terms.pairs[start : start + chunk].T
@@ -199,9 +208,12 @@ class _Pass:
                 part, unlabeled = self._unlabeled(t, t_old)
                 value -= terms.mu * part
                 weight -= terms.mu * unlabeled
-            dX = self.X[i] - self.X[j]
-            dY = self.Z[i] - self.Z[j] if self.by_factor else dX
-            gradient += (2.0 if self.by_factor else 1.0) * (weight[:, np.newaxis] * dY).T @ dX
+            if self.wrt == "threshold":
+                gradient -= weight.sum(dtype=np.float64)
+                continue
+            dX, dY = self.X[i] - self.X[j], self.Y[i] - self.Y[j]
+            factor = 2.0 if self.wrt == "factor" else 1.0
+            gradient += factor * (weight[:, np.newaxis] * dY).T @ dX
         return value, gradient
 
 

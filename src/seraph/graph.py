@@ -1,0 +1,92 @@
+"""The manifold extension's graph: who is whose neighbour, and how rough a metric is on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
+
+
+def neighbor_graph(points: NDArray, n_neighbors: int) -> sparse.csr_array:
+    """Graph of nearest neighbours: 1 where either point is among the other's nearest.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+        Points.
+    n_neighbors : int
+        Neighbours of each point.
+
+    Returns
+    -------
+    sparse array of shape (n, n)
+        Symmetric, of zeros and ones.
+    """
+    if n_neighbors >= len(points):
+        raise ValueError(
+            f"n_neighbors={n_neighbors} is more than there are: X has {len(points)} rows. "
+            f"Take at most {len(points) - 1}, or set manifold=0."
+        )
+    directed = sparse.csr_array(kneighbors_graph(points, n_neighbors))
+    return directed.maximum(directed.T)
+
+
+def check_graph(graph: Any, n: int) -> sparse.csr_array:
+    """Refuse what is not the weights of an undirected graph of `n` points.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array-like of shape (n, n)
+        Symmetric, no weight negative. What a point weighs with itself does not matter.
+    n : int
+        Number of points.
+
+    Returns
+    -------
+    sparse array of shape (n, n)
+    """
+    try:
+        weights = sparse.csr_array(graph).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"graph must be a (sparse) matrix of weights; got {type(graph).__name__}: {error}"
+        ) from error
+    if weights.shape != (n, n):
+        raise ValueError(
+            f"graph must have one row and one column per row of X, shape ({n}, {n}); "
+            f"got {weights.shape}."
+        )
+    if not np.all(np.isfinite(weights.data)) or np.any(weights.data < 0.0):
+        raise ValueError("graph must hold finite weights of at least 0.")
+    if abs(weights - weights.T).max() > 1e-9 * weights.max():
+        raise ValueError(
+            "graph must be symmetric: make it so, for example with graph.maximum(graph.T)."
+        )
+    return weights
+
+
+def roughness(points: NDArray, graph: sparse.csr_array) -> NDArray:
+    """Matrix ``X' L X``, with L the Laplacian of the graph.
+
+    ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The
+    normalised Laplacian has no such form: it would see where the origin is.)
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+        Points.
+    graph : sparse array of shape (n, n)
+        Symmetric weights.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+        Symmetric positive semi-definite matrix.
+    """
+    X = points.astype(np.float64)
+    degree = np.asarray(graph.sum(axis=1)).reshape(-1, 1)
+    R = X.T @ (degree * X - graph @ X)
+    return (R + R.T) / 2.0

@@ -1,0 +1,159 @@
+"""Pictures in the manner of scikit-learn's displays: plain data in, axes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class _Path(Protocol):
+    """What a regularisation path tells of itself."""
+
+    lams: NDArray
+    auto_lam: float
+
+    @property
+    def eigenvalues(self) -> NDArray: ...
+
+    @property
+    def ranks(self) -> NDArray: ...
+
+
+class RegularizationPathDisplay:
+    """Eigenvalues and rank of the metric against the weight of the trace.
+
+    Parameters
+    ----------
+    lams : array-like of shape (n_lams,)
+        Weights of the trace.
+    eigenvalues : array-like of shape (n_lams, max_rank)
+        Eigenvalues of the metric at each.
+    ranks : array-like of shape (n_lams,)
+        Its rank.
+    auto_lam : float, optional
+        What ``lam="auto"`` stands for; marked if given.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the eigenvalues.
+    rank_ax_ : matplotlib Axes
+        Axes of the rank, on the right.
+    figure_ : matplotlib Figure
+        The figure they are in.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from seraph import RegularizationPathDisplay
+    >>> display = RegularizationPathDisplay(
+    ...     lams=[10.0, 5.0, 1.0], eigenvalues=[[0, 0], [1, 0], [2, 1]], ranks=[0, 1, 2]
+    ... )
+    >>> display.plot().ax_.get_xlabel()
+    'weight of the trace, lam'
+    """
+
+    ax_: Axes
+    rank_ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        *,
+        lams: ArrayLike,
+        eigenvalues: ArrayLike,
+        ranks: ArrayLike,
+        auto_lam: float | None = None,
+    ) -> None:
+        self.lams = lams
+        self.eigenvalues = eigenvalues
+        self.ranks = ranks
+        self.auto_lam = auto_lam
+
+    @classmethod
+    def from_path(cls, path: _Path, *, ax: Axes | None = None, **line_kw: Any) -> Self:
+        """Draw a path that `seraph_path` has found.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+            The path.
+        ax : matplotlib Axes, optional
+            Where to draw; by default, in a new figure.
+        **line_kw : dict
+            Passed to the lines of the eigenvalues.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+        """
+        display = cls(
+            lams=path.lams,
+            eigenvalues=path.eigenvalues,
+            ranks=path.ranks,
+            auto_lam=path.auto_lam,
+        )
+        return display.plot(ax=ax, **line_kw)
+
+    def plot(self, *, ax: Axes | None = None, **line_kw: Any) -> Self:
+        """Draw the eigenvalues as lines, one each, and the rank as steps.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default, in a new figure.
+        **line_kw : dict
+            Passed to the lines of the eigenvalues.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+            Itself, with ``ax_``, ``rank_ax_`` and ``figure_``.
+        """
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError(
+                    "Pictures need matplotlib: pip install 'seraph-learn[plot]'."
+                ) from error
+            _, ax = plt.subplots(layout="constrained")
+        lams, ranks = np.asarray(self.lams), np.asarray(self.ranks)
+        eigenvalues = np.asarray(self.eigenvalues, dtype=np.float64)
+        for k, values in enumerate(eigenvalues.T):
+            # A line starts where its eigenvalue leaves zero, one point before it is positive.
+            shown = values > 0.0
+            shown[:-1] |= shown[1:]
+            ax.plot(lams[shown], values[shown], **{"color": f"C{k}", **line_kw})
+        ax.set(
+            xscale="log",
+            xlabel="weight of the trace, lam",
+            ylabel="eigenvalues of the metric",
+        )
+        ax.invert_xaxis()
+        if self.auto_lam is not None and lams.min() <= self.auto_lam <= lams.max():
+            ax.axvline(self.auto_lam, color="black", linestyle=":", linewidth=1)
+            ax.annotate(
+                'lam="auto"',
+                (self.auto_lam, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(-3, -4),
+                textcoords="offset points",
+                ha="right",
+                va="top",
+                rotation=90,
+            )
+        rank_ax = ax.twinx()
+        rank_ax.step(lams, ranks, where="post", color="0.6", linewidth=1, zorder=0)
+        rank_ax.set_ylabel("rank (grey)")
+        rank_ax.set_ylim(0, max(1, int(ranks.max(initial=0))) * 1.05)
+        rank_ax.locator_params(axis="y", integer=True)
+        self.ax_, self.rank_ax_, self.figure_ = ax, rank_ax, ax.figure
+        return self

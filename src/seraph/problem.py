@@ -1,0 +1,155 @@
+"""Data, labels and weights made one: the objective (7), in the coordinates that suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .graph import check_graph, neighbor_graph, roughness
+from .objective import Objective
+from .pairs import PairLabels
+from .space import Space
+from .sweep import NumpySweep, PairTerms
+
+# Rows of the first factor of the low-rank solver; it widens or narrows it from there.
+_FIRST_RANK = 20
+# Noise of the labelled gradient that the trace has to outweigh, in units of its own scale.
+_NOISE = 0.08
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be maximised for some points and labels, up to the weight of the trace.
+
+    Parameters
+    ----------
+    space : Space
+        The solvers' coordinates.
+    sweep : NumpySweep
+        The points, and how their pairs are summed.
+    terms : PairTerms
+        The term of each pair; its ``mu`` is the weight that "auto" stands for, if so asked.
+    noise : float
+        What ``lam="auto"`` stands for, in the solvers' units: the size of the noise in the sum
+        over the labelled pairs.
+    roughness : ndarray of shape (d, d) or None
+        The matrix of the manifold extension, on the solvers' coordinates.
+    """
+
+    space: Space
+    sweep: NumpySweep
+    terms: PairTerms
+    noise: float
+    roughness: NDArray | None = None
+
+    @classmethod
+    def make(
+        cls,
+        points: NDArray,
+        labels: PairLabels,
+        backend: Callable[[NDArray], NumpySweep],
+        *,
+        eta: float,
+        mu: float | Literal["auto"],
+        manifold: float = 0.0,
+        n_neighbors: int = 10,
+        graph: Any = None,
+        rescale: bool = True,
+    ) -> Problem:
+        """Choose coordinates, order the rows, and find the weights.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, m)
+            Points.
+        labels : PairLabels
+            What is known of their pairs.
+        backend : callable
+            Takes points and returns the sweep over their pairs.
+        eta : float
+            Threshold of the model.
+        mu : float or "auto"
+            Weight of the unlabelled pairs.
+        manifold : float, default=0.0
+            Weight nu of the manifold extension.
+        n_neighbors : int, default=10
+            Neighbours of each point in its graph.
+        graph : sparse matrix of shape (n, n), optional
+            The graph itself.
+        rescale : bool, default=True
+            Whether the coordinates may have units of their own.
+
+        Returns
+        -------
+        Problem
+        """
+        space = Space.make(points, rescale=rescale)
+        if not labels.n_unlabeled:
+            mu = 0.0
+        elif mu == "auto":
+            mu = labels.n_labeled / labels.n_unlabeled
+        order, terms = _ordered(labels, eta, float(mu))
+        noise = _NOISE * labels.n_labeled / np.sqrt(labels.n_labeled_rows)
+        weights = None if graph is None else check_graph(graph, len(points))
+        R = None
+        if manifold > 0.0:
+            if weights is None:
+                weights = neighbor_graph(space.points, n_neighbors)
+            R = manifold * roughness(space.points, weights)
+        return cls(
+            space,
+            backend(space.points[order]),
+            terms,
+            float(noise * 2.0 * space.top_variance),
+            R,
+        )
+
+    def objective(self, lam: float | Literal["auto"]) -> Objective:
+        """The objective (7) with the weight `lam`, in the user's units, of the trace."""
+        own = self.noise if lam == "auto" else float(lam) / self.space.unit**2
+        scale = max(own, 0.01 * self.noise) or 1.0
+        return Objective(self.sweep, self.terms, own, scale, self.roughness)
+
+    @property
+    def auto_lam(self) -> float:
+        """What ``lam="auto"`` stands for, in the user's units."""
+        return self.noise * self.space.unit**2
+
+    def first_factor(self, max_rank: int | None, *, narrow: bool, eta: float) -> NDArray:
+        """Where to start, on the solvers' coordinates.
+
+        Parameters
+        ----------
+        max_rank : int or None
+            Number of rows it may have.
+        narrow : bool
+            Whether a narrow factor will do, for a solver that widens it.
+        eta : float
+            Mean squared distance under it.
+        """
+        rank = self.space.points.shape[1]
+        if max_rank is not None:
+            rank = min(rank, max_rank)
+        elif narrow:
+            rank = min(rank, _FIRST_RANK)
+        return self.space.first_factor(eta, rank)
+
+
+def _ordered(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, PairTerms]:
+    """Order of the rows that the sweeps want, by class and unlabelled last; and the terms."""
+    order = np.lexsort([labels.codes, labels.codes < 0])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    codes = labels.codes[order]
+    terms = PairTerms(
+        codes=codes[codes >= 0],
+        pairs=place[labels.pairs],
+        similar=labels.similar,
+        eta=float(eta),
+        mu=mu,
+    )
+    return order, terms

@@ -1,0 +1,107 @@
+"""The best pairs of points by some score: a search through all pairs that stores a few."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TILE = 512
+# A search keeps so many candidates for every pair that is wanted: those that share a point
+# with a better one fall out.
+_CANDIDATES = 50
+
+Tile = Callable[[NDArray, NDArray], NDArray]
+
+
+def best_pairs(
+    score: Tile, n: int, labelled: NDArray, pairs: NDArray, tile: int = _TILE
+) -> NDArray:
+    """Pairs of rows with the highest scores, no row in two of them.
+
+    They are the choice of the greedy rule: the best pair, then the best of those that share
+    no row with it, and so on. Memory is O(n_points + tile^2).
+
+    Parameters
+    ----------
+    score : callable
+        Takes two arrays of row numbers and returns the scores of all their pairs, a matrix.
+    n : int
+        Number of pairs.
+    labelled : ndarray of bool of shape (n_points,)
+        Which rows have a class; pairs of two such rows are left out.
+    pairs : ndarray of int of shape (l, 2)
+        Pairs to leave out.
+    tile : int, default=512
+        Side of a tile of pairs.
+
+    Returns
+    -------
+    ndarray of int of shape (n, 2) or fewer, if there are not so many
+        Row numbers, the smaller first; the best pair first.
+    """
+    free = np.ones(len(labelled), dtype=bool)
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < n:
+        rows = np.flatnonzero(free)
+        candidates = _best(score, _CANDIDATES * n, rows, labelled, pairs, tile)
+        if len(candidates) == 0:
+            break
+        for i, j in candidates.tolist():
+            if len(chosen) < n and free[i] and free[j]:
+                chosen.append((i, j))
+                free[[i, j]] = False
+    return np.array(chosen, dtype=np.intp).reshape(-1, 2)
+
+
+def squared_distances(Z: NDArray) -> Tile:
+    """Squared distances between rows of `Z`, for two arrays of row numbers."""
+    Z = Z.astype(np.float64)
+    Z -= Z.mean(axis=0)
+    squares = np.einsum("ir,ir->i", Z, Z)
+
+    def between(a: NDArray, b: NDArray) -> NDArray:
+        return np.maximum(np.add.outer(squares[a], squares[b]) - 2.0 * Z[a] @ Z[b].T, 0.0)
+
+    return between
+
+
+def _best(
+    score: Tile, n: int, rows: NDArray, labelled: NDArray, pairs: NDArray, tile: int
+) -> NDArray:
+    """The `n` best pairs of some rows, the best first."""
+    scores, first, second = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    lowest = -np.inf
+    for a, b, found in _tiles(score, rows, labelled, pairs, tile):
+        i, j = np.nonzero(found > lowest)
+        scores = np.concatenate([scores, found[i, j]])
+        first, second = np.concatenate([first, a[i]]), np.concatenate([second, b[j]])
+        if len(scores) > n:
+            keep = np.argpartition(-scores, n - 1)[:n]
+            scores, first, second = scores[keep], first[keep], second[keep]
+            lowest = scores.min()
+    return np.column_stack([first, second])[np.lexsort([second, first, -scores])]
+
+
+def _tiles(
+    score: Tile, rows: NDArray, labelled: NDArray, pairs: NDArray, tile: int
+) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+    """Rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
+    place = np.full(len(labelled), -1)
+    place[rows] = np.arange(len(rows))
+    left_out = defaultdict(list)
+    for i, j in np.sort(place[pairs], axis=1).tolist():
+        if i >= 0:
+            left_out[i // tile, j // tile].append((i % tile, j % tile))
+    for i in range(0, len(rows), tile):
+        for j in range(i, len(rows), tile):
+            a, b = rows[i : i + tile], rows[j : j + tile]
+            found = score(a, b)
+            found[np.logical_and.outer(labelled[a], labelled[b])] = -np.inf
+            for at in left_out[i // tile, j // tile]:
+                found[at] = -np.inf
+            if i == j:
+                found[np.tril_indices(len(found))] = -np.inf
+            yield a, b, found

@@ -1,0 +1,244 @@
+"""Follow a maximum while the objective changes a little at a time.
+
+Two things make the next maximum cheap: the last ones extrapolate to a good guess, and the
+curvature that was learned on the way still holds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._low_rank import low_rank
+from ._psd import optimality_gap
+from ._result import Objective, Result, Step
+
+_CORRECTIONS = 20
+_SUFFICIENT = 1e-4  # share of the rise promised by the gradient that a step must deliver
+_SHORTEST = 1e-6
+# A new row starts with this share of the others' mean squared length.
+_NEW_ROW = 0.05
+# Rows that carry less than this share of the longest one's squared length are dropped.
+_NULL = 1e-8
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A factor, with the value of the objective and its gradient by the metric there."""
+
+    P: NDArray
+    value: float
+    gradient: NDArray
+
+
+class Follower:
+    """Maximises one objective after the other, each a little further along a path.
+
+    Parameters
+    ----------
+    max_iter : int
+        Number of iterations at most, for each objective.
+    tol : float
+        `optimality_gap` at which to stop.
+    max_rank : int, optional
+        Number of rows that the factor may have.
+    """
+
+    def __init__(self, *, max_iter: int, tol: float, max_rank: int | None = None) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_rank = max_rank
+        self._curvature = _Curvature()
+        self._trail: deque[tuple[float, NDArray]] = deque(maxlen=3)
+
+    def __call__(self, objective: Objective, at: float, P: NDArray | None = None) -> Result:
+        """Maximise the objective that stands at a place of the path.
+
+        Parameters
+        ----------
+        objective : Objective
+            What to maximise.
+        at : float
+            The place; places run one way.
+        P : ndarray of shape (r, m), optional
+            Factor to start from, where that is not the continuation of the path.
+
+        Returns
+        -------
+        Result
+        """
+        if P is not None:
+            self._trail.clear()
+            self._curvature.clear()
+            found = self._from_scratch(objective, P)
+        else:
+            found = self._correct(objective, self._predicted(at))
+            if not found.converged:  # the path has a bend here: take it as a new problem
+                self._curvature.clear()
+                found = self._from_scratch(objective, found.P)
+        if self._trail and len(self._trail[-1][1]) != len(found.P):
+            self._trail.clear()
+        self._trail.append((at, found.P))
+        return found
+
+    def _from_scratch(self, objective: Objective, P: NDArray) -> Result:
+        return low_rank(
+            objective,
+            P,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=_silent,
+            max_rank=self.max_rank,
+        )
+
+    def _predicted(self, at: float) -> NDArray:
+        """Polynomial through the last factors of the same rank, at the new place."""
+        last = self._trail[-1][1]
+        if len(last) == 0:
+            return last
+        places = [place for place, _ in self._trail]
+        guess = np.zeros_like(last)
+        for place, P in self._trail:
+            others = [other for other in places if other != place]
+            share = np.prod([(at - other) / (place - other) for other in others])
+            guess += share * _turned(P, last)
+        return guess
+
+    def _correct(self, objective: Objective, P: NDArray) -> Result:
+        """Quasi-Newton steps from a guess, until the certificate holds."""
+        max_rank = self.max_rank or objective.n_features
+        steps: list[Step] = []
+        here = _Point(P, *objective.by_metric(P))
+        while True:
+            gap = optimality_gap(here.P, here.gradient, objective.scale)
+            slope = 2.0 * here.P @ here.gradient
+            flat = _relative(slope, here.P, objective.scale) <= 0.5 * self.tol
+            done = gap <= self.tol or (flat and len(here.P) == max_rank)
+            if done or len(steps) >= self.max_iter:
+                return Result(here.P, here.value, gap, done, steps)
+            P, value = here.P, here.value
+            if flat:
+                wider = self._widened(objective, here, max_rank)
+                if wider is None:
+                    return Result(here.P, here.value, gap, False, steps)
+                P, value, slope = wider
+            P = self._climb(objective, P, value, slope, steps)
+            here = self._tidied(objective, P)
+
+    def _climb(
+        self, objective: Objective, P: NDArray, value: float, slope: NDArray, steps: list[Step]
+    ) -> NDArray:
+        """Climb to where the gradient by the factor is as good as flat, or no step helps."""
+        while _relative(slope, P, objective.scale) > 0.5 * self.tol and len(steps) < self.max_iter:
+            move = self._curvature.step(slope, 0.1 * float(np.linalg.norm(P)))
+            promise = float(np.vdot(move, slope))
+            share = 1.0
+            while share >= _SHORTEST:
+                value_next, slope_next = objective.by_factor(P + share * move)
+                if value_next >= value + _SUFFICIENT * share * promise:
+                    break
+                share /= 2.0
+            else:
+                self._curvature.clear()
+                break
+            self._curvature.learn(share * move, slope - slope_next)
+            P, value, slope = P + share * move, value_next, slope_next
+            steps.append(Step(value, len(P), share * float(np.linalg.norm(move))))
+        return P
+
+    def _tidied(self, objective: Objective, P: NDArray) -> _Point:
+        """The same metric with orthogonal rows, less those that are on their way out."""
+        turn = np.linalg.svd(P, full_matrices=False)[0].T
+        self._curvature.turn(turn)
+        P = turn @ P
+        here = _Point(P, *objective.by_metric(P))
+        squares = np.einsum("rm,rm->r", P, P)
+        along = np.einsum("rm,rm->r", P @ here.gradient, P)
+        keep = along >= -10.0 * self.tol * objective.scale * squares
+        keep &= squares > _NULL * squares.max(initial=0.0)
+        if keep.all():
+            return here
+        narrower = _Point(P[keep], *objective.by_metric(P[keep]))
+        if narrower.value < here.value - 1e-12 * abs(here.value):
+            return here
+        self._curvature.turn(np.eye(len(P))[keep])
+        return narrower
+
+    def _widened(
+        self, objective: Objective, here: _Point, max_rank: int
+    ) -> tuple[NDArray, float, NDArray] | None:
+        """Factor with the directions of ascent appended; its value and gradient."""
+        values, vectors = np.linalg.eigh(here.gradient)
+        room = min(max_rank - len(here.P), int(np.sum(values > 0.5 * self.tol * objective.scale)))
+        if room <= 0:
+            return None
+        values, rows = values[-room:], vectors[:, -room:].T
+        mean_square = np.vdot(here.P, here.P) / len(here.P) if len(here.P) else 1.0
+        squares = _NEW_ROW * mean_square * values / values[-1]
+        while squares[-1] > 1e-12 * mean_square:
+            P = np.vstack([here.P, np.sqrt(squares)[:, np.newaxis] * rows])
+            value, slope = objective.by_factor(P)
+            promise = float(np.vdot(squares, values))
+            if value > here.value + 0.1 * promise:
+                widen = np.eye(len(P))[:, : len(here.P)]
+                self._curvature.turn(widen)
+                return P, value, slope
+            # In the squared lengths the objective is nearly a parabola: go to its peak.
+            bend = value - here.value - promise
+            squares *= np.clip(-promise / (2.0 * bend), 0.05, 0.5) if bend < 0.0 else 0.5
+        return None
+
+
+class _Curvature:
+    """What quasi-Newton steps have learned of the second derivative (L-BFGS)."""
+
+    def __init__(self) -> None:
+        self.pairs: deque[tuple[NDArray, NDArray]] = deque(maxlen=_CORRECTIONS)
+        self.clear: Callable[[], None] = self.pairs.clear
+
+    def learn(self, move: NDArray, change: NDArray) -> None:
+        """Take in that the slope fell by `change` along `move`."""
+        if np.vdot(move, change) > 1e-10 * np.linalg.norm(move) * np.linalg.norm(change):
+            self.pairs.append((move, change))
+
+    def step(self, slope: NDArray, length: float) -> NDArray:
+        """Newton's step as far as it is known; of the given length if nothing is."""
+        if not self.pairs:
+            return slope * (length / float(np.linalg.norm(slope)))
+        step, shares = slope.copy(), []
+        for move, change in reversed(self.pairs):
+            share = np.vdot(move, step) / np.vdot(move, change)
+            step -= share * change
+            shares.append(share)
+        move, change = self.pairs[-1]
+        step *= np.vdot(move, change) / np.vdot(change, change)
+        for (move, change), share in zip(self.pairs, reversed(shares), strict=True):
+            step += (share - np.vdot(change, step) / np.vdot(move, change)) * move
+        return step
+
+    def turn(self, rows: NDArray) -> None:
+        """Change the rows of everything as those of the factor were changed."""
+        turned = [(rows @ move, rows @ change) for move, change in self.pairs]
+        self.clear()
+        for move, change in turned:
+            self.learn(move, change)
+
+
+def _turned(P: NDArray, target: NDArray) -> NDArray:
+    """Rows of `P` turned among themselves to be nearest to `target`; the metric stays."""
+    left, _, right = np.linalg.svd(target @ P.T)
+    return left @ right @ P
+
+
+def _relative(slope: NDArray, P: NDArray, scale: float) -> float:
+    """Size of the gradient by P in the units of the gap."""
+    length = float(np.linalg.norm(P))
+    return float(np.linalg.norm(slope)) / (2.0 * length * scale) if length > 0.0 else 0.0
+
+
+def _silent(step: Step) -> None:
+    pass

@@ -1,0 +1,165 @@
+"""The scale of the full model: a search along one line around any of the solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from ._result import Objective, Result, Step
+
+_STRIDE = 0.7  # of the logarithm of the scale
+_LOWEST, _HIGHEST = 1e-6, 1e6
+
+
+class ScaledModel(Protocol):
+    """A function of a scale ``s > 0`` and of a matrix, to be maximised over both."""
+
+    def at(self, s: float) -> Objective:
+        """The function of the matrix alone, less `prior`."""
+
+    def prior(self, s: float) -> float:
+        """What depends on the scale alone, and is taken away."""
+
+    def slope(self, s: float, P: NDArray) -> float:
+        """Derivative of the whole by ``ln s``."""
+
+    @property
+    def value_at_zero(self) -> float:
+        """Value at ``s = 0``, where the matrix does not matter."""
+
+
+def over_scale(
+    model: ScaledModel,
+    solve: Callable[[Objective, NDArray], Result],
+    start: Callable[[float], NDArray],
+    *,
+    tol: float,
+) -> tuple[Result, float]:
+    """Maximise over the matrix and the scale together.
+
+    ``g(s) = max_B L(B, s)`` has the slope of L at the best B (the envelope theorem). The
+    search climbs from ``s = 1`` until the slope changes sign, then closes in on the root;
+    every solution starts from the nearest one. Where the matrix is zero the slope may point
+    to ``s = 0`` though a better maximum lies further out: from there, look outwards first.
+
+    Parameters
+    ----------
+    model : ScaledModel
+        What to maximise.
+    solve : callable
+        Maximises over the matrix, from a given factor.
+    start : callable
+        Factor to start from, at a scale.
+    tol : float
+        Relative error of the scale.
+
+    Returns
+    -------
+    result : Result
+        The matrix at the best scale, its value less the prior, and all iterations.
+    s : float
+        The scale; 0 where nothing is better than that.
+    """
+    search = _Search(model, solve, start)
+    zero = model.value_at_zero
+    x = search.look_outwards(bound=-zero)
+    behind, x = search.climb(x)
+    if search.slope(behind) * search.slope(x) < 0.0:
+        x = search.nearest(brentq(search.slope, behind, x, xtol=max(tol, 1e-12)))
+    elif search.best.value > zero and search.best is not search.seen[x]:
+        x = search.around_best(tol)  # a hump so narrow that the strides went over it
+    found, value = search.seen[x].result, search.seen[x].value
+    if value <= zero:
+        return Result(found.P[:0], zero, 0.0, True, search.steps), 0.0
+    settled = found.converged and _LOWEST < np.exp(x) < _HIGHEST
+    return Result(found.P, value, found.gap, settled, search.steps), float(np.exp(x))
+
+
+class _Place(NamedTuple):
+    """The best matrix at a scale, the value with the prior, and the slope by ``ln s``."""
+
+    result: Result
+    value: float
+    slope: float
+
+    @property
+    def leans_to_zero(self) -> bool:
+        """Whether the matrix is zero, and a smaller scale is better."""
+        return len(self.result.P) == 0 and self.slope <= 0.0
+
+
+class _Search:
+    """The scales that were tried, by their logarithms."""
+
+    def __init__(
+        self,
+        model: ScaledModel,
+        solve: Callable[[Objective, NDArray], Result],
+        start: Callable[[float], NDArray],
+    ) -> None:
+        self.model, self.solve, self.start = model, solve, start
+        self.seen: dict[float, _Place] = {}
+        self.steps: list[Step] = []
+
+    def nearest(self, x: float) -> float:
+        """The scale that was tried nearest to a given one."""
+        return min(self.seen, key=lambda other: abs(other - x))
+
+    def slope(self, x: float) -> float:
+        """Slope at a scale, from the nearest solution."""
+        near = self.nearest(x)
+        if near == x:
+            return self.seen[x].slope
+        # The squared distances keep their proportion to the threshold, which grows with s.
+        return self._try(x, self.seen[near].result.P * np.exp(0.5 * (x - near)))
+
+    def look_outwards(self, bound: float) -> float:
+        """The first scale from 1 on that does not lean to zero; 1 itself, if there is none.
+
+        No pair term is positive: where the prior is more than `bound`, zero is better.
+        """
+        x = 0.0
+        self._try(x, self.start(1.0))
+        while self.seen[x].leans_to_zero:
+            x += _STRIDE
+            if x > np.log(_HIGHEST) or self.model.prior(float(np.exp(x))) > bound:
+                return 0.0
+            self._try(x, self.start(float(np.exp(x))))
+        return x
+
+    def climb(self, x: float) -> tuple[float, float]:
+        """The last two scales on the way up, between which the slope changes sign."""
+        stride = _STRIDE if self.seen[x].slope > 0.0 else -_STRIDE
+        behind = x
+        while self.slope(x) * stride > 0.0 and np.log(_LOWEST) < x < np.log(_HIGHEST):
+            behind, x = x, x + stride
+        return behind, x
+
+    @property
+    def best(self) -> _Place:
+        """The best of what was tried."""
+        return max(self.seen.values(), key=lambda place: place.value)
+
+    def around_best(self, tol: float) -> float:
+        """The best scale within a stride of the best that was tried."""
+        x = max(self.seen, key=lambda other: self.seen[other].value)
+
+        def loss(z: float) -> float:
+            self.slope(float(z))
+            return -self.seen[float(z)].value
+
+        bounds = (x - _STRIDE, x + _STRIDE)
+        minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": tol})
+        return max(self.seen, key=lambda other: self.seen[other].value)
+
+    def _try(self, x: float, P: NDArray) -> float:
+        s = float(np.exp(x))
+        found = self.solve(self.model.at(s), P)
+        self.steps += found.steps
+        slope = self.model.slope(s, found.P)
+        self.seen[x] = _Place(found, found.value - self.model.prior(s), slope)
+        return slope

@@ -1,0 +1,348 @@
+"""The full model (6), its theorems, and the regulariser's other form (15)."""
+
+import warnings
+
+import numpy as np
+import pytest
+from oracle import labelled_pairs, numeric_gradient
+from scipy.linalg import expm
+from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
+from scipy.special import log_expit
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from seraph import SERAPH
+from seraph.objective import FullModel, Objective
+from seraph.solvers import Result, over_scale
+from seraph.sweep import NumpySweep, PairTerms
+
+STRICT = {"tol": 1e-6, "max_iter": 5000}
+
+
+def log_p(y, d2, kappa, eta):
+    """ln p(y), equation (5)."""
+    return log_expit(kappa * y * (d2 - eta))
+
+
+def full_objective(X, A, kappa, known, *, eta, mu, lam, gamma):
+    """Value of (6), pair by pair."""
+    total = -lam * np.trace(A) - gamma / 2 * kappa**2
+    for i in range(len(X)):
+        for j in range(i + 1, len(X)):
+            d2 = (X[i] - X[j]) @ A @ (X[i] - X[j])
+            if (i, j) in known:
+                total += log_p(1 if known[i, j] else -1, d2, kappa, eta)
+            else:
+                logs = np.array([log_p(y, d2, kappa, eta) for y in (1, -1)])
+                total += mu * np.sum(np.exp(logs) * logs)
+    return total
+
+
+def fitted(data, **parameters):
+    X, y_partial, _ = data
+    return SERAPH(**STRICT, **parameters).fit(X, y_partial)
+
+
+# Equation (6)
+
+
+@pytest.mark.parametrize("mu", [0.0, "auto"])
+@pytest.mark.parametrize("solver", ["low-rank", "spg"])
+def test_objective_is_the_papers_and_stationary_in_kappa(wine, mu, solver):
+    X, y_partial, _ = wine
+    learner = SERAPH(gamma=5.0, mu=mu, eta=1.5, solver=solver, tol=1e-6, max_iter=5000)
+    learner.fit(X, y_partial)
+    known = labelled_pairs(y_partial[:15])
+    A = learner.get_mahalanobis_matrix()
+    weights = {"eta": 1.5, "mu": learner.mu_, "lam": learner.lam_, "gamma": 5.0}
+
+    def value(kappa):
+        return full_objective(X, A, float(kappa[0]), known, **weights)
+
+    kappa = np.array([learner.kappa_])
+    assert learner.kappa_ < 0
+    assert learner.objective_ == pytest.approx(value(kappa), rel=1e-9)
+    slope = numeric_gradient(value, kappa, h=1e-4)[0]
+    assert abs(slope) < 1e-3 * 5.0 * abs(learner.kappa_)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_slope_by_the_scale_matches_finite_differences(rng, mu):
+    X = rng.normal(size=(14, 3))
+    terms = PairTerms(
+        np.array([0, 0, 1, 1, 2]), np.array([[0, 8], [9, 10]]), np.array([False, True]), 1.3, mu
+    )
+    R = X.T @ X / 50
+    model = FullModel(Objective(NumpySweep(X, tile=5), terms, 0.7, roughness=R), gamma=0.4)
+    P = rng.normal(size=(2, 3))
+
+    def value(log_s):
+        s = float(np.exp(log_s[0]))
+        return model.at(s).by_factor(P)[0] - model.prior(s)
+
+    for s in (0.3, 1.0, 4.0):
+        numeric = numeric_gradient(value, np.array([np.log(s)]))[0]
+        assert model.slope(s, P) == pytest.approx(numeric, rel=1e-6)
+    nothing = np.zeros((0, 3))
+    at_zero = model.at(1e-9).by_factor(nothing)[0]
+    assert model.value_at_zero == pytest.approx(at_zero, rel=1e-6)
+
+
+def test_no_other_kappa_is_better(digits):
+    X, y_partial, _ = digits
+    best = fitted(digits, gamma=20.0, mu=0.0)
+    for s in np.geomspace(0.01, 50, 12):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*rank 0")
+            other = SERAPH(mu=0.0, eta=s, lam=best.lam_ / s, max_iter=1000).fit(X, y_partial)
+        assert other.objective_ - 10.0 * s**2 < best.objective_
+
+
+@pytest.mark.parametrize("gamma", [0.5, 10.0, 300.0])
+def test_a_stronger_prior_brings_kappa_nearer_to_zero(wine, gamma):
+    one, other = (fitted(wine, gamma=g, mu=0.0) for g in (gamma, 2 * gamma))
+    assert one.kappa_ < other.kappa_ < 0
+
+
+class Hump:
+    """A scaled model of one scale: a hump at `c`, and a slope that leans to zero elsewhere."""
+
+    value_at_zero = -1.0
+
+    def __init__(self, c, width):
+        self.c, self.width = c, width
+
+    def at(self, s):
+        return s
+
+    def prior(self, s):
+        return 0.01 * s
+
+    def value(self, s):
+        return -1.0 + 2 * np.exp(-(((np.log(s) - self.c) / self.width) ** 2))
+
+    def slope(self, s, P):
+        ends = [self.value(s * r) - self.prior(s * r) for r in (1 + 1e-6, 1 - 1e-6)]
+        return (ends[0] - ends[1]) / 2e-6
+
+    def solve(self, s, P):
+        rank = 1 if self.value(s) > -0.99 else 0
+        return Result(np.ones((rank, 1)), self.value(s), 0.0, True, [])
+
+
+@pytest.mark.parametrize(("c", "width"), [(0.05, 0.2), (1.0, 0.15), (-3.0, 0.3), (0.3, 0.1)])
+def test_the_search_over_the_scale_finds_a_narrow_hump(c, width):
+    hump = Hump(c, width)
+    result, s = over_scale(hump, hump.solve, lambda s: np.ones((1, 1)), tol=1e-6)
+    assert np.log(s) == pytest.approx(c, abs=1e-2)
+    assert result.value > 0.9
+
+
+# Theorem 2
+
+
+@pytest.mark.parametrize("gamma", [1.0, 30.0])
+@pytest.mark.parametrize("mu", [0.0, "auto"])
+@pytest.mark.parametrize("data", ["wine", "digits"])
+def test_theorem_2_the_simplified_model_gives_the_same_posteriors(request, data, mu, gamma):
+    data = request.getfixturevalue(data)
+    X = data[0]
+    full = fitted(data, gamma=gamma, mu=mu, eta=1.2)
+    s = -full.kappa_
+    simple = fitted(data, eta=s * full.eta_, lam=full.lam_ / s, mu=full.mu_)
+    new = X + 0.3 * X.std(axis=0) * np.random.default_rng(1).normal(size=X.shape)
+    pairs = new[np.random.default_rng(2).integers(len(X), size=(400, 2))]
+    p = full.pair_proba(pairs)
+    assert np.ptp(p) > 0.5
+    np.testing.assert_allclose(simple.pair_proba(pairs), p, atol=1e-4)
+    np.testing.assert_allclose(
+        simple.get_mahalanobis_matrix(), s * full.get_mahalanobis_matrix(), rtol=0, atol=1e-3
+    )
+
+
+# Theorem 1
+
+
+@pytest.mark.parametrize("lam", [0.5, "auto"])
+@pytest.mark.parametrize("gamma", [0.5, 20.0])
+def test_theorem_1_the_moments_match_up_to_the_slack_of_duality(wine, gamma, lam):
+    X, y_partial, _ = wine
+    learner = fitted(wine, gamma=gamma, mu=0.0, lam=lam)
+    known = labelled_pairs(y_partial[:15])
+    (i, j), y = np.array(list(known)).T, np.where(list(known.values()), 1, -1)
+    d2 = learner.pair_distance(X[np.c_[i, j]]) ** 2
+    kappa = learner.kappa_
+
+    def f(y):  # (4)
+        return y / 2 * (d2 - learner.eta_)
+
+    p = np.exp([log_p(sign, d2, kappa, learner.eta_) for sign in (1, -1)])
+    expected = p[0] * f(1) + p[1] * f(-1)
+    slack = np.sum(expected) - np.sum(f(y))
+    # The constraint of (1) is active, and its multiplier is -kappa = xi / gamma.
+    assert slack == pytest.approx(gamma * abs(kappa), rel=1e-4)
+    # Strong duality: the primal value of (1) is the dual value (3).
+    primal = -np.sum(p * np.log(p)) - slack**2 / (2 * gamma)
+    dual = -np.sum(log_p(y, d2, kappa, learner.eta_)) + gamma / 2 * kappa**2
+    assert primal == pytest.approx(dual, rel=1e-6)
+
+
+def test_theorem_1_no_posterior_within_the_slack_has_more_entropy(wine, rng):
+    X, y_partial, _ = wine
+    learner = fitted(wine, gamma=5.0, mu=0.0)
+    known = labelled_pairs(y_partial[:15])
+    pairs, y = np.array(list(known)), np.where(list(known.values()), 1, -1)
+    t = (learner.pair_distance(X[pairs]) ** 2 - learner.eta_) / 2
+    p = learner.pair_proba(X[pairs])
+
+    def primal(p):  # the objective of (1) with the smallest slack that p allows
+        entropy = -np.sum(p * np.log(p) + (1 - p) * np.log1p(-p))
+        return entropy - (np.sum((2 * p - 1) * t) - np.sum(y * t)) ** 2 / (2 * 5.0)
+
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(20):
+            other = 1 / (1 + np.exp(-np.log(p / (1 - p)) - size * rng.normal(size=len(p))))
+            assert primal(other) < primal(p) + 1e-7
+
+
+# Special cases
+
+
+def test_the_probabilistic_gdm_of_yang_et_al_is_the_model_without_regularisers():
+    """Yang et al. (2006) maximise the likelihood of the pairs over A and a threshold."""
+    X, y = make_blobs(40, centers=3, cluster_std=2.5, n_features=2, random_state=3)
+    X = X / X.std()
+    i, j = np.triu_indices(len(X), k=1)
+    sign = np.where(y[i] == y[j], 1, -1)
+    D = X[i] - X[j]
+
+    def negative(theta):
+        P, threshold = theta[:4].reshape(2, 2), theta[4]
+        t = np.sum((D @ P.T) ** 2, axis=1) - threshold
+        w = sign * np.exp(log_expit(sign * t))
+        gradient = 2 * (P @ (D.T * w) @ D)
+        return -np.sum(log_expit(-sign * t)), np.append(gradient.ravel(), -np.sum(w))
+
+    gdm = minimize(negative, np.append(np.eye(2).ravel(), 1.0), jac=True, options={"gtol": 1e-8})
+    with pytest.warns(ConvergenceWarning, match="With lam=0"):
+        learner = SERAPH(gamma=0.0, lam=0.0, mu=0.0, **STRICT).fit(X, y)
+    P, threshold = gdm.x[:4].reshape(2, 2), gdm.x[4]
+    s = -learner.kappa_
+    assert threshold > 0
+    assert learner.objective_ == pytest.approx(-gdm.fun, rel=1e-8)
+    assert s * learner.eta_ == pytest.approx(threshold, rel=1e-3)
+    np.testing.assert_allclose(s * learner.get_mahalanobis_matrix(), P.T @ P, atol=1e-3)
+
+
+def test_an_optimum_at_kappa_zero_is_told_and_says_nothing_of_any_pair(wine):
+    X, y_partial, _ = wine
+    with pytest.warns(UserWarning, match=r"kappa = 0.*p = 1/2.*Lower gamma"):
+        learner = SERAPH(gamma=1e6, mu=0.0).fit(X, y_partial)
+    assert learner.kappa_ == 0.0
+    assert learner.components_.shape == (0, 13)
+    np.testing.assert_array_equal(learner.pair_proba(X[None, :2]), [0.5])
+    assert learner.objective_ == pytest.approx(-105 * np.log(2))
+    # Indeed: with this prior every kappa below zero loses more than it can gain.
+    for s in np.geomspace(1e-3, 1.0, 8):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*rank 0")
+            other = SERAPH(mu=0.0, eta=s, lam=learner.lam_ / s, max_iter=1000).fit(X, y_partial)
+        assert other.objective_ - 5e5 * s**2 < learner.objective_
+
+
+def test_mostly_similar_pairs_need_no_metric_but_a_kappa():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y = np.array([0] * 7 + [1] * 2 + [-1] * 3)
+    with pytest.warns(UserWarning, match="rank 0"):
+        learner = SERAPH(gamma=1.0, lam=1e3, mu=0.0).fit(X, y)
+    assert learner.kappa_ < 0
+    share = learner.n_similar_ / (learner.n_similar_ + learner.n_dissimilar_)
+    assert 0.5 < learner.pair_proba(X[None, :2])[0] < share
+
+
+# How it is used
+
+
+def test_without_gamma_kappa_is_minus_one(wine):
+    X, y_partial, _ = wine
+    assert SERAPH().fit(X, y_partial).kappa_ == -1.0
+
+
+@pytest.mark.parametrize("c", [1e-6, 30.0])
+def test_units_do_not_matter(wine, c):
+    X, y_partial, _ = wine
+    one, other = (SERAPH(gamma=3.0).fit(f * X, y_partial) for f in (1.0, c))
+    assert other.kappa_ == pytest.approx(one.kappa_, rel=1e-6)
+    np.testing.assert_allclose(pdist(other.transform(c * X)), pdist(one.transform(X)), rtol=1e-5)
+
+
+def test_float32_and_a_capped_rank(digits):
+    X, y_partial, _ = digits
+    double = SERAPH(gamma=10.0, n_components=2).fit(X, y_partial)
+    single = SERAPH(gamma=10.0, n_components=2).fit(X.astype(np.float32), y_partial)
+    assert single.components_.dtype == np.float32
+    assert single.components_.shape == (2, 64)
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-3)
+    assert single.kappa_ == pytest.approx(double.kappa_, rel=1e-2)
+
+
+def test_history_holds_all_iterations_and_a_warm_start_needs_fewer(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH(gamma=3.0, warm_start=True).fit(X, y_partial)
+    first = learner.n_iter_
+    assert len(learner.history_["objective"]) == first
+    kappa = learner.kappa_
+    assert learner.fit(X, y_partial).n_iter_ < first
+    assert learner.kappa_ == pytest.approx(kappa, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gamma": -1.0}, "gamma must be a finite number of at least 0.*got -1.0"),
+        ({"gamma": "auto"}, "gamma must be .*got 'auto'"),
+        ({"gamma": 1.0, "algorithm": "em"}, r"gamma=1.0 asks for the full model.*direct"),
+        ({"gamma": 1.0, "solver": "projected-gradient"}, r"full model.*seldom converges"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(wine, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SERAPH(**parameters).fit(*wine[:2])
+
+
+def test_stopping_early_warns(wine):
+    with pytest.warns(ConvergenceWarning, match="has not converged"):
+        SERAPH(gamma=3.0, max_iter=2, tol=1e-9).fit(*wine[:2])
+
+
+# Equation (15)
+
+
+def norm_2_1(W):
+    return np.sum(np.linalg.norm(W, axis=1))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_15_the_trace_is_the_smallest_2_1_norm_over_rotations(rng, rank):
+    m = 4
+    P = rng.normal(size=(rank, m))
+    A = P.T @ P
+    for _ in range(100):
+        V = np.linalg.qr(rng.normal(size=(m, m)))[0]
+        assert norm_2_1(V @ A @ V.T) >= np.trace(A) - 1e-12
+    V = np.linalg.eigh(A)[1].T  # the rotation to the eigenvectors attains it
+    assert norm_2_1(V @ A @ V.T) == pytest.approx(np.trace(A), rel=1e-12)
+
+    def at(theta, V):
+        S = np.zeros((m, m))
+        S[np.triu_indices(m, 1)] = theta
+        W = expm(S - S.T) @ V
+        return norm_2_1(W @ A @ W.T)
+
+    found = min(  # and a search over rotations, which knows nothing of eigenvectors, gets there
+        minimize(at, np.zeros(6), args=(np.linalg.qr(rng.normal(size=(m, m)))[0],)).fun
+        for _ in range(5)
+    )
+    assert found == pytest.approx(np.trace(A), rel=1e-3)

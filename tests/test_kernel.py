@@ -1,0 +1,289 @@
+"""KernelSERAPH: SERAPH in the feature space of a kernel."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist, pdist
+from sklearn.base import clone
+from sklearn.datasets import make_circles
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+from seraph import SERAPH, KernelSERAPH
+
+
+def distances(learner, X):
+    return pdist(learner.transform(X))
+
+
+# What is learned
+
+
+@pytest.mark.parametrize("data", ["wine", "digits"])
+@pytest.mark.parametrize("setting", [{}, {"mu": 0.0}, {"algorithm": "em"}, {"lam": 3.0}], ids=str)
+def test_a_linear_kernel_gives_the_distances_of_seraph(request, data, setting):
+    X, y_partial, _ = request.getfixturevalue(data)
+    plain = SERAPH(**setting).fit(X, y_partial)
+    kernel = KernelSERAPH(kernel="linear", **setting).fit(X, y_partial)
+    new = X + 0.1 * np.random.default_rng(1).normal(size=X.shape)
+    for points in (X, new):
+        np.testing.assert_allclose(distances(kernel, points), distances(plain, points), atol=1e-6)
+    assert kernel.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
+def test_a_polynomial_kernel_gives_the_distances_of_seraph_on_its_monomials(rng):
+    X = rng.normal(size=(40, 2))
+    y = np.r_[np.arange(12) % 2, np.full(28, -1)]
+    monomials = np.c_[X**2, np.sqrt(2) * X[:, :1] * X[:, 1:], np.sqrt(2) * X, np.ones(40)]
+    plain = SERAPH(tol=1e-5).fit(monomials, y)
+    kernel = KernelSERAPH(kernel="poly", degree=2, gamma=1.0, coef0=1.0, tol=1e-5).fit(X, y)
+    np.testing.assert_allclose(distances(kernel, X), distances(plain, monomials), atol=1e-5)
+
+
+def rings(seed, n=200):
+    """Two rings; three labels on each, those of one between those of the other."""
+    X, y = make_circles(n, factor=0.6, noise=0.05, random_state=seed)
+    turn = np.random.default_rng(seed).uniform(0, 2 * np.pi)
+    known = np.zeros(n, dtype=bool)
+    for k in range(6):
+        angle = turn + k * np.pi / 3
+        rows = np.flatnonzero(y == k % 2)
+        radius = np.linalg.norm(X[rows], axis=1).mean()
+        spot = radius * np.array([np.cos(angle), np.sin(angle)])
+        known[rows[np.argmin(np.linalg.norm(X[rows] - spot, axis=1))]] = True
+    return X, y, known
+
+
+def test_two_rings_are_told_apart_by_a_kernel_and_by_no_linear_map():
+    errors = []
+    for seed in range(10):
+        X, y, known = rings(seed)
+        assert known.sum() == 6
+        row = []
+        for learner in (SERAPH(), KernelSERAPH()):
+            Z = learner.fit(X, np.where(known, y, -1)).transform(X)
+            neighbours = KNeighborsClassifier(1).fit(Z[known], y[known])
+            row.append(1 - neighbours.score(Z[~known], y[~known]))
+        errors.append(row)
+    linear, kernel = np.mean(errors, axis=0)
+    assert linear > 0.30
+    assert kernel < 0.03
+
+
+KERNELS = {
+    "rbf": {"gamma": 0.5},
+    "laplacian": {"gamma": 0.5},
+    "cosine": {},
+    "poly": {"degree": 2},
+    "polynomial": {"degree": 2, "coef0": 0.5},
+    "linear": {},
+    "chi2": {},
+    "additive_chi2": {},
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_all_kernels_of_scikit_learn(rng, kernel):
+    X = rng.uniform(size=(30, 4))
+    y = np.r_[np.arange(12) % 3, np.full(18, -1)]
+    learner = KernelSERAPH(kernel=kernel, lam=0.05, **KERNELS[kernel]).fit(X, y)
+    assert learner.transform(rng.uniform(size=(5, 4))).shape == (5, len(learner.components_))
+    assert len(learner.components_) > 0
+
+
+def test_a_precomputed_kernel_and_a_callable_are_the_same_as_a_named_one(wine, rng):
+    X, y_partial, _ = wine
+    new = rng.normal(size=(7, 13))
+    named = KernelSERAPH(kernel="rbf", gamma=0.5).fit(X, y_partial)
+    given = KernelSERAPH(kernel="precomputed").fit(rbf_kernel(X, gamma=0.5), y_partial)
+    called = KernelSERAPH(kernel=gaussian, kernel_params={"width": 1.0}).fit(X, y_partial)
+    expected = distances(named, new)
+    np.testing.assert_allclose(
+        distances(given, rbf_kernel(new, X, gamma=0.5)), expected, atol=1e-6
+    )
+    np.testing.assert_allclose(distances(called, new), expected, atol=1e-6)
+
+
+def gaussian(u, v, width):
+    return np.exp(-np.sum((u - v) ** 2) / (2 * width**2))
+
+
+# Many points
+
+
+def test_landmarks_approach_the_exact_metric_as_they_grow_in_number(digits):
+    X, y_partial, _ = digits
+    exact = distances(KernelSERAPH(gamma=0.05).fit(X, y_partial), X)
+    apart = [
+        np.abs(
+            distances(KernelSERAPH(gamma=0.05, n_landmarks=k).fit(X, y_partial), X) - exact
+        ).max()
+        for k in (30, 100, 199)
+    ]
+    assert apart[0] > apart[1] > apart[2]
+    assert apart[2] < 0.05 * exact.max()
+
+
+def test_landmarks_depend_on_the_seed_alone(digits):
+    X, y_partial, _ = digits
+    fits = [
+        KernelSERAPH(gamma=0.05, n_landmarks=50, random_state=seed).fit(X, y_partial)
+        for seed in (0, 0, 1)
+    ]
+    a, b, c = (distances(learner, X) for learner in fits)
+    np.testing.assert_array_equal(a, b)
+    assert np.abs(a - c).max() > 1e-6
+    assert fits[0].kernel_map_.landmarks.shape == (50, 64)
+
+
+def test_landmarks_of_a_precomputed_kernel_are_its_rows(digits):
+    X, y_partial, _ = digits
+    named = KernelSERAPH(gamma=0.05, n_landmarks=50).fit(X, y_partial)
+    K = rbf_kernel(X, gamma=0.05)
+    given = KernelSERAPH(kernel="precomputed", n_landmarks=50).fit(K, y_partial)
+    np.testing.assert_allclose(distances(given, K), distances(named, X), atol=1e-6)
+
+
+# How it is used
+
+
+def test_pair_methods_speak_of_the_distance_in_feature_space(wine):
+    X, y_partial, _ = wine
+    learner = KernelSERAPH(gamma=0.5).fit(X, y_partial)
+    pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
+    Z = learner.transform(X)
+    d = np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1)
+    np.testing.assert_allclose(learner.pair_distance(pairs), d, atol=1e-9)
+    np.testing.assert_allclose(learner.pair_score(pairs), -d, atol=1e-9)
+    np.testing.assert_allclose(learner.pair_proba(pairs), 1 / (1 + np.exp(d**2 - 1)), atol=1e-9)
+    metric = pickle.loads(pickle.dumps(learner.get_metric()))
+    np.testing.assert_allclose([metric(a, b) for a, b in pairs], d, atol=1e-9)
+    assert learner.pair_distance(np.empty((0, 2, 13))).shape == (0,)
+    with pytest.raises(ValueError, match=r"\(n_pairs, 2, 13\).*got \(1, 2\)"):
+        learner.pair_distance([[0, 1]])
+
+
+def test_there_is_no_matrix_on_the_features_and_the_error_says_why(wine):
+    learner = KernelSERAPH().fit(*wine[:2])
+    with pytest.raises(NotImplementedError, match=r"feature space.*pair_distance"):
+        learner.get_mahalanobis_matrix()
+
+
+def test_pairs_and_class_labels_are_merged(wine):
+    X, _, y = wine
+    i, j = np.triu_indices(10, k=1)
+    marks = np.where(y[i] == y[j], 1, -1)
+    by_pairs = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, pairs=np.c_[i, j], pair_labels=marks)
+    partial = np.where(np.arange(len(y)) < 10, y, -1)
+    by_class = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, partial)
+    np.testing.assert_allclose(distances(by_pairs, X), distances(by_class, X), atol=1e-3)
+
+
+def test_n_components_caps_the_rank(digits):
+    X, y_partial, _ = digits
+    learner = KernelSERAPH(gamma=0.05, n_components=2).fit(X, y_partial)
+    assert learner.transform(X).shape == (200, 2)
+
+
+def test_float32_comes_in_and_goes_out(wine):
+    X, y_partial, _ = wine
+    double = KernelSERAPH(gamma=0.5).fit(X, y_partial)
+    single = KernelSERAPH(gamma=0.5).fit(X.astype(np.float32), y_partial)
+    Z = single.transform(X.astype(np.float32))
+    assert single.components_.dtype == np.float32
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(cdist(Z, Z), cdist(*[double.transform(X)] * 2), atol=0.02)
+
+
+def test_pipelines_searches_names_and_pickles(wine):
+    X, _, y = wine
+    names = [f"feature {k}" for k in range(13)]
+    frame = pd.DataFrame(X, columns=names)
+    learner = KernelSERAPH(gamma=0.5).set_output(transform="pandas").fit(frame, y)
+    np.testing.assert_array_equal(learner.feature_names_in_, names)
+    assert learner.transform(frame).columns[0] == "kernelseraph0"
+    copy = pickle.loads(pickle.dumps(learner))
+    np.testing.assert_array_equal(copy.transform(frame), learner.transform(frame))
+    pipeline = make_pipeline(KernelSERAPH(), KNeighborsClassifier(1))
+    search = GridSearchCV(pipeline, {"kernelseraph__gamma": [0.1, 1.0]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.8
+
+
+def test_a_search_cuts_a_precomputed_kernel_on_both_sides(wine):
+    X, _, y = wine
+    pipeline = make_pipeline(KernelSERAPH(kernel="precomputed"), KNeighborsClassifier(1))
+    grid = {"kernelseraph__lam": ["auto", 1.0]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(laplacian_kernel(X), y)
+    assert search.best_score_ > 0.8
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [KernelSERAPH(), KernelSERAPH(kernel="poly", degree=2), KernelSERAPH(n_landmarks=12)],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings
+def test_check_estimator(estimator):
+    results = check_estimator(clone(estimator), on_skip=None)
+    assert sum(r["status"] == "passed" for r in results) > 30
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "sausage"}, "kernel must be one of .*'rbf'.*got 'sausage'"),
+        ({"kernel": 3}, "kernel must be a name or a function.*got 3"),
+        ({"kernel": "precomputed"}, r"square matrix; got shape \(80, 13\)"),
+        ({"kernel": lambda u, v: u[0]}, "kernel must be symmetric"),
+        ({"kernel": "chi2"}, "negative"),
+        ({"gamma": -1.0}, "gamma must be"),
+        ({"degree": "two"}, "degree must be"),
+        ({"n_landmarks": 1}, "n_landmarks must be a finite whole number of at least 2"),
+        ({"mu": -1}, "mu must be"),
+        ({"solver": "newton"}, "solver must be one of"),
+        ({"manifold": -1}, "manifold must be"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(wine, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSERAPH(**parameters).fit(*wine[:2])
+
+
+def test_a_kernel_that_is_none_is_refused(wine):
+    X, y_partial, _ = wine
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        KernelSERAPH(kernel="precomputed").fit(-rbf_kernel(X), y_partial)
+
+
+def test_a_failed_fit_leaves_the_learner_as_it_was(wine):
+    X, y_partial, _ = wine
+    learner = KernelSERAPH().fit(X, y_partial)
+    before = learner.components_
+    with pytest.raises(ValueError, match="No labelled pair"):
+        learner.fit(X[:, :2], np.full(80, -1))
+    assert learner.components_ is before
+    with pytest.raises(NotFittedError):
+        KernelSERAPH().pair_distance(X[None, :2])
+
+
+def test_what_deserves_a_warning_gets_it(wine):
+    X, y_partial, _ = wine
+    with pytest.warns(UserWarning, match="rank 0.*lower lam"):
+        KernelSERAPH(lam=1e4).fit(X, y_partial)
+    with pytest.warns(ConvergenceWarning, match="has not converged"):
+        KernelSERAPH(max_iter=1, tol=1e-9).fit(X, y_partial)
+    with (
+        pytest.warns(UserWarning, match="labelled pairs are similar"),
+        pytest.warns(match="rank 0"),
+    ):
+        KernelSERAPH().fit(X, np.where(y_partial >= 0, 0, -1))

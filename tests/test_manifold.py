@@ -1,0 +1,226 @@
+"""The manifold extension: neighbours are to stay neighbours."""
+
+import numpy as np
+import pytest
+from oracle import labelled_pairs, numeric_gradient, objective
+from scipy import sparse
+from scipy.sparse.csgraph import laplacian
+from scipy.spatial.distance import pdist
+from sklearn.datasets import make_moons
+from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
+
+from seraph import SERAPH, KernelSERAPH
+from seraph.graph import neighbor_graph, roughness
+from seraph.objective import Objective
+from seraph.sweep import NumpySweep, PairTerms
+
+
+def edges(graph):
+    return [(i, j, w) for i, j, w in zip(*sparse.find(sparse.triu(graph, 1)), strict=True)]
+
+
+# The graph, and what it asks of a metric
+
+
+def test_the_graph_joins_points_of_which_either_is_among_the_others_nearest(rng):
+    X = rng.normal(size=(30, 3))
+    graph = neighbor_graph(X, 4)
+    directed = kneighbors_graph(X, 4).toarray() > 0
+    np.testing.assert_array_equal(graph.toarray(), directed | directed.T)
+
+
+def test_roughness_is_the_sum_of_squared_distances_over_the_edges(rng):
+    X = rng.normal(size=(20, 3)) + 100.0
+    graph = neighbor_graph(X, 4)
+    A = np.cov(rng.normal(size=(3, 9)))
+    R = roughness(X, graph)
+    expected = sum(w * (X[i] - X[j]) @ A @ (X[i] - X[j]) for i, j, w in edges(graph))
+    assert np.vdot(R, A) == pytest.approx(expected)
+    np.testing.assert_allclose(R, X.T @ laplacian(graph.toarray()) @ X, rtol=1e-6)
+    np.testing.assert_array_equal(R, R.T)
+
+
+def test_what_a_point_weighs_with_itself_does_not_matter(rng):
+    X = rng.normal(size=(20, 3))
+    graph = neighbor_graph(X, 4)
+    own = graph + sparse.diags_array(rng.uniform(size=20))
+    np.testing.assert_allclose(roughness(X, own), roughness(X, graph), atol=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_gradients_match_finite_differences(rng, mu):
+    X = rng.normal(size=(14, 3))
+    R = 0.4 * roughness(X, neighbor_graph(X, 3))
+    terms = PairTerms(np.array([0, 0, 1, 1, 2]), mu=mu)
+    F = Objective(NumpySweep(X), terms, 0.7, roughness=R)
+    for rank in (1, 2, 3):
+        P = rng.normal(size=(rank, 3))
+        value, by_factor = F.by_factor(P)
+        numeric = numeric_gradient(lambda M: F.by_factor(M)[0], P)
+        np.testing.assert_allclose(by_factor, numeric, atol=1e-6)
+        np.testing.assert_allclose(2 * P @ F.by_metric(P)[1], by_factor, atol=1e-10)
+        assert F.by_metric(P)[0] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("solver", ["low-rank", "spg"])
+def test_objective_is_that_of_the_documentation_at_the_fitted_metric(wine, solver):
+    X, y_partial, _ = wine
+    learner = SERAPH(manifold=0.05, n_neighbors=6, solver=solver).fit(X, y_partial)
+    A = learner.get_mahalanobis_matrix()
+    known = labelled_pairs(y_partial[:15])
+    expected = objective(X, A, known, mu=learner.mu_, lam=learner.lam_)
+    expected -= 0.05 * sum(
+        (X[i] - X[j]) @ A @ (X[i] - X[j]) for i, j, _ in edges(neighbor_graph(X, 6))
+    )
+    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
+    assert learner.optimality_gap_ <= learner.tol
+
+
+# What it does
+
+
+def test_weight_zero_changes_nothing(wine):
+    X, y_partial, _ = wine
+    one = SERAPH().fit(X, y_partial)
+    other = SERAPH(manifold=0.0, n_neighbors=3).fit(X, y_partial)
+    np.testing.assert_array_equal(one.components_, other.components_)
+    assert one.objective_ == other.objective_
+
+
+def test_a_larger_weight_makes_neighbours_closer_relative_to_other_points(wine):
+    X, y_partial, _ = wine
+    i, j, _ = np.array(edges(neighbor_graph(X, 10))).T.astype(int)
+    shares = []
+    for manifold in (0.0, 0.05, 0.2):
+        Z = SERAPH(manifold=manifold).fit(X, y_partial).transform(X)
+        shares.append(np.mean(np.sum((Z[i] - Z[j]) ** 2, axis=1)) / np.mean(pdist(Z) ** 2))
+    assert shares[0] > shares[1] > shares[2]
+
+
+def error(learner, X, y, known):
+    Z = learner.transform(X)
+    return 1 - KNeighborsClassifier(1).fit(Z[known], y[known]).score(Z[~known], y[~known])
+
+
+def moons(seed, n_labels, noise_features, n=200):
+    rng = np.random.default_rng(seed)
+    X, y = make_moons(n, noise=0.1, random_state=seed)
+    X = np.c_[X, 0.5 * rng.normal(size=(n, noise_features))]
+    known = np.zeros(n, dtype=bool)
+    for moon in (0, 1):
+        known[rng.permutation(np.flatnonzero(y == moon))[:n_labels]] = True
+    return X, y, known
+
+
+def graph_as_heavy_as_labels(X, known):
+    n_pairs = known.sum() * (known.sum() - 1) / 2
+    return n_pairs / len(edges(neighbor_graph(X, 10)))
+
+
+def test_it_raises_accuracy_on_two_moons_among_noise():
+    """Noise moves neighbours apart, and the moons do not: the graph tells them apart."""
+    errors = []
+    for seed in range(30):
+        X, y, known = moons(seed, n_labels=3, noise_features=5)
+        y_partial = np.where(known, y, -1)
+        weight = graph_as_heavy_as_labels(X, known)
+        errors.append(
+            [error(SERAPH(manifold=nu).fit(X, y_partial), X, y, known) for nu in (0.0, weight)]
+        )
+    without, with_graph = np.mean(errors, axis=0)
+    assert with_graph < without - 0.02
+
+
+def test_it_raises_accuracy_on_two_moons_with_a_kernel():
+    errors = []
+    for seed in range(10):
+        X, y, known = moons(seed, n_labels=3, noise_features=0)
+        y_partial = np.where(known, y, -1)
+        weight = 3 * graph_as_heavy_as_labels(X, known)
+        errors.append(
+            [
+                error(KernelSERAPH(gamma=3.0, manifold=nu).fit(X, y_partial), X, y, known)
+                for nu in (0.0, weight)
+            ]
+        )
+    without, with_graph = np.mean(errors, axis=0)
+    assert without > 0.1
+    assert with_graph < 0.08
+
+
+# What it takes
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array, np.asarray])
+def test_a_graph_can_be_given(wine, make):
+    X, y_partial, _ = wine
+    one = SERAPH(manifold=0.05, n_neighbors=6).fit(X, y_partial)
+    graph = make(neighbor_graph(X, 6).toarray())
+    other = SERAPH(manifold=0.05).fit(X, y_partial, graph=graph)
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-9)
+
+
+def test_weights_of_the_edges_multiply_that_of_the_graph(wine):
+    X, y_partial, _ = wine
+    graph = neighbor_graph(X, 6)
+    one = SERAPH(manifold=0.06).fit(X, y_partial, graph=graph)
+    other = SERAPH(manifold=0.02).fit(X, y_partial, graph=3 * graph)
+    np.testing.assert_allclose(other.components_, one.components_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("c", [1e-6, 30.0])
+def test_units_do_not_matter(wine, c):
+    X, y_partial, _ = wine
+    one, other = (SERAPH(manifold=0.05).fit(f * X, y_partial) for f in (1.0, c))
+    np.testing.assert_allclose(pdist(other.transform(c * X)), pdist(one.transform(X)), rtol=1e-6)
+
+
+def test_rows_may_come_in_any_order(wine, rng):
+    X, y_partial, _ = wine
+    order = rng.permutation(len(X))
+    strict = {"manifold": 0.05, "tol": 1e-6}
+    one = SERAPH(**strict).fit(X, y_partial)
+    other = SERAPH(**strict).fit(X[order], y_partial[order])
+    np.testing.assert_allclose(
+        one.get_mahalanobis_matrix(), other.get_mahalanobis_matrix(), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("setting", [{"algorithm": "em"}, {"gamma": 5.0}], ids=str)
+def test_it_goes_with_the_other_settings_and_float32(wine, setting):
+    X, y_partial, _ = wine
+    plain = SERAPH(**setting).fit(X, y_partial)
+    double = SERAPH(manifold=0.05, **setting).fit(X, y_partial)
+    single = SERAPH(manifold=0.05, **setting).fit(X.astype(np.float32), y_partial)
+    assert double.objective_ < plain.objective_
+    assert single.components_.dtype == np.float32
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-3)
+
+
+def test_more_features_than_points(rng):
+    X = rng.normal(size=(15, 40))
+    y = np.repeat([0, 1, -1], 5)
+    learner = SERAPH(manifold=0.05, n_neighbors=4).fit(X, y)
+    assert np.isfinite(learner.transform(X)).all()
+
+
+ONES = sparse.csr_array(np.ones((80, 80)))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "graph", "message"),
+    [
+        ({"manifold": -1}, None, "manifold must be a finite number of at least 0"),
+        ({"n_neighbors": 0}, None, "n_neighbors must be a finite whole number of at least 1"),
+        ({"n_neighbors": 80}, None, "n_neighbors=80 .*X has 80 rows"),
+        ({}, ONES[:79, :79], r"shape \(80, 80\); got \(79, 79\)"),
+        ({}, -ONES, "finite weights of at least 0"),
+        ({}, ONES * np.inf, "finite weights of at least 0"),
+        ({}, sparse.csr_array(np.tri(80)), r"symmetric.*graph.maximum"),
+        ({}, "a graph", "graph must be a .*matrix of weights"),
+    ],
+    ids=str,
+)
+def test_bad_input(wine, parameters, graph, message):
+    with pytest.raises(ValueError, match=message):
+        SERAPH(**{"manifold": 0.1, **parameters}).fit(*wine[:2], graph=graph)
