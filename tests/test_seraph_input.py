@@ -24,7 +24,10 @@ Y = np.array([0, 0, 1, 1, 2, 2] + [-1] * 6)
         ({"eta": -1.0}, "eta must be a finite number.*got -1.0"),
         ({"solver": "newton"}, "solver must be one of 'auto', 'low-rank', .*got 'newton'"),
         ({"algorithm": "mcmc"}, "algorithm must be one of 'direct', 'em'; got 'mcmc'"),
-        ({"n_components": 0}, "n_components must be a finite whole number of at least 1, or None; got 0"),
+        (
+            {"n_components": 0},
+            "n_components must be a finite whole number of at least 1, or None; got 0",
+        ),
         ({"n_components": 2.0}, "n_components must be a finite whole number.*got 2.0"),
         ({"n_components": 4}, "n_components=4 .*3 features"),
         ({"n_components": 2, "solver": "spg"}, "n_components=2 caps the rank.*low-rank"),
