@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import log_expit
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH
 from seraph.objective import FullModel, Objective
@@ -310,6 +311,19 @@ def test_history_holds_all_iterations_and_a_warm_start_needs_fewer(wine):
 def test_bad_parameters(wine, parameters, message):
     with pytest.raises(ValueError, match=message):
         SERAPH(**parameters).fit(*wine[:2])
+
+
+@pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings
+def test_check_estimator():
+    results = check_estimator(SERAPH(gamma=2.0), on_skip=None)
+    assert sum(r["status"] == "passed" for r in results) > 30
+
+
+def test_separable_pairs_without_a_prior_drive_kappa_away_and_that_is_told():
+    X = np.array([[0.0, 0.0], [0.0, 0.5], [0.0, 1.0], [5.0, 0.0], [5.0, 0.5], [5.0, 1.0]])
+    with pytest.warns(ConvergenceWarning, match=r"gamma=0 .*minus infinity.*Set gamma > 0"):
+        learner = SERAPH(gamma=0.0, mu=0.0).fit(X, [0, 0, 0, 1, 1, 1])
+    assert learner.kappa_ < -1e3
 
 
 def test_stopping_early_warns(wine):

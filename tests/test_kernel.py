@@ -185,6 +185,11 @@ def test_pairs_and_class_labels_are_merged(wine):
     np.testing.assert_allclose(distances(by_pairs, X), distances(by_class, X), atol=1e-3)
 
 
+def test_points_that_are_all_alike_do_not_break_anything():
+    learner = KernelSERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
+    np.testing.assert_array_equal(distances(learner, np.ones((3, 2))), np.zeros(3))
+
+
 def test_n_components_caps_the_rank(digits):
     X, y_partial, _ = digits
     learner = KernelSERAPH(gamma=0.05, n_components=2).fit(X, y_partial)
@@ -225,7 +230,7 @@ def test_a_search_cuts_a_precomputed_kernel_on_both_sides(wine):
 
 @pytest.mark.parametrize(
     "estimator",
-    [KernelSERAPH(), KernelSERAPH(kernel="poly", degree=2), KernelSERAPH(n_landmarks=12)],
+    [KernelSERAPH(), KernelSERAPH(n_landmarks=12)],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings

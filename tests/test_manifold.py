@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import laplacian
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
+from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH, KernelSERAPH
 from seraph.graph import neighbor_graph, roughness
@@ -43,7 +44,7 @@ def test_roughness_is_the_sum_of_squared_distances_over_the_edges(rng):
 def test_what_a_point_weighs_with_itself_does_not_matter(rng):
     X = rng.normal(size=(20, 3))
     graph = neighbor_graph(X, 4)
-    own = graph + sparse.diags_array(rng.uniform(size=20))
+    own = graph + sparse.csr_array(np.diag(rng.uniform(size=20)))
     np.testing.assert_allclose(roughness(X, own), roughness(X, graph), atol=1e-12)
 
 
@@ -120,7 +121,7 @@ def graph_as_heavy_as_labels(X, known):
 def test_it_raises_accuracy_on_two_moons_among_noise():
     """Noise moves neighbours apart, and the moons do not: the graph tells them apart."""
     errors = []
-    for seed in range(30):
+    for seed in range(20):
         X, y, known = moons(seed, n_labels=3, noise_features=5)
         y_partial = np.where(known, y, -1)
         weight = graph_as_heavy_as_labels(X, known)
@@ -202,6 +203,12 @@ def test_more_features_than_points(rng):
     y = np.repeat([0, 1, -1], 5)
     learner = SERAPH(manifold=0.05, n_neighbors=4).fit(X, y)
     assert np.isfinite(learner.transform(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings
+def test_check_estimator():
+    results = check_estimator(SERAPH(manifold=0.1, n_neighbors=2), on_skip=None)
+    assert sum(r["status"] == "passed" for r in results) > 30
 
 
 ONES = sparse.csr_array(np.ones((80, 80)))

@@ -2,15 +2,19 @@
 
 import subprocess
 import sys
+import warnings
 
-import matplotlib
 import numpy as np
 import pytest
 
 from seraph import RegularizationPathDisplay, seraph_path
 
-matplotlib.use("agg")
-import matplotlib.pyplot as plt
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # what matplotlib's own imports have to say
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
 
 DATA = {
     "lams": [8.0, 4.0, 2.0, 1.0],

@@ -80,6 +80,17 @@ def warn_of_no_maximum(*, converged: bool, iterations: str, stacklevel: int = 4)
     )
 
 
+def warn_of_no_prior(*, kappa: float, iterations: str, stacklevel: int = 4) -> None:
+    """Say that without a prior on kappa there may be no maximum."""
+    warnings.warn(
+        "With gamma=0 the objective may have no maximum: pairs that can be separated drive kappa "
+        f"to minus infinity. The search stopped at kappa = {kappa:.3g} ({iterations}). Set "
+        "gamma > 0.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
+
+
 def warn_of_early_stop(*, iterations: str, remedy: str, stacklevel: int = 4) -> None:
     """Say that the solver has not converged, and what to raise."""
     warnings.warn(

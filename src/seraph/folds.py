@@ -63,7 +63,8 @@ def _marked_groups(labels: PairLabels, order: NDArray) -> list[NDArray]:
     """Points without a class that marked pairs join, directly or by way of others."""
     pairs = labels.pairs[np.all(labels.codes[labels.pairs] < 0, axis=1)]
     n = len(labels.codes)
-    joined = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    i, j = pairs.T.astype(np.int32)  # older versions of scipy search no wider indices
+    joined = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
     group = connected_components(joined, directed=False)[1]
     marked = np.zeros(n, dtype=bool)
     marked[labels.pairs] = True

@@ -47,7 +47,9 @@ class KernelMap:
     def __call__(self, X: NDArray) -> NDArray:
         """Coordinates of the points `X`."""
         values = _values(self.kernel, self.parameters, X, self.landmarks)
-        return self.projection.transform(values).astype(X.dtype, copy=False)
+        coordinates = self.projection.transform(values).astype(X.dtype, copy=False)
+        # Points that are all alike have no principal component: one that is zero stands for it.
+        return coordinates if coordinates.shape[1] else np.zeros((len(X), 1), dtype=X.dtype)
 
 
 class KernelSERAPH(PosteriorLearner):

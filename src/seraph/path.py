@@ -142,8 +142,8 @@ def seraph_path(
     >>> X, y = load_wine(return_X_y=True)
     >>> y = np.where(np.arange(len(y)) % 15 == 0, y, -1)
     >>> path = seraph_path(StandardScaler().fit_transform(X), y, n_lams=20)
-    >>> path.ranks[0], path.ranks[-1] > 1
-    (np.int64(0), np.True_)
+    >>> int(path.ranks[0]), bool(path.ranks[-1] > 1)
+    (0, True)
     >>> path.components[-1].shape[1]
     13
     """

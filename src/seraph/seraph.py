@@ -341,6 +341,8 @@ class SERAPH(PosteriorLearner):
         iterations = f"{n_iter} iterations, optimality gap {gap:.1e}"
         if learned["lam_"] == 0.0 and self.lam != "auto" and self.solver != "projected-gradient":
             advice.warn_of_no_maximum(converged=learned["converged_"], iterations=iterations)
+        elif not learned["converged_"] and self.gamma == 0.0:
+            advice.warn_of_no_prior(kappa=learned["kappa_"], iterations=iterations)
         elif not learned["converged_"]:
             remedy = "em_max_iter or max_iter" if self.algorithm == "em" else "max_iter"
             advice.warn_of_early_stop(iterations=iterations, remedy=remedy)

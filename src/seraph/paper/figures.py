@@ -107,24 +107,25 @@ def draw_sparsity(which: Literal["posterior", "projection"], random_state: int =
 
 def draw_times(records: Iterable[Record]) -> Figure:
     """Draw figure 3: seconds to learn a metric, every method and task, on a log scale."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     table = table2(records)
     methods, tasks = methods_of(table), tasks_of(table)
     figure = Figure(figsize=(11.5, 5.2), layout="constrained")
     axes = figure.subplots()
-    markers = "osD^v<>PXph*8d"
-    for number, method in enumerate(methods):
-        if method == "euclidean":
-            continue  # nothing is learned
+    markers, colours = "osD^v<>PXph*8d", colormaps["tab20"].colors
+    for number, method in enumerate(
+        m for m in methods if m != "euclidean"
+    ):  # which learns nothing
         shown = [
             (k, table[method, t].seconds) for k, t in enumerate(tasks) if (method, t) in table
         ]
         axes.plot(
             *zip(*shown, strict=True),
             marker=markers[number % len(markers)],
-            color=f"C{number % 10}",
-            linestyle="-" if METHODS[method][0].startswith("SERAPH") else ":",
+            color=colours[number % len(colours)],
+            linestyle="-" if isinstance(METHODS[method][1](), SERAPH) else ":",
             linewidth=1.2,
             label=METHODS[method][0],
         )
