@@ -114,7 +114,7 @@ def draw_times(records: Iterable[Record]) -> Figure:
     methods, tasks = methods_of(table), tasks_of(table)
     figure = Figure(figsize=(11.5, 5.2), layout="constrained")
     axes = figure.subplots()
-    markers, colours = "osD^v<>PXph*8d", colormaps["tab20"].colors
+    markers = "osD^v<>PXph*8d"
     for number, method in enumerate(
         m for m in methods if m != "euclidean"
     ):  # which learns nothing
@@ -124,7 +124,7 @@ def draw_times(records: Iterable[Record]) -> Figure:
         axes.plot(
             *zip(*shown, strict=True),
             marker=markers[number % len(markers)],
-            color=colours[number % len(colours)],
+            color=colormaps["tab20"](number % 20),
             linestyle="-" if isinstance(METHODS[method][1](), SERAPH) else ":",
             linewidth=1.2,
             label=METHODS[method][0],
@@ -172,5 +172,7 @@ def _regions(
     mesh = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
     nearest = KNeighborsClassifier(1).fit(learner.transform(X[known]), y[known])
     answers = nearest.predict(learner.transform(mesh)).reshape(300, 300)
-    axes.pcolormesh(*sides, answers, cmap=ListedColormap(_PALE), vmin=0, vmax=1, rasterized=True)
+    axes.pcolormesh(
+        *sides, answers, cmap=ListedColormap([*_PALE]), vmin=0, vmax=1, rasterized=True
+    )
     axes.set(xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])
