@@ -7,7 +7,6 @@ points that were not trained on are tested, up to 2500.
 
 import sys
 import warnings
-from functools import cache
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,7 +30,6 @@ TASKS = [
 COLUMNS = ("Euclidean", "lam = 1", 'lam = "auto"')
 
 
-@cache
 def points(name):
     if name == "USPS":
         task = load_task("usps-1-10-40")
