@@ -73,7 +73,8 @@ def test_automatic_lam_is_the_rule_of_the_documentation(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
-    assert learner.lam_ == pytest.approx(0.08 * 105 / np.sqrt(15) * 2 * top)
+    balanced = 2 * np.sqrt(learner.n_similar_ * learner.n_dissimilar_)
+    assert learner.lam_ == pytest.approx(0.08 * balanced / np.sqrt(15) * 2 * top)
 
 
 def test_automatic_mu_is_zero_where_nothing_is_unlabelled(wine):

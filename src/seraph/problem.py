@@ -93,7 +93,10 @@ class Problem:
         elif mu == "auto":
             mu = labels.n_labeled / labels.n_unlabeled
         order, terms = _ordered(labels, eta, float(mu))
-        noise = _NOISE * labels.n_labeled / np.sqrt(labels.n_labeled_rows)
+        # Similar and dissimilar pairs count by their geometric mean: where one kind is rare the
+        # noise is less than the number of all pairs says.
+        balanced = 2.0 * np.sqrt(max(labels.n_similar, 1) * max(labels.n_dissimilar, 1))
+        noise = _NOISE * balanced / np.sqrt(labels.n_labeled_rows)
         weights = None if graph is None else check_graph(graph, len(points))
         R = None
         if manifold > 0.0:

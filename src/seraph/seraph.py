@@ -42,8 +42,9 @@ class SERAPH(PosteriorLearner):
         over the number of unlabelled ones, or 0 if nothing is unlabelled.
     lam : float or "auto", default="auto"
         Weight of the trace. "auto" follows the noise in the sum over the labelled pairs,
-        ``0.08 N / sqrt(k) * 2 eigmax(Cov(X))`` for N labelled pairs made of k points; the
-        fitted distances then don't depend on the units of X. The paper sets 1.0.
+        ``0.08 * 2 sqrt(#S #D) / sqrt(k) * 2 eigmax(Cov(X))`` for #S similar and #D
+        dissimilar pairs made of k points; the fitted distances then don't depend on the
+        units of X. The paper sets 1.0.
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
     gamma : float, optional
