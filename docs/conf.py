@@ -11,15 +11,13 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "numpydoc",
+    "sphinx.ext.napoleon",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "results/**"]
 myst_enable_extensions = ["dollarmath"]
 autosummary_generate = True
-numpydoc_show_class_members = False
-numpydoc_validation_checks: set[str] = set()
 suppress_warnings = ["config.cache"]
 
 sphinx_gallery_conf = {

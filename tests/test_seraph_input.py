@@ -133,7 +133,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("setting", [{}, {"algorithm": "em"}, {"solver": "spg"}], ids=str)
+@pytest.mark.parametrize(
+    "setting", [{}, {"algorithm": "em", "em_max_iter": 200}, {"solver": "spg"}], ids=str
+)
 def test_odd_data_just_works(case, setting):
     points, labels = CASES[case]
     learner = SERAPH(**setting).fit(points, labels)
