@@ -81,10 +81,11 @@ class KernelSERAPH(PosteriorLearner):
         Parameter of the poly and sigmoid kernels.
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
-    mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components, max_iter, tol, \
-em_max_iter, em_tol, verbose, n_jobs
+    mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
         As in `SERAPH`. The manifold extension is at its best here: a map that is not linear
         can follow the graph round its bends.
+    max_iter, tol, em_max_iter, em_tol, verbose, n_jobs
+        As in `SERAPH`.
     n_landmarks : int, default=1000
         Number of points up to which the kernel's principal components are exact.
     random_state : int, RandomState instance or None, default=0
@@ -102,7 +103,7 @@ em_max_iter, em_tol, verbose, n_jobs
         Number of pairs of each kind.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Examples

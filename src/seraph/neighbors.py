@@ -52,7 +52,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         The classes, as they stand in y.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Examples

@@ -69,14 +69,15 @@ class SERAPHCV(PosteriorLearner):
         "split0_test_score", ...: one entry for each pair of multiples.
     n_splits_ : int
         Number of folds; 0 where there were too few labels to choose, of which a warning tells.
-    components_, mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, n_iter_, \
-history_
+    components_, mu_, lam_, eta_, kappa_
         As in `SERAPH`, of the metric learned from the whole data with the chosen weights.
+    objective_, optimality_gap_, converged_, n_iter_, history_
+        As in `SERAPH`, of that metric.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Examples

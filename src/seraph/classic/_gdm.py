@@ -69,7 +69,7 @@ class GDM(MahalanobisLearner):
         Iterations of the solver.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     References

@@ -71,7 +71,7 @@ class LDM(MahalanobisLearner):
         "objective" at the start and after each iteration. It never falls.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     Notes

@@ -78,7 +78,7 @@ class LMNN(MahalanobisLearner):
         Iterations.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     References
