@@ -10,7 +10,7 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas without a network
     "sphinx.ext.napoleon",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
