@@ -34,9 +34,11 @@ def problems():
 
 
 def gdm(X, y, seconds):
-    fitted = lambda: GDM().fit(X, y)  # noqa: E731
-    plain = lambda learner: gdm_objective(plain_gdm(X, y, seconds=seconds)[0], X, y)  # noqa: E731
-    return fitted, plain, lambda learner: gdm_objective(learner.get_mahalanobis_matrix(), X, y)
+    return (
+        lambda: GDM().fit(X, y),
+        lambda learner: gdm_objective(plain_gdm(X, y, seconds=seconds)[0], X, y),
+        lambda learner: gdm_objective(learner.get_mahalanobis_matrix(), X, y),
+    )
 
 
 def itml(X, y, seconds, n_constraints=None):
@@ -58,18 +60,27 @@ def itml_sampled(X, y, seconds):
 
 
 def lmnn(X, y, seconds):
-    plain = lambda learner: plain_lmnn(X, y, seconds=seconds)[1]  # noqa: E731
-    return lambda: LMNN().fit(X, y), plain, lambda learner: learner.objective_
+    return (
+        lambda: LMNN().fit(X, y),
+        lambda learner: plain_lmnn(X, y, seconds=seconds)[1],
+        lambda learner: learner.objective_,
+    )
 
 
 def ldm(X, y, seconds):
-    plain = lambda learner: plain_ldm(X, y, lam=learner.lam_, seconds=seconds)[1]  # noqa: E731
-    return lambda: LDM().fit(X, y), plain, lambda learner: learner.objective_
+    return (
+        lambda: LDM().fit(X, y),
+        lambda learner: plain_ldm(X, y, lam=learner.lam_, seconds=seconds)[1],
+        lambda learner: learner.objective_,
+    )
 
 
 def mfda(X, y, seconds):
-    plain = lambda learner: plain_mfda(X, y, len(learner.components_))[1]  # noqa: E731
-    return lambda: MFDA().fit(X, y), plain, lambda learner: learner.objective_
+    return (
+        lambda: MFDA().fit(X, y),
+        lambda learner: plain_mfda(X, y, len(learner.components_))[1],
+        lambda learner: learner.objective_,
+    )
 
 
 METHODS = {
