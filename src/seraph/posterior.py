@@ -66,11 +66,9 @@ class PosteriorLearner(MahalanobisLearner):
             "entropy" asks for the pairs that the model is least sure of, whose squared
             distance is nearest to the threshold. "gradient" asks for those whose answer is
             expected to change the metric most: the length of the gradient of ``ln p(y)`` is
-            ``p (1 - p) ||x - x'||^2`` on average, up to a factor. After ten labels of wine
-            (20 of digits) and 20 answers, the AUC of new pairs was higher than with 20 random
-            pairs by 0.006 (0.001) with "entropy" and by 0.012 (0.001) with "gradient". With
-            few marked pairs of ten classes, and no class labels, neither was better than
-            random.
+            ``p (1 - p) ||x - x'||^2`` on average, up to a factor. With some class
+            labels to start from, both have been a little better than random pairs on wine and
+            digits; with few marked pairs of ten classes, and no class labels, neither was.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``: pairs of labelled rows are known, and not asked for.
         pairs : array-like of int of shape (n_pairs, 2), optional
