@@ -10,6 +10,7 @@ import seraph
 ROOT = Path(seraph.__file__).parent
 MAY_IMPORT = {
     "_version": set(),
+    "files": set(),
     "model": set(),
     "pairs": set(),
     "base": set(),
@@ -61,7 +62,7 @@ MAY_IMPORT = {
     "neighbors": {"base", "pairs"},
     "classic": {"base", "pairs", "solvers"},
     "demo": {"datasets", "seraph"},
-    "paper": {"_version", "base", "classic", "datasets", "seraph"},
+    "paper": {"_version", "base", "classic", "datasets", "files", "seraph"},
     "cli": {"_version", "datasets", "demo", "paper"},
     "__init__": {"_version", "kernel", "neighbors", "path", "plot", "selection", "seraph"},
 }

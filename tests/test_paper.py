@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from seraph.datasets import TASKS, load_task
+from seraph.files import write_whole
 from seraph.paper import PARTS, Plan, Record, claims, reproduce, run, table2
 from seraph.paper.experiment import load_records
 from seraph.paper.figures import sparsity_panels
 from seraph.paper.methods import COUNTERPART, METHODS
 from seraph.paper.protocol import SCALINGS, draw, scaled
 from seraph.paper.published import TABLE2
-from seraph.paper.reproduce import pair_counts, write_whole
+from seraph.paper.reproduce import pair_counts
 from seraph.paper.tables import comparable, grid, significant, to_csv, to_latex, to_markdown
 
 SMALL = Plan(tasks=("iris", "mnist-1-7"), methods=("euclidean", "itml", "hyper"), samplings=2)

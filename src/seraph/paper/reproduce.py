@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..datasets import load_task
+from ..files import write_whole
 from .experiment import Plan, Record, describe, run
 from .figures import draw_sparsity, draw_times
 from .protocol import draw
@@ -113,21 +112,6 @@ def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:
         total = task.n_labels * (task.n_labels - 1) // 2
         counts[name] = (float(np.mean(similar)), total - float(np.mean(similar)))
     return counts
-
-
-def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a file next to its place, then move it there."""
-    data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
 
 
 def _save_whole(figure: Figure, path: Path) -> Path:
