@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .sweep import NumpySweep, PairTerms, Posterior
+from .sweep import PairTerms, Posterior, Sweep
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Objective:
 
     Parameters
     ----------
-    sweep : NumpySweep
+    sweep : Sweep
         The points, and how their pairs are summed.
     terms : PairTerms
         The term of each pair.
@@ -31,7 +31,7 @@ class Objective:
         The matrix ``R`` of the manifold extension, ``nu X' L X``.
     """
 
-    sweep: NumpySweep
+    sweep: Sweep
     terms: PairTerms
     lam: float
     scale: float = 1.0
@@ -40,7 +40,7 @@ class Objective:
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
-        return self.sweep.X.shape[1]
+        return self.sweep.n_features
 
     def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
         """Value at ``P'P``, and the gradient by the metric, an m x m matrix."""

@@ -13,7 +13,7 @@ from .graph import check_graph, neighbor_graph, roughness
 from .objective import Objective
 from .pairs import PairLabels
 from .space import Space
-from .sweep import NumpySweep, PairTerms
+from .sweep import PairTerms, Sweep
 
 # Rows of the first factor of the low-rank solver; it widens or narrows it from there.
 _FIRST_RANK = 20
@@ -29,7 +29,7 @@ class Problem:
     ----------
     space : Space
         The solvers' coordinates.
-    sweep : NumpySweep
+    sweep : Sweep
         The points, and how their pairs are summed.
     terms : PairTerms
         The term of each pair; its ``mu`` is the weight that "auto" stands for, if so asked.
@@ -41,7 +41,7 @@ class Problem:
     """
 
     space: Space
-    sweep: NumpySweep
+    sweep: Sweep
     terms: PairTerms
     noise: float
     roughness: NDArray | None = None
@@ -51,7 +51,7 @@ class Problem:
         cls,
         points: NDArray,
         labels: PairLabels,
-        backend: Callable[[NDArray], NumpySweep],
+        backend: Callable[[NDArray], Sweep],
         *,
         eta: float,
         mu: float | Literal["auto"],

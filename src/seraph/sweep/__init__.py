@@ -23,8 +23,16 @@ O(n m + tile^2). Which backend ran is not known outside of this package. ::
 Only tiles on or above the diagonal are visited; of ``mu = 0`` only L x L.
 """
 
-from ._numpy import NumpySweep
-from ._terms import PairTerms, Posterior
+from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
+from ._tiles import NumbaSweep, NumpySweep
 
-__all__ = ["NumpySweep", "PairTerms", "Posterior", "one_blas_thread"]
+__all__ = [
+    "NumbaSweep",
+    "NumpySweep",
+    "PairTerms",
+    "Posterior",
+    "Sample",
+    "Sweep",
+    "one_blas_thread",
+]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+# What a sum can be differentiated by.
+Variable = Literal["metric", "factor", "threshold"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,22 @@ class Posterior:
     """
 
     P: NDArray | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some of the unlabelled pairs, in the place of all.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (l, 2)
+        Pairs of rows, each once and none of them labelled, ordered by the first row.
+    weight : float
+        How many unlabelled pairs each stands for.
+    """
+
+    pairs: NDArray
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -41,6 +61,8 @@ class PairTerms:
         Weight of the unlabelled pairs, those neither among the first k rows nor listed.
     q : Posterior or None
         None for the entropy of (7), else the source of the M-step's ``q`` in (11).
+    sample : Sample or None
+        The unlabelled pairs that are swept; None for all.
     """
 
     codes: NDArray
@@ -49,3 +71,19 @@ class PairTerms:
     eta: float = 1.0
     mu: float = 0.0
     q: Posterior | None = None
+    sample: Sample | None = None
+
+
+class Sweep(Protocol):
+    """Sums over the pairs of some points; every backend is one."""
+
+    name: str
+    device: str | None
+    n_sweeps: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points."""
+
+    def __call__(self, P: NDArray, terms: PairTerms, wrt: Variable) -> tuple[float, NDArray]:
+        """Sum of the pair terms under ``P'P``, and its derivative."""

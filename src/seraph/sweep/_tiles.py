@@ -1,18 +1,20 @@
-"""The sweep in numpy: tiles that stay in the cache, one scratch space a thread."""
+"""Sweeps on the CPU: tiles that stay in the cache, one scratch space a thread."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Literal
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .. import model
-from ._terms import PairTerms
+from ._terms import PairTerms, Variable
 
 # Four arrays of doubles of this side (the tile, its weights, its q, a scratch) fit a cache
 # of 2 MB.
@@ -22,14 +24,14 @@ _CHUNK = 1 << 18
 # Row blocks are dealt to so many groups whatever the number of threads, and the groups' sums
 # are added in order: the result does not depend on the threads.
 _GROUPS = 16
-# What a sum can be differentiated by.
-_Variable = Literal["metric", "factor", "threshold"]
+# A chunk of sampled pairs is a tile of this shape.
+_SAMPLED = (256, 256)
 # The pair of a point with itself is given this t, and q = 0: every term and weight is 0 there.
 _FAR = 1e4
 
 
 class NumpySweep:
-    """Sums over the pairs of `X`, swept in tiles.
+    """Sums over the pairs of `X`, swept in tiles with numpy.
 
     Parameters
     ----------
@@ -40,6 +42,9 @@ class NumpySweep:
         Number of threads, as joblib counts them.
     tile : int, default=256
         Side of a tile.
+    split : int, optional
+        Sweep only the pairs of one of the first `split` rows with one of the others, for
+        those who have the points in parts.
 
     Attributes
     ----------
@@ -47,15 +52,28 @@ class NumpySweep:
         How often the pairs were swept.
     """
 
-    def __init__(self, X: NDArray, n_jobs: int | None = None, tile: int = _TILE) -> None:
+    name: ClassVar[str] = "numpy"
+    device: ClassVar[None] = None
+
+    def __init__(
+        self,
+        X: NDArray,
+        n_jobs: int | None = None,
+        tile: int = _TILE,
+        split: int | None = None,
+    ) -> None:
         self.X = np.ascontiguousarray(X)
         self.n_threads = effective_n_jobs(n_jobs)
         self.tile = tile
+        self.split = split
         self.n_sweeps = 0
 
-    def __call__(
-        self, P: NDArray, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]
-    ) -> tuple[float, NDArray]:
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points."""
+        return self.X.shape[1]
+
+    def __call__(self, P: NDArray, terms: PairTerms, wrt: Variable) -> tuple[float, NDArray]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
 
         Parameters
@@ -77,22 +95,44 @@ class NumpySweep:
         self.n_sweeps += 1
         # X' Lap(W) X takes one product a tile and Lap(W) Z two, so the latter pays for
         # narrow factors only; d/dP is 2 P d/dA in any case.
-        by_metric_first = wrt == "factor" and 2 * len(P) >= self.X.shape[1]
-        swept_by: _Variable = "metric" if by_metric_first else wrt
+        by_metric_first = wrt == "factor" and 2 * len(P) >= self.n_features
+        swept_by: Variable = "metric" if by_metric_first else wrt
         with np.errstate(under="ignore"):
-            value, gradient = _Pass(self.X, P, terms, self.tile, swept_by).run(self.n_threads)
+            sums = _Pass(self, P, terms, swept_by, self._arithmetic())
+            value, gradient = sums.run(self.n_threads)
         if by_metric_first:
             gradient = 2.0 * P @ gradient
         return value, gradient
+
+    def _arithmetic(self) -> ModuleType:
+        """Where the arithmetic of a tile comes from."""
+        return model
+
+
+class NumbaSweep(NumpySweep):
+    """The same, with the arithmetic of a tile compiled by numba."""
+
+    name: ClassVar[str] = "numba"
+
+    def _arithmetic(self) -> ModuleType:
+        from . import _compiled
+
+        return _compiled
 
 
 class _Pass:
     """One sweep: the projected points, and what to make of each tile of their pairs."""
 
     def __init__(
-        self, X: NDArray, P: NDArray, terms: PairTerms, tile: int, wrt: _Variable
+        self,
+        sweep: NumpySweep,
+        P: NDArray,
+        terms: PairTerms,
+        wrt: Variable,
+        arithmetic: ModuleType,
     ) -> None:
-        self.X, self.terms, self.wrt = X, terms, wrt
+        self.X, self.terms, self.wrt, self.arithmetic = sweep.X, terms, wrt, arithmetic
+        X, tile = sweep.X, sweep.tile
         self.Z = X @ P.T.astype(X.dtype)
         # By the threshold the weights alone matter: their product is with no column at all.
         self.Y = {"metric": X, "factor": self.Z, "threshold": X[:, :0]}[wrt]
@@ -100,18 +140,28 @@ class _Pass:
         self.frozen: _Margins | None = None
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
             self.frozen = _Margins(X @ terms.q.P.T.astype(X.dtype), terms.eta)
-        n_labeled = len(terms.codes)
-        self.blocks = _row_blocks(0, n_labeled, tile)
-        if terms.mu > 0.0:
-            self.blocks += _row_blocks(n_labeled, len(X), tile)
+        # Blocks of rows, each with the blocks of columns that it meets.
+        self.strips: list[tuple[slice, list[slice]]] = []
+        all_unlabeled = terms.mu > 0.0 and terms.sample is None
+        if sweep.split is not None:
+            if all_unlabeled:
+                columns = _row_blocks(sweep.split, len(X), tile)
+                self.strips = [(rows, columns) for rows in _row_blocks(0, sweep.split, tile)]
+        else:
+            blocks = _row_blocks(0, len(terms.codes), tile)
+            if all_unlabeled:
+                blocks += _row_blocks(len(terms.codes), len(X), tile)
+            self.strips = [(rows, blocks[k:]) for k, rows in enumerate(blocks)]
 
     def run(self, n_threads: int) -> tuple[float, NDArray]:
-        groups = [g for g in (range(g, len(self.blocks), _GROUPS) for g in range(_GROUPS)) if g]
+        groups = [g for g in (self.strips[g::_GROUPS] for g in range(_GROUPS)) if g]
         if n_threads > 1 and len(groups) > 1:
             with ThreadPoolExecutor(n_threads) as pool:
                 parts = list(pool.map(self._group, groups))
         else:
             parts = [self._group(group) for group in groups]
+        if self.terms.mu > 0.0 and self.terms.sample is not None:
+            parts.append(self._sampled_pairs(n_threads))
 
         value, gradient = self._listed_pairs()
         if parts:
@@ -126,22 +176,25 @@ class _Pass:
                 gradient -= 0.5 * degree.sum()
         return value, gradient
 
-    def _group(self, numbers: Sequence[int]) -> tuple[float, NDArray, NDArray]:
-        """Sweep some row blocks: the value, the degrees W1, and the product with Y.
+    def _group(
+        self, strips: Sequence[tuple[slice, list[slice]]]
+    ) -> tuple[float, NDArray, NDArray]:
+        """Sweep some strips of tiles: the value, the degrees W1, and the product with Y.
 
         With U the weights above the diagonal (and half of the symmetric diagonal tiles), the
         product is ``(U + U') Z``, or, as half of what is needed by the metric, ``X' U X``.
         """
         n, width = self.Y.shape
-        side = max(block.stop - block.start for block in self.blocks)
+        side = max(
+            block.stop - block.start for rows, columns in strips for block in (rows, *columns)
+        )
         scratch = np.empty((4, side * side), dtype=self.X.dtype)
         value, degree = 0.0, np.zeros(n)
         by_factor = self.wrt == "factor"
         product = np.zeros((n, width) if by_factor else (width, width))
-        for number in numbers:
-            rows = self.blocks[number]
+        for rows, blocks in strips:
             UY = np.zeros((rows.stop - rows.start, width))
-            for columns in self.blocks[number:]:
+            for columns in blocks:
                 tile_value, weight = self._tile(rows, columns, scratch)
                 value += tile_value
                 degree[rows] += weight.sum(axis=1)
@@ -155,6 +208,38 @@ class _Pass:
                 product += self.Y[rows].T @ UY
         return value, degree, product
 
+    def _sampled_pairs(self, n_threads: int) -> tuple[float, NDArray, NDArray]:
+        """The sampled unlabelled pairs, as a group: the pairs are a sparse matrix of weights."""
+        sample = self.terms.sample
+        assert sample is not None
+        scale = self.terms.mu * sample.weight
+        weights = np.empty(len(sample.pairs), dtype=self.X.dtype)
+        size = _SAMPLED[0] * _SAMPLED[1]
+        edges = [*range(0, len(weights), size), len(weights)]
+
+        def chunk(edge: tuple[int, int]) -> float:
+            i, j = sample.pairs[slice(*edge)].T
+            shape = _SAMPLED if len(i) == size else (1, len(i))
+            t = self.now.listed(i, j).reshape(shape)
+            t_old = t if self.frozen is None else self.frozen.listed(i, j).reshape(shape)
+            value, weight = self._unlabeled(t, t_old, [np.empty_like(t), np.empty_like(t)])
+            weights[slice(*edge)] = weight.ravel()
+            return value
+
+        if n_threads > 1:
+            with ThreadPoolExecutor(n_threads) as pool:
+                value = sum(pool.map(chunk, pairwise(edges)))
+        else:
+            value = sum(map(chunk, pairwise(edges)))
+        weights *= scale
+        first, last = sample.pairs.T
+        starts = np.searchsorted(first, np.arange(len(self.X) + 1))
+        U = csr_array((weights, last, starts), shape=(len(self.X), len(self.X)))
+        degree = np.add(U.sum(axis=1, dtype=np.float64), U.sum(axis=0, dtype=np.float64))
+        UY = U @ self.Y
+        product = UY + U.T @ self.Y if self.wrt == "factor" else self.Y.T @ UY
+        return scale * value, degree, product
+
     def _tile(self, rows: slice, columns: slice, scratch: NDArray) -> tuple[float, NDArray]:
         """Value and weights of the pairs rows x columns; half of the square on the diagonal."""
         terms, on_diagonal = self.terms, rows == columns
@@ -166,7 +251,7 @@ class _Pass:
             np.equal(terms.codes[rows, np.newaxis], terms.codes[np.newaxis, columns], out=q)
             if on_diagonal:
                 np.fill_diagonal(q, 0.0)
-            value, weight = model.cross_entropy(t, q, work)
+            value, weight = self.arithmetic.cross_entropy(t, q, work)
         else:
             scale = terms.mu
             if self.frozen is not None:
@@ -179,15 +264,15 @@ class _Pass:
         return scale * value, weight
 
     def _unlabeled(
-        self, t: NDArray, t_old: NDArray, work: Sequence[NDArray] | None = None
+        self, t: NDArray, t_old: NDArray, work: Sequence[NDArray]
     ) -> tuple[float, NDArray]:
-        """Unlabelled term; `t_old`, of the frozen metric if there is one, is overwritten."""
+        """Unlabelled term; `t` and `t_old`, of the frozen metric, may be overwritten."""
         if self.terms.q is None:
-            return model.negative_entropy(t, work)
+            return self.arithmetic.negative_entropy(t, work)
         if self.frozen is None:
-            return model.cross_entropy(t, 0.0, work)
-        q = model.e_step(t_old, self.terms.mu, out=t_old)
-        return model.cross_entropy(t, q, work)
+            return self.arithmetic.cross_entropy(t, 0.0, work)
+        q = self.arithmetic.e_step(t_old, self.terms.mu, out=t_old)
+        return self.arithmetic.cross_entropy(t, q, work)
 
     def _listed_pairs(self) -> tuple[float, NDArray]:
         """Listed pairs: their labelled term, less the unlabelled one they were swept with."""
@@ -199,13 +284,13 @@ class _Pass:
         chunk = max(1, _CHUNK // n_columns)
         for start in range(0, len(terms.pairs), chunk):
             i, j = terms.pairs[start : start + chunk].T
-            t = self.now.listed(i, j)
-            q = terms.similar[start : start + chunk].astype(t.dtype)
+            t = self.now.listed(i, j)[np.newaxis]
+            q = terms.similar[np.newaxis, start : start + chunk].astype(t.dtype)
             part, weight = model.cross_entropy(t.copy(), q)
             value += part
-            if terms.mu > 0.0:
-                t_old = t if self.frozen is None else self.frozen.listed(i, j)
-                part, unlabeled = self._unlabeled(t, t_old)
+            if terms.mu > 0.0 and terms.sample is None:
+                t_old = t if self.frozen is None else self.frozen.listed(i, j)[np.newaxis]
+                part, unlabeled = self._unlabeled(t, t_old, [np.empty_like(t), np.empty_like(t)])
                 value -= terms.mu * part
                 weight -= terms.mu * unlabeled
             if self.wrt == "threshold":
@@ -213,7 +298,7 @@ class _Pass:
                 continue
             dX, dY = self.X[i] - self.X[j], self.Y[i] - self.Y[j]
             factor = 2.0 if self.wrt == "factor" else 1.0
-            gradient += factor * (weight[:, np.newaxis] * dY).T @ dX
+            gradient += factor * (weight * dY.T) @ dX
         return value, gradient
 
 
