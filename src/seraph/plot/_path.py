@@ -1,4 +1,4 @@
-"""Pictures in the manner of scikit-learn's displays: plain data in, axes out."""
+"""The metric along the regularisation path."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ._figure import panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,14 +119,7 @@ class RegularizationPathDisplay:
         RegularizationPathDisplay
             Itself, with ``ax_``, ``rank_ax_`` and ``figure_``.
         """
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "Pictures need matplotlib: pip install 'seraph-learn[plot]'."
-                ) from error
-            _, ax = plt.subplots(layout="constrained")
+        (ax,), figure = panels(ax)
         lams, ranks = np.asarray(self.lams), np.asarray(self.ranks)
         eigenvalues = np.asarray(self.eigenvalues, dtype=np.float64)
         for k, values in enumerate(eigenvalues.T):
@@ -155,5 +150,5 @@ class RegularizationPathDisplay:
         rank_ax.set_ylabel("rank (grey)")
         rank_ax.set_ylim(0, max(1, int(ranks.max(initial=0))) * 1.05)
         rank_ax.locator_params(axis="y", integer=True)
-        self.ax_, self.rank_ax_, self.figure_ = ax, rank_ax, ax.figure
+        self.ax_, self.rank_ax_, self.figure_ = ax, rank_ax, figure
         return self

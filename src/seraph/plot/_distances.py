@@ -1,0 +1,184 @@
+"""All distances at once, before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist, squareform
+
+from ._figure import panels
+from ._labels import class_codes
+from ._learner import Learner, before_and_after
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from ._figure import Where
+
+_LEAST_BLOCK = 0.03  # share of the points below which a block is too small for a name
+
+
+class DistanceDisplay:
+    """Matrix of all distances, the points ordered by class: before and after.
+
+    A good distance has dark blocks, small distances within the classes, on the diagonal. The
+    scale of a distance has no meaning to its user, so each matrix is divided by its mean, and both
+    share one scale of colours, which ends at the 99th percentile.
+
+    Parameters
+    ----------
+    before, after : array-like of shape (n_samples, n_samples)
+        Distances, with the points in any order.
+    classes : array-like of shape (n_samples,), optional
+        Classes, by which the points are ordered; -1, NaN, None or pandas.NA where unknown.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes of shape (2,)
+        Axes of the matrices before and after.
+    colorbar_ : matplotlib Colorbar
+        The scale they share.
+    figure_ : matplotlib Figure
+        The figure they are in.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from seraph import SERAPH, DistanceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = DistanceDisplay.from_estimator(SERAPH().fit(X, y), X, y, max_points=60)
+    >>> display.before.shape
+    (60, 60)
+    """
+
+    axes_: NDArray
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self, *, before: ArrayLike, after: ArrayLike, classes: ArrayLike | None = None
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Learner,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        classes: ArrayLike | None = None,
+        max_points: int = 400,
+        random_state: int = 0,
+        ax: Where = None,
+    ) -> Self:
+        """Measure all distances with a fitted learner and without, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted learner
+            Anything with ``transform``: a learner of this package, a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels as in ``fit``, -1 where unknown.
+        classes : array-like of shape (n_samples,), optional
+            True classes, where they are known to you and not to the learner. Points of which the
+            class is known to nobody have no place in the order, and are left out; unless all are.
+        max_points : int, default=400
+            Where there are more points than that, as many are drawn at random.
+        random_state : int, default=0
+            Seed of the draw.
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; by default, in a new figure. The place of one is divided.
+
+        Returns
+        -------
+        DistanceDisplay
+        """
+        points, mapped = before_and_after(cls.__name__, estimator, X)
+        labels = y if classes is None else classes
+        codes, _ = class_codes(labels, len(points), "y" if classes is None else "classes")
+        rows = np.flatnonzero(codes >= 0) if (codes >= 0).any() else np.arange(len(points))
+        rows = np.sort(np.random.default_rng(random_state).permutation(rows)[:max_points])
+        display = cls(
+            before=_distances(points[rows]),
+            after=_distances(mapped[rows]),
+            classes=None if labels is None else np.asarray(labels, dtype=object)[rows],
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Where = None) -> Self:
+        """Draw the matrices, before on the left and after on the right.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; by default, in a new figure. The place of one is divided.
+
+        Returns
+        -------
+        DistanceDisplay
+            Itself, with ``axes_``, ``colorbar_`` and ``figure_``.
+        """
+        sides = [_relative(side) for side in (self.before, self.after)]
+        codes, names = class_codes(self.classes, len(sides[0]), "classes")
+        axes, figure = panels(ax, 2)
+        order = np.argsort(np.where(codes < 0, len(names), codes), kind="stable")
+        largest = max(float(np.percentile(side, 99)) for side in sides) or 1.0
+        titles = ("Before (Euclidean)", "After (learned)")
+        for panel, side, title in zip(axes, sides, titles, strict=True):
+            image = panel.imshow(side[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
+            panel.set(title=title, xticks=[], yticks=[], xlabel=_summary(side, codes))
+            _blocks(panel, codes[order], names, named=panel is axes[0])
+        self.colorbar_ = figure.colorbar(
+            image, ax=axes, label="distance / mean distance", extend="max", shrink=0.85
+        )
+        self.axes_, self.figure_ = np.array(axes), figure
+        return self
+
+
+def _distances(points: NDArray) -> NDArray:
+    if points.shape[1] == 0:
+        return np.zeros((len(points), len(points)))
+    return squareform(pdist(points))
+
+
+def _relative(distances: ArrayLike) -> NDArray:
+    """Distances in multiples of their mean over pairs of two different points."""
+    matrix = np.asarray(distances, dtype=np.float64)
+    mean = matrix.sum() / max(1, len(matrix) * (len(matrix) - 1))
+    return matrix / mean if mean > 0.0 else matrix
+
+
+def _summary(relative: NDArray, codes: NDArray) -> str:
+    """Mean distance within and between the classes that are known."""
+    known = codes >= 0
+    pair = known[:, np.newaxis] & known & ~np.eye(len(codes), dtype=bool)
+    same = codes[:, np.newaxis] == codes
+    within, between = relative[pair & same], relative[pair & ~same]
+    if not (len(within) and len(between)):
+        return ""
+    return f"within classes {within.mean():.2f}, between {between.mean():.2f}"
+
+
+def _blocks(ax: Axes, codes: NDArray, names: list[str], *, named: bool) -> None:
+    """Lines between the classes, and their names."""
+    if not names:
+        return
+    ends = np.flatnonzero(np.diff(codes)) + 1
+    for end in ends:
+        ax.axhline(end - 0.5, color="white", linewidth=1)
+        ax.axvline(end - 0.5, color="white", linewidth=1)
+    if named:
+        starts, stops = np.append(0, ends), np.append(ends, len(codes))
+        wide = stops - starts >= _LEAST_BLOCK * len(codes)
+        labels = [names[code] if code >= 0 else "not known" for code in codes[starts[wide]]]
+        ax.set_yticks((starts + stops)[wide] / 2 - 0.5, labels)
+        ax.tick_params(axis="y", length=0)

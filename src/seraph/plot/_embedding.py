@@ -1,0 +1,213 @@
+"""The points before and after, in the plane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._figure import COLOURS, MARKERS, panels, say
+from ._labels import class_codes
+from ._learner import Learner, before_and_after
+from ._principal import principal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from ._figure import Where
+
+_UNKNOWN = "0.6"  # grey: the class of the point is not known
+_EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # the learner knew it
+
+
+class EmbeddingDisplay:
+    """Points in the plane: as they came, and as the learned distance sees them.
+
+    Both sides show the two leading principal components, so that distances in the plane are as
+    near to the true ones as a plane allows. (The rows of a learned map would do for the right
+    side only as long as there are two: the distance does not change when the map is rotated,
+    and some learners leave the rotation to chance.) Labelled points are large and have a black
+    edge, the others are faint.
+
+    Parameters
+    ----------
+    before : array-like of shape (n_samples, n_directions)
+        Coordinates before, of at most two directions. With one, the points of each class get
+        a line of their own; with none, all points are one.
+    after : array-like of shape (n_samples, n_directions)
+        Coordinates after.
+    classes : array-like of shape (n_samples,), optional
+        Classes, which make the colours; -1, NaN, None or pandas.NA where unknown.
+    labeled : array-like of bool of shape (n_samples,), optional
+        Which points the learner knew the class of. None is all whose class is known.
+    before_shares, after_shares : array-like of shape (n_directions,), optional
+        Share of the variance in each direction, which the axes are named with.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes of shape (2,)
+        Axes of the points before and after.
+    figure_ : matplotlib Figure
+        The figure they are in.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from seraph import SERAPH, EmbeddingDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> some = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
+    >>> learner = SERAPH().fit(X, some)
+    >>> display = EmbeddingDisplay.from_estimator(learner, X, some, classes=y)
+    >>> [ax.get_title() for ax in display.axes_]
+    ['Before (Euclidean)', 'After (learned)']
+    """
+
+    axes_: NDArray
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        *,
+        before: ArrayLike,
+        after: ArrayLike,
+        classes: ArrayLike | None = None,
+        labeled: ArrayLike | None = None,
+        before_shares: ArrayLike | None = None,
+        after_shares: ArrayLike | None = None,
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.classes = classes
+        self.labeled = labeled
+        self.before_shares = before_shares
+        self.after_shares = after_shares
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Learner,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        classes: ArrayLike | None = None,
+        ax: Where = None,
+    ) -> Self:
+        """Map points with a fitted learner, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted learner
+            Anything with ``transform``: a learner of this package, a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels as in ``fit``, -1 where unknown.
+        classes : array-like of shape (n_samples,), optional
+            True classes for the colours, where they are known to you and not to the learner.
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; by default, in a new figure. The place of one is divided.
+
+        Returns
+        -------
+        EmbeddingDisplay
+        """
+        before, after = (
+            principal(points, 2) for points in before_and_after(cls.__name__, estimator, X)
+        )
+        codes, _ = class_codes(y, len(before.coordinates))
+        display = cls(
+            before=before.coordinates,
+            after=after.coordinates,
+            classes=y if classes is None else classes,
+            labeled=codes >= 0,
+            before_shares=before.shares,
+            after_shares=after.shares,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Where = None) -> Self:
+        """Draw the points, before on the left and after on the right.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; by default, in a new figure. The place of one is divided.
+
+        Returns
+        -------
+        EmbeddingDisplay
+            Itself, with ``axes_`` and ``figure_``.
+        """
+        axes, figure = panels(ax, 2)
+        codes, names = class_codes(self.classes, len(np.asarray(self.before)), "classes")
+        labeled = codes >= 0 if self.labeled is None else np.asarray(self.labeled, dtype=bool)
+        sides = ((self.before, self.before_shares), (self.after, self.after_shares))
+        titles = ("Before (Euclidean)", "After (learned)")
+        for panel, (points, shares), title in zip(axes, sides, titles, strict=True):
+            panel.set_title(title)
+            flat = np.asarray(points, dtype=np.float64)[:, :2]
+            if flat.shape[1] == 0:
+                say(panel, "All points are one:\nevery distance is zero.")
+                continue
+            if flat.shape[1] == 1:
+                flat = _lines(panel, flat[:, 0], codes, names)
+            else:
+                panel.set(aspect="equal", adjustable="datalim", yticks=[])
+                panel.set_ylabel(_axis_name(2, shares))
+            panel.set(xticks=[], xlabel=_axis_name(1, shares))
+            _scatter(panel, flat, codes, labeled)
+        # Beside the axes it hides no point; but without a layout it would be cut off.
+        beside = figure.get_layout_engine() is not None
+        _legend(axes[1], names, labeled, beside=beside)
+        self.axes_, self.figure_ = np.array(axes), figure
+        return self
+
+
+def _axis_name(number: int, shares: ArrayLike | None) -> str:
+    share = "" if shares is None else f" ({100 * np.asarray(shares)[number - 1]:.0f} %)"
+    return f"component {number}{share}"
+
+
+def _lines(ax: Axes, points: NDArray, codes: NDArray, names: list[str]) -> NDArray:
+    """Points of one direction, each class on a line, scattered a little to be told apart."""
+    present = np.unique(codes)
+    ax.set_ylim(present[0] - 0.7, present[-1] + 0.7)
+    if names:
+        ax.set_yticks(present, [names[code] if code >= 0 else "not known" for code in present])
+    else:
+        ax.set(yticks=[], ylabel="(scattered to be told apart)")
+    jitter = np.random.default_rng(0).uniform(-0.3, 0.3, size=len(points))
+    return np.column_stack([points, codes + jitter])
+
+
+def _style(code: int) -> dict[str, Any]:
+    if code < 0:
+        return {"color": _UNKNOWN, "marker": "o"}
+    return {"color": COLOURS[code % len(COLOURS)], "marker": MARKERS[code % len(MARKERS)]}
+
+
+def _scatter(ax: Axes, flat: NDArray, codes: NDArray, labeled: NDArray) -> None:
+    # Many labelled points of full size would hide each other.
+    size = float(np.clip(6000 / max(1, labeled.sum()), 16, 60))
+    for code in np.unique(codes):
+        rows = codes == code
+        (x, y), (x_known, y_known) = flat[rows & ~labeled].T, flat[rows & labeled].T
+        ax.scatter(x, y, s=14, alpha=0.4, linewidths=0, rasterized=True, **_style(code))
+        ax.scatter(x_known, y_known, s=size, zorder=3, **_EDGE, **_style(code))
+
+
+def _legend(ax: Axes, names: list[str], labeled: NDArray, *, beside: bool) -> None:
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if beside else {}
+    handles = [
+        ax.scatter([], [], s=40, label=name, **_style(code)) for code, name in enumerate(names)
+    ]
+    if labeled.any() and not labeled.all():
+        handles.append(ax.scatter([], [], s=50, color="white", label="labelled", **_EDGE))
+        handles.append(ax.scatter([], [], s=14, color=_UNKNOWN, linewidths=0, label="unlabelled"))
+    if handles:
+        ax.legend(handles=handles, frameon=not beside, **place)

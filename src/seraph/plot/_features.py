@@ -1,0 +1,179 @@
+"""What the features count for in a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._figure import BLUE, panels, say
+from ._learner import Learner, before_and_after, needed
+from ._principal import principal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from ._figure import Where
+
+_LEADING = 3  # components whose loadings are shown
+
+
+class FeatureImportanceDisplay:
+    r"""What each feature counts for in the learned distance, and in which direction.
+
+    The importance of feature f is :math:`2 A_{ff} \mathrm{Var}(x_f)`: the mean squared distance
+    between a point and itself with the value of f taken from another point at random. The
+    diagonal of the metric A alone would depend on units: metres in place of millimetres multiply
+    :math:`A_{ff}` by a million, and change no distance. Features that go together share
+    what they count for, as everywhere.
+
+    The loadings say how far one standard deviation of the feature moves a point along each
+    component: the principal components of the mapped points, which are the axes of
+    `EmbeddingDisplay`.
+
+    Parameters
+    ----------
+    importances : array-like of shape (n_features,)
+        Importance of each feature.
+    loadings : array-like of shape (n_components, n_features)
+        Loadings of the leading components; there may be none.
+    feature_names : sequence of str, optional
+        Names of the features. None is "x0", "x1", ...
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes of shape (2,)
+        Axes of the importances and of the loadings, with the same features in each row.
+    figure_ : matplotlib Figure
+        The figure they are in.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from seraph import SERAPH, FeatureImportanceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = FeatureImportanceDisplay.from_estimator(SERAPH().fit(X, y), X)
+    >>> display.importances.shape
+    (4,)
+    """
+
+    axes_: NDArray
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        *,
+        importances: ArrayLike,
+        loadings: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self.importances = importances
+        self.loadings = loadings
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Learner,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        max_features: int = 12,
+        ax: Where = None,
+    ) -> Self:
+        """Find what the features count for in a learned metric, and draw it.
+
+        Parameters
+        ----------
+        estimator : fitted learner
+            Anything with ``components_`` and ``transform``, but for ``KernelSERAPH``, whose
+            metric is not one of the features.
+        X : array-like of shape (n_samples, n_features)
+            Points, for the variance of the features.
+        y : array-like of shape (n_samples,), optional
+            Not used; all displays are called alike.
+        feature_names : sequence of str, optional
+            Names of the features. None is ``feature_names_in_``, or "x0", "x1", ...
+        max_features : int, default=12
+            How many features to show, the most important ones.
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; by default, in a new figure. The place of one is divided.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+        """
+        hint = "pass a learner of a metric on the features of X."
+        P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
+        if hasattr(estimator, "kernel_map_"):
+            raise TypeError(
+                f"{cls.__name__} needs a metric on the features of X, and that of "
+                f"{type(estimator).__name__} lives in the feature space of its kernel: {hint}"
+            )
+        points, mapped = before_and_after(cls.__name__, estimator, X)
+        deviations = points.std(axis=0)
+        names = getattr(estimator, "feature_names_in_", None)
+        display = cls(
+            importances=2.0 * np.sum((P * deviations) ** 2, axis=0),
+            loadings=principal(mapped, _LEADING).directions @ P * deviations,
+            feature_names=names if feature_names is None else feature_names,
+        )
+        return display.plot(max_features=max_features, ax=ax)
+
+    def plot(self, *, max_features: int = 12, ax: Where = None) -> Self:
+        """Draw the importances as bars, and the loadings as a table of colours.
+
+        Parameters
+        ----------
+        max_features : int, default=12
+            How many features to show, the most important ones.
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; by default, in a new figure. The place of one is divided.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+            Itself, with ``axes_`` and ``figure_``.
+        """
+        importances = np.asarray(self.importances, dtype=np.float64)
+        loadings = np.asarray(self.loadings, dtype=np.float64)
+        names = self.feature_names
+        if names is None:
+            names = [f"x{k}" for k in range(len(importances))]
+        if len(names) != len(importances):
+            raise ValueError(
+                f"feature_names has {len(names)} names, and there are {len(importances)} features."
+            )
+        (left, right), figure = panels(ax, 2)
+        shown = np.argsort(-importances, kind="stable")[:max_features]
+        rows = np.arange(len(shown))
+        left.barh(rows, importances[shown], color=BLUE)
+        left.set_yticks(rows, [str(names[k]) for k in shown])
+        left.set(xlabel="mean squared distance", ylim=(len(shown) - 0.5, -0.5))
+        left.set_xlim(left=0)
+        rest = f" (top {len(shown)})" if len(shown) < len(importances) else ""
+        left.set_title(f"Importance{rest}")
+        right.set_title("Loadings")
+        if loadings.size:
+            _table(right, loadings[:, shown].T)
+        else:
+            say(right, "The metric is zero.")
+        self.axes_, self.figure_ = np.array([left, right]), figure
+        return self
+
+
+def _table(ax: Axes, values: NDArray) -> None:
+    """Numbers on colours, orange where positive and violet where negative."""
+    largest = np.abs(values).max(initial=0.0) or 1.0
+    ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        colour = "white" if abs(value) > 0.65 * largest else "black"
+        ax.text(column, row, f"{value:z.2f}", ha="center", va="center", color=colour, fontsize=8)
+    ax.set_xticks(range(values.shape[1]), [f"component {k + 1}" for k in range(values.shape[1])])
+    ax.set_yticks([])

@@ -1,0 +1,36 @@
+"""Principal components of points, with a definite sign."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+
+
+class Principal(NamedTuple):
+    """Coordinates (n, k), directions (k, m) and shares of the variance (k,)."""
+
+    coordinates: NDArray
+    directions: NDArray
+    shares: NDArray
+
+
+def principal(points: NDArray, k: int) -> Principal:
+    """The `k` leading principal components, or as many as there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = principal(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]]), 2)
+    >>> found.coordinates.shape, found.directions
+    ((3, 1), array([[1., 0.]]))
+    """
+    n, m = points.shape
+    if m == 0 or not np.ptp(points, axis=0).any():
+        return Principal(np.empty((n, 0)), np.empty((0, m)), np.empty(0))
+    pca = PCA(min(k, n, m), random_state=0).fit(points)
+    shares = pca.explained_variance_ratio_
+    there = shares > 1e-12
+    return Principal(pca.transform(points)[:, there], pca.components_[there], shares[there])

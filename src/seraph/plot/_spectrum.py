@@ -1,0 +1,126 @@
+"""The eigenvalues of a metric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._figure import BLUE, panels, say
+from ._learner import Learner, needed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from ._figure import Where
+
+
+class SpectrumDisplay:
+    """Eigenvalues of the metric, its rank, and what share of its trace the largest have.
+
+    Parameters
+    ----------
+    eigenvalues : array-like of shape (rank,)
+        The positive eigenvalues, the largest first.
+    n_features : int, optional
+        Order of the matrix, which the rank is compared with.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the eigenvalues; logarithmic where they differ by more than a factor of 100.
+    share_ax_ : matplotlib Axes
+        Axes of the share of the trace, on the right.
+    figure_ : matplotlib Figure
+        The figure they are in.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from seraph import SpectrumDisplay
+    >>> display = SpectrumDisplay(eigenvalues=[3.0, 1.0], n_features=13).plot()
+    >>> display.ax_.get_title()
+    'rank 2 of 13'
+    """
+
+    ax_: Axes
+    share_ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(self, *, eigenvalues: ArrayLike, n_features: int | None = None) -> None:
+        self.eigenvalues = eigenvalues
+        self.n_features = n_features
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Learner,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        ax: Where = None,
+    ) -> Self:
+        """Find the eigenvalues of a learned metric, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted learner
+            Anything with ``components_``. The metric of ``KernelSERAPH`` lives in feature space,
+            and so do its eigenvalues.
+        X, y
+            Not used; all displays are called alike.
+        ax : matplotlib Axes, optional
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        SpectrumDisplay
+        """
+        P = np.asarray(
+            needed(cls.__name__, estimator, "components_", "pass a fitted metric learner.")
+        )
+        lengths = np.linalg.svd(P, compute_uv=False) if P.size else np.empty(0)
+        # What a rotation of the rows would leave of a zero is no eigenvalue.
+        least = lengths.max(initial=0.0) * max(P.shape) * np.finfo(lengths.dtype).eps
+        eigenvalues = lengths[lengths > least].astype(np.float64) ** 2
+        return cls(eigenvalues=eigenvalues, n_features=P.shape[1]).plot(ax=ax)
+
+    def plot(self, *, ax: Where = None) -> Self:
+        """Draw the eigenvalues as points, and the cumulative share of the trace as a line.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default, in a new figure.
+
+        Returns
+        -------
+        SpectrumDisplay
+            Itself, with ``ax_``, ``share_ax_`` and ``figure_``.
+        """
+        (panel,), figure = panels(ax)
+        values = np.asarray(self.eigenvalues, dtype=np.float64)
+        number = np.arange(1, len(values) + 1)
+        order = "" if self.n_features is None else f" of {self.n_features}"
+        panel.set(title=f"rank {len(values)}{order}", xlabel="number of the eigenvalue")
+        panel.set_ylabel("eigenvalue of the metric", color=BLUE)
+        share_panel = panel.twinx()
+        share_panel.set(ylabel="share of the trace so far, % (grey)", ylim=(0, 105))
+        if len(values) == 0:
+            say(panel, "The metric is zero.")
+        else:
+            share = 100 * np.cumsum(values) / values.sum()
+            many = len(values) > 30
+            share_panel.plot(number, share, "--" if many else "s--", color="0.55", markersize=4)
+            panel.plot(number, values, "o", color=BLUE, markersize=3 if many else 7)
+            panel.set_xlim(0.6 - 0.02 * len(values), 1.02 * len(values) + 0.4)
+            panel.locator_params(axis="x", integer=True)
+            if values[0] > 100 * values[-1]:
+                panel.set_yscale("log")
+            else:
+                panel.set_ylim(0, 1.05 * values[0])
+        self.ax_, self.share_ax_, self.figure_ = panel, share_panel, figure
+        return self

@@ -1,0 +1,103 @@
+"""EmbeddingDisplay: the points before and after, in the plane."""
+
+import numpy as np
+import pytest
+from pictures import Figure, some_axes
+from scipy.spatial.distance import pdist
+
+from seraph import SERAPH, EmbeddingDisplay
+from seraph.classic import Euclidean
+
+
+def drawn_points(panel):
+    """Offsets and sizes of all points of a panel."""
+    parts = [part for part in panel.collections if len(part.get_offsets())]
+    offsets = np.concatenate([part.get_offsets() for part in parts])
+    sizes = np.concatenate([np.full(len(p.get_offsets()), p.get_sizes()[0]) for p in parts])
+    return offsets, sizes
+
+
+def test_the_plane_keeps_the_learned_distances_of_a_metric_of_rank_two(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH(n_components=2).fit(X, y_partial)
+    assert len(learner.components_) == 2
+    display = EmbeddingDisplay.from_estimator(learner, X, y_partial, ax=some_axes(2))
+    np.testing.assert_allclose(pdist(display.after), pdist(learner.transform(X)), atol=1e-12)
+    np.testing.assert_allclose(display.after_shares.sum(), 1.0)
+    offsets, _ = drawn_points(display.axes_[1])
+    np.testing.assert_allclose(np.sort(offsets[:, 0]), np.sort(display.after[:, 0]))
+
+
+def test_nothing_moves_where_nothing_is_learned(wine):
+    X, y_partial, _ = wine
+    display = EmbeddingDisplay.from_estimator(
+        Euclidean().fit(X, y_partial), X, y_partial, ax=some_axes(2)
+    )
+    np.testing.assert_array_equal(display.before, display.after)
+
+
+def test_labelled_points_are_larger_and_every_point_is_drawn_once(wine):
+    X, y_partial, y = wine
+    learner = SERAPH().fit(X, y_partial)
+    display = EmbeddingDisplay.from_estimator(learner, X, y_partial, classes=y, ax=some_axes(2))
+    for panel in display.axes_:
+        _, sizes = drawn_points(panel)
+        assert len(sizes) == len(X)
+        assert np.sum(sizes == sizes.max()) == np.sum(y_partial >= 0)
+    texts = [text.get_text() for text in display.axes_[1].get_legend().get_texts()]
+    assert texts == ["0", "1", "2", "labelled", "unlabelled"]
+
+
+def test_classes_have_colours_and_markers_of_their_own():
+    n = 10
+    points = np.random.default_rng(0).normal(size=(n, 2))
+    display = EmbeddingDisplay(before=points, after=points, classes=range(n), labeled=[False] * n)
+    panel = display.plot(ax=some_axes(2)).axes_[0]
+    looks = {
+        (tuple(part.get_facecolor()[0]), part.get_paths()[0].vertices.tobytes())
+        for part in panel.collections
+        if len(part.get_offsets())
+    }
+    assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == n
+
+
+def test_points_without_any_class_are_grey():
+    points = np.arange(8.0).reshape(4, 2) ** 2
+    panel = EmbeddingDisplay(before=points, after=points).plot(ax=some_axes(2)).axes_[1]
+    (part,) = (part for part in panel.collections if len(part.get_offsets()))
+    red, green, blue, _ = part.get_facecolor()[0]
+    assert red == green == blue
+    assert panel.get_legend() is None
+
+
+@pytest.mark.parametrize("names", [["left", "right"], None])
+def test_one_direction_gives_each_class_a_line(names):
+    x = np.arange(6.0)
+    classes = None if names is None else np.repeat(names, 3)
+    display = EmbeddingDisplay(before=x[:, np.newaxis], after=x[:, np.newaxis], classes=classes)
+    panel = display.plot(ax=some_axes(2)).axes_[1]
+    offsets, _ = drawn_points(panel)
+    np.testing.assert_array_equal(np.sort(offsets[:, 0]), x)
+    if names is None:
+        assert len(panel.get_yticks()) == 0
+    else:
+        assert [tick.get_text() for tick in panel.get_yticklabels()] == names
+        np.testing.assert_array_equal(np.round(offsets[:, 1]), [0, 0, 0, 1, 1, 1])
+
+
+def test_points_that_are_one_are_told():
+    display = EmbeddingDisplay(before=np.eye(2), after=np.empty((2, 0)))
+    (text,) = display.plot(ax=some_axes(2)).axes_[1].texts
+    assert "every distance is zero" in text.get_text()
+
+
+def test_the_legend_stays_inside_where_no_layout_makes_room_for_it(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    for layout in ("constrained", None):
+        axes = Figure(figsize=(9.6, 4.4), layout=layout).subplots(1, 2)
+        panel = EmbeddingDisplay.from_estimator(learner, X, y_partial, ax=axes).axes_[1]
+        panel.figure.draw_without_rendering()
+        legend, frame = panel.get_legend().get_window_extent(), panel.get_window_extent()
+        assert (legend.x1 <= frame.x1) == (layout is None)
+        assert legend.x1 <= panel.figure.bbox.x1

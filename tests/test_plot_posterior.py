@@ -1,0 +1,110 @@
+"""PosteriorDisplay: how sure the model is of the pairs."""
+
+import numpy as np
+import pytest
+from pictures import some_axes
+from scipy.stats import ks_2samp
+
+from seraph import SERAPH, PosteriorDisplay
+from seraph.plot._posterior import _draw
+
+
+def test_every_pair_is_asked_about_once_and_stands_with_its_kind(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    display = PosteriorDisplay.from_estimator(learner, X, y_partial, ax=some_axes())
+    i, j = np.triu_indices(len(X), k=1)
+    p = learner.pair_proba(X[np.column_stack([i, j])])
+    known = (y_partial[i] >= 0) & (y_partial[j] >= 0)
+    same = y_partial[i] == y_partial[j]
+    for name, mask in (
+        ("similar", known & same),
+        ("dissimilar", known & ~same),
+        ("unlabeled", ~known),
+    ):
+        np.testing.assert_allclose(np.sort(getattr(display, name)), np.sort(p[mask]))
+    assert display.largest == pytest.approx(1 / (1 + np.exp(-1.0)))
+
+
+def test_marked_pairs_are_labelled_pairs(wine):
+    X, _, y = wine
+    pairs = np.array([[0, 1], [5, 2], [7, 30], [60, 40]])
+    alike = y[pairs[:, 0]] == y[pairs[:, 1]]
+    assert 0 < alike.sum() < 4
+    learner = SERAPH().fit(X, pairs=pairs, pair_labels=alike)
+    for labels in (alike, np.where(alike, 1, -1)):
+        display = PosteriorDisplay.from_estimator(
+            learner, X, pairs=pairs, pair_labels=labels, ax=some_axes()
+        )
+        np.testing.assert_allclose(display.similar, learner.pair_proba(X[pairs[alike]]))
+        np.testing.assert_allclose(display.dissimilar, learner.pair_proba(X[pairs[~alike]]))
+        assert len(display.unlabeled) == learner.n_unlabeled_
+
+
+def test_a_pair_that_is_known_twice_counts_once(wine):
+    X, y_partial, y = wine
+    pairs = np.array([[0, 1], [50, 60], [60, 50], [2, 70]])  # rows 0 to 14 have labels
+    alike = y[pairs[:, 0]] == y[pairs[:, 1]]
+    learner = SERAPH().fit(X, y_partial, pairs=pairs, pair_labels=alike)
+    display = PosteriorDisplay.from_estimator(
+        learner, X, y_partial, pairs=pairs, pair_labels=alike, ax=some_axes()
+    )
+    counts = learner.n_similar_, learner.n_dissimilar_, learner.n_unlabeled_
+    found = display.similar, display.dissimilar, display.unlabeled
+    assert tuple(map(len, found)) == counts
+
+
+def test_no_marked_pair_is_as_good_as_none(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    display = PosteriorDisplay.from_estimator(
+        learner, X, y_partial, pairs=[], pair_labels=[], ax=some_axes()
+    )
+    assert len(display.unlabeled) == learner.n_unlabeled_
+
+
+@pytest.mark.parametrize("pairs", [[[0, 1, 2]], [[0, 1], [2, 3]], None])
+def test_pairs_without_their_labels_are_told(pairs, wine):
+    X, y_partial, _ = wine
+    learner = SERAPH().fit(X, y_partial)
+    with pytest.raises(ValueError, match="pair_labels one label for each"):
+        PosteriorDisplay.from_estimator(learner, X, pairs=pairs, pair_labels=[1])
+
+
+def test_a_sample_of_many_pairs_is_seeded_and_fair(digits):
+    X, y_partial, _ = digits
+    learner = SERAPH().fit(X, y_partial)
+
+    def sampled(max_pairs, seed=0):
+        display = PosteriorDisplay.from_estimator(
+            learner, X, y_partial, max_pairs=max_pairs, random_state=seed, ax=some_axes()
+        )
+        return display.unlabeled
+
+    few, everything = sampled(2000), sampled(20_000)
+    assert len(everything) == learner.n_unlabeled_
+    assert 1800 < len(few) <= 2000
+    assert ks_2samp(few, everything).pvalue > 0.01
+    np.testing.assert_array_equal(few, sampled(2000))
+    assert not np.array_equal(few, sampled(2000, seed=1))
+
+
+def test_drawn_pairs_are_of_two_rows_and_all_pairs_are_as_likely():
+    pairs = _draw(6, 14, np.random.default_rng(0))
+    assert len(pairs) == 14  # of 15
+    many = np.vstack([_draw(6, 14, np.random.default_rng(seed)) for seed in range(1000)])
+    assert np.all(many[:, 0] != many[:, 1])
+    counts = np.unique(np.sort(many, axis=1), axis=0, return_counts=True)[1]
+    assert len(counts) == 15
+    assert np.all(np.abs(counts / len(many) - 1 / 15) < 0.01)
+
+
+def test_bars_are_shares_of_a_kind():
+    display = PosteriorDisplay(
+        similar=[0.99, 1.0], dissimilar=[], unlabeled=[0.0, 0.01, 0.02, 0.62]
+    )
+    display.plot(ax=some_axes())
+    assert not display.ax_.lines  # the largest probability was not given
+    unlabelled, similar = (patch.get_data().values for patch in display.ax_.patches)
+    assert (unlabelled[0], unlabelled[12], unlabelled.sum()) == (75.0, 25.0, 100.0)
+    assert (similar[-1], similar.sum()) == (100.0, 100.0)
