@@ -145,7 +145,7 @@ def test_the_path_takes_three_times_fewer_sweeps_than_cold_starts(request, data,
             problem.first_factor(None, narrow=True, eta=1.0),
             max_iter=200,
             tol=1e-3,
-            callback=lambda step: None,
+            callback=lambda step, P: None,
         )
         assert found.value > -np.inf
     assert path.n_sweeps.sum() * 3 <= sample * problem.sweep.n_sweeps

@@ -17,7 +17,7 @@ from seraph.sweep import NumpySweep, PairTerms
 SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
 
 
-def ignore(step):
+def ignore(step, P):
     pass
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -14,8 +15,9 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from . import advice
+from . import advice, checkpoint
 from .base import check_choice, check_number
+from .callback import FitState
 from .pairs import PairLabels
 from .posterior import FLOATS, PosteriorLearner
 from .seraph import SERAPH
@@ -84,8 +86,9 @@ class KernelSERAPH(PosteriorLearner):
     mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
         As in `SERAPH`. The manifold extension is at its best here: a map that is not linear
         can follow the graph round its bends.
-    max_iter, tol, em_max_iter, em_tol, verbose, n_jobs
-        As in `SERAPH`.
+    max_iter, tol, em_max_iter, em_tol, checkpoint, callback, verbose, n_jobs
+        As in `SERAPH`. A fit goes on from a checkpoint only with the landmarks it had: leave
+        `random_state` a number.
     n_landmarks : int, default=1000
         Number of points up to which the kernel's principal components are exact.
     random_state : int, RandomState instance or None, default=0
@@ -97,7 +100,7 @@ class KernelSERAPH(PosteriorLearner):
         The learned map, from the coordinates in feature space.
     kernel_map_ : KernelMap
         From points to those coordinates.
-    mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, n_iter_, history_
+    mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
         As in `SERAPH`, in feature space.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
@@ -147,6 +150,8 @@ class KernelSERAPH(PosteriorLearner):
         em_max_iter: int = 50,
         em_tol: float = 1e-3,
         n_landmarks: int = 1000,
+        checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[FitState], object] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -169,6 +174,8 @@ class KernelSERAPH(PosteriorLearner):
         self.em_max_iter = em_max_iter
         self.em_tol = em_tol
         self.n_landmarks = n_landmarks
+        self.checkpoint = checkpoint
+        self.callback = callback
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -211,9 +218,11 @@ class KernelSERAPH(PosteriorLearner):
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
         advice.warn_of_labels(labels)
         kernel_map = self._kernel_map(points)
-        learned = learner._learn(kernel_map(points), labels, graph)
-        learner._warn_of_result(learned)
-        return self._learned(X, kernel_map_=kernel_map, **learned)
+        parameters = {**self.get_params(), "the landmarks": kernel_map.landmarks}
+        with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
+            learned = learner._learn(kernel_map(points), labels, graph, journal)
+            learner._warn_of_result(learned)
+            return self._learned(X, kernel_map_=kernel_map, **learned)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Map points to where the learned distance is the Euclidean one.
@@ -277,6 +286,8 @@ class KernelSERAPH(PosteriorLearner):
             tol=self.tol,
             em_max_iter=self.em_max_iter,
             em_tol=self.em_tol,
+            checkpoint=self.checkpoint,
+            callback=self.callback,
             verbose=self.verbose,
             n_jobs=self.n_jobs,
         )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -207,21 +209,7 @@ def _marked_pairs(
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
     if pair_labels is None:
         raise ValueError("pairs came without pair_labels: pass +1 or -1 for each pair.")
-    rows = np.asarray(pairs)
-    if rows.size == 0:
-        rows = np.empty((0, 2), dtype=np.intp)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise ValueError(
-            "pairs must have shape (n_pairs, 2), two row numbers of X each; "
-            f"got shape {rows.shape}."
-        )
-    if rows.dtype.kind not in "iu":
-        whole = rows.astype(np.float64) if rows.dtype.kind in "fO" else None
-        if whole is None or not np.all(whole == np.floor(whole)):
-            raise ValueError(
-                f"pairs must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
-                "(Pairs of points, as other libraries take them, are not accepted by fit.)"
-            )
+    rows = _row_numbers(pairs)
     outside = (rows < 0) | (rows >= n)
     if outside.any():
         at = int(np.flatnonzero(outside.any(axis=1))[0])
@@ -248,22 +236,60 @@ def _marked_pairs(
     return rows[first], similar[first]
 
 
+def _row_numbers(pairs: ArrayLike) -> NDArray:
+    """Whole numbers in two columns, of whatever type."""
+    rows = _array("pairs", pairs)
+    if rows.size == 0:
+        return np.empty((0, 2), dtype=np.intp)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise ValueError(
+            "pairs must have shape (n_pairs, 2), two row numbers of X each; "
+            f"got shape {rows.shape}."
+        )
+    if rows.dtype.kind in "iu":
+        return rows
+    numbers = np.full(rows.shape, np.nan)
+    if rows.dtype.kind in "fO":
+        with suppress(TypeError, ValueError):  # objects that are no numbers
+            numbers = rows.astype(np.float64)
+    if not np.all(numbers == np.floor(numbers)):
+        raise ValueError(
+            f"pairs must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
+            "(Pairs of points, as other libraries take them, are not accepted by fit.)"
+        )
+    return numbers
+
+
 def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> NDArray:
-    signs = np.asarray(pair_labels)
-    if signs.shape != (n_pairs,) and signs.size + n_pairs:
+    signs = _array("pair_labels", pair_labels)
+    if signs.size == 0 == n_pairs:
+        return np.empty(0, dtype=bool)
+    if signs.shape != (n_pairs,):
         raise ValueError(
             f"pair_labels must hold one label per pair: got shape {signs.shape} "
             f"for {n_pairs} pairs."
         )
+    if signs.dtype.kind == "O" and all(isinstance(sign, bool | np.bool_) for sign in signs):
+        signs = signs.astype(bool)  # pandas hands its own booleans over as objects
     if signs.dtype == bool:
         return signs
-    known = np.isin(signs, [1, -1])
+    if signs.dtype.kind == "O":
+        known = np.array([isinstance(sign, Real) and abs(sign) == 1 for sign in signs])
+    else:
+        known = np.isin(signs, [1, -1])
     if not known.all():
         raise ValueError(
             "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False; got "
             f"{signs[~known][0]!r}."
         )
-    return (signs == 1).astype(bool).reshape(-1)
+    return (signs == 1).astype(bool)
+
+
+def _array(name: str, values: ArrayLike) -> NDArray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must have rows of one length: {error}") from error
 
 
 def _without_implied(rows: NDArray, similar: NDArray, codes: NDArray) -> tuple[NDArray, NDArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ from sklearn.utils import check_array
 
 from . import advice, solvers
 from .base import check_number
+from .checkpoint import check_checkpoint, opened
 from .objective import Objective
 from .pairs import PairLabels
 from .problem import Problem
@@ -89,6 +91,7 @@ def seraph_path(
     n_components: int | None = None,
     max_iter: int = 200,
     tol: float = 1e-3,
+    checkpoint: str | os.PathLike[str] | None = None,
     verbose: int = 0,
     n_jobs: int | None = None,
     pairs: ArrayLike | None = None,
@@ -123,8 +126,8 @@ def seraph_path(
         Number of weights, where they are not given.
     eps : float, default=1e-3
         The smallest weight over the largest, where they are not given.
-    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, n_jobs
-        As in `SERAPH`; `max_iter` for each weight.
+    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, checkpoint, n_jobs
+        As in `SERAPH`; `max_iter` for each weight, and one checkpoint for the whole path.
     verbose : int, default=0
         1 prints a line per weight.
 
@@ -160,11 +163,22 @@ def seraph_path(
     check_number("mu", mu, low=0, instead="auto")
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must lie between 0 and 1, both excluded; got {eps!r}.")
+    check_checkpoint(checkpoint)
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2, input_name="X")
     labels = PairLabels.make(len(points), y, pairs, pair_labels)
     advice.warn_of_labels(labels)
     advice.warn_of_scales(points)
-    with one_blas_thread():
+    parameters = {
+        "lams": None if lams is None else _check_lams(lams),
+        "n_lams": n_lams,
+        "eps": eps,
+        "mu": mu,
+        "eta": eta,
+        "manifold": manifold,
+        "n_neighbors": n_neighbors,
+        "n_components": n_components,
+    }
+    with one_blas_thread(), opened(checkpoint, parameters, points, labels, graph) as journal:
         problem = Problem.make(
             points,
             labels,
@@ -175,6 +189,9 @@ def seraph_path(
             n_neighbors=n_neighbors,
             graph=graph,
         )
+        if journal is not None:
+            sweep = journal.recorded(problem.sweep, problem.space.points, problem.terms)
+            problem = replace(problem, sweep=sweep)
         walk = _Walk(problem, max_iter, tol, n_components)
         lam_max = walk.lam_max(problem.terms.mu)
         if lams is None:
@@ -234,7 +251,7 @@ class _Walk:
             max_iter=max_iter,
             tol=tol,
             max_rank=n_components,
-            callback=lambda step: None,
+            callback=lambda step, P: None,
         )
         self.nothing = np.zeros((0, problem.space.points.shape[1]))
         # Where the path is: nowhere yet (None), at the zero metric (0), or beyond.

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from . import advice
 from .base import check_number
+from .checkpoint import Journal, opened
 from .folds import deal, restricted
 from .pairs import PairLabels
 from .posterior import PosteriorLearner
@@ -45,7 +46,8 @@ class SERAPHCV(PosteriorLearner):
     ----------
     learner : SERAPH, optional
         The learner whose weights are to be chosen, with all its other settings. None is
-        ``SERAPH()``.
+        ``SERAPH()``. Its `checkpoint` is one for the whole search, which goes on after the
+        fits that were complete; its `callback` is called in each fit, and can end that one.
     lam_factors : sequence of float, default=(0.1, 0.2, 0.5, 1, 2, 5, 10)
         Multiples of the learner's `lam` to choose from.
     mu_factors : sequence of float, default=(1,)
@@ -71,7 +73,7 @@ class SERAPHCV(PosteriorLearner):
         Number of folds; 0 where there were too few labels to choose, of which a warning tells.
     components_, mu_, lam_, eta_, kappa_
         As in `SERAPH`, of the metric learned from the whole data with the chosen weights.
-    objective_, optimality_gap_, converged_, n_iter_, history_
+    objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
         As in `SERAPH`, of that metric.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
@@ -141,14 +143,27 @@ class SERAPHCV(PosteriorLearner):
         advice.warn_of_labels(labels)
         advice.warn_of_scales(points)
         graph = None if graph is None else sparse.csr_array(graph)
+        parameters = {**learner.get_params(), "the search": "SERAPHCV"}
+        with opened(learner.checkpoint, parameters, points, labels, graph) as journal:
+            return self._search(X, learner, points, labels, graph, journal)
 
-        scores = self._scores(learner, points, labels, graph)
+    def _search(
+        self,
+        X: ArrayLike,
+        learner: SERAPH,
+        points: NDArray,
+        labels: PairLabels,
+        graph: Any,
+        journal: Journal | None,
+    ) -> Self:
+        """Choose the weights, and learn the metric with them, from data that were checked."""
+        scores = self._scores(learner, points, labels, graph, journal)
         grid = np.array(list(product(self.lam_factors, self.mu_factors)), dtype=np.float64)
         best = _choice(grid, scores) if len(scores) else None
         lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
         auto = _weights(learner, points, labels)
         learner.set_params(lam=lam_factor * auto["lam"], mu=mu_factor * auto["mu"])
-        learned = learner._learn(points, labels, graph)
+        learned = learner._learn(points, labels, graph, journal)
         learner._warn_of_result(learned)
         return self._learned(
             X,
@@ -176,7 +191,14 @@ class SERAPHCV(PosteriorLearner):
         check_number("cv", self.cv, low=2, integer=True)
         return learner
 
-    def _scores(self, learner: SERAPH, points: NDArray, labels: PairLabels, graph: Any) -> NDArray:
+    def _scores(
+        self,
+        learner: SERAPH,
+        points: NDArray,
+        labels: PairLabels,
+        graph: Any,
+        journal: Journal | None,
+    ) -> NDArray:
         """Mean log-likelihood of a held-out pair: one row a fold, one column a choice."""
         rng = None if self.random_state is None else check_random_state(self.random_state)
         fold = deal(labels, self.cv, rng)
@@ -201,29 +223,36 @@ class SERAPHCV(PosteriorLearner):
             )
             return np.empty((0, 0))
         return np.array(
-            [
-                [
-                    _log_likelihood(learned, points[inside], test)
-                    for learned in self._fits(
-                        learner, points[outside], train, _part(graph, outside)
-                    )
-                ]
-                for inside, test, outside, train in splits
-            ]
+            [self._fold_scores(learner, points, graph, journal, *split) for split in splits]
         )
 
-    def _fits(
-        self, learner: SERAPH, points: NDArray, labels: PairLabels, graph: Any
-    ) -> list[dict[str, Any]]:
-        """What is learned with each choice of the weights."""
-        own = _weights(learner, points, labels)
-        found = []
-        for lam_factor, mu_factor in product(self.lam_factors, self.mu_factors):
-            trial = clone(learner).set_params(
-                lam=lam_factor * own["lam"], mu=mu_factor * own["mu"]
-            )
-            found.append(trial._learn(points, labels, graph))
-        return found
+    def _fold_scores(
+        self,
+        learner: SERAPH,
+        points: NDArray,
+        graph: Any,
+        journal: Journal | None,
+        inside: NDArray,
+        test: PairLabels,
+        outside: NDArray,
+        train: PairLabels,
+    ) -> list[float]:
+        """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
+        learn_from, part = points[outside], _part(graph, outside)
+        own = _weights(learner, learn_from, train)
+        scores = []
+        for factors in product(self.lam_factors, self.mu_factors):
+            score = None if journal is None else journal.score(inside, factors)
+            if score is None:
+                trial = clone(learner).set_params(
+                    lam=factors[0] * own["lam"], mu=factors[1] * own["mu"]
+                )
+                learned = trial._learn(learn_from, train, part, journal)
+                score = _log_likelihood(learned, points[inside], test)
+                if journal is not None:
+                    journal.finish(inside, factors, score)
+            scores.append(score)
+        return scores
 
 
 def _weights(learner: SERAPH, points: NDArray, labels: PairLabels) -> dict[str, float]:

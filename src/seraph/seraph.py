@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import advice, solvers
+from . import advice, checkpoint, solvers
 from .base import check_choice, check_number
+from .callback import FitState, Stopped, Watch, check_callback
 from .objective import FullModel, Objective
 from .pairs import PairLabels
 from .posterior import PosteriorLearner
@@ -84,6 +87,16 @@ class SERAPH(PosteriorLearner):
         Relative change of the metric from one M-step to the next at which "em" stops.
     warm_start : bool, default=False
         Whether to start from the metric of the last fit.
+    checkpoint : path, optional
+        File in which the state of the fit is kept, written whole every 30 seconds and when an
+        exception ends the fit. A fit that was killed, started again with the same data and
+        parameters, goes on from there to the same metric, bit for bit on the same machine.
+        The file is removed when the fit is complete, and refused if it is of another fit;
+        `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose` and `n_jobs` may change.
+    callback : callable, optional
+        Called after each iteration with an object that tells ``iteration``, ``objective``,
+        ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of the metric so
+        far. If it raises ``StopIteration`` the fit ends with that metric.
     verbose : int, default=0
         1 prints a line per iteration.
     n_jobs : int, optional
@@ -109,6 +122,8 @@ class SERAPH(PosteriorLearner):
         (Relative to at least a hundredth of the automatic `lam`.)
     converged_ : bool
         Whether the solver met its tolerance.
+    stopped_ : bool
+        Whether `callback` has ended the fit; no warning tells of it.
     n_iter_ : int
         Iterations of the solver, over all M-steps.
     history_ : dict of ndarray
@@ -162,6 +177,8 @@ class SERAPH(PosteriorLearner):
         em_max_iter: int = 50,
         em_tol: float = 1e-3,
         warm_start: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[FitState], object] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -180,6 +197,8 @@ class SERAPH(PosteriorLearner):
         self.em_max_iter = em_max_iter
         self.em_tol = em_tol
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.callback = callback
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -226,11 +245,21 @@ class SERAPH(PosteriorLearner):
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
         advice.warn_of_labels(labels)
         advice.warn_of_scales(points)
-        learned = self._learn(points, labels, graph)
-        self._warn_of_result(learned)
-        return self._learned(X, **learned)
+        parameters = self.get_params()
+        if self.warm_start:
+            parameters["the metric to start from"] = getattr(self, "components_", None)
+        with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
+            learned = self._learn(points, labels, graph, journal)
+            self._warn_of_result(learned)
+            return self._learned(X, **learned)
 
-    def _learn(self, points: NDArray, labels: PairLabels, graph: Any = None) -> dict[str, Any]:
+    def _learn(
+        self,
+        points: NDArray,
+        labels: PairLabels,
+        graph: Any = None,
+        journal: checkpoint.Journal | None = None,
+    ) -> dict[str, Any]:
         """What there is to learn, as attributes; nothing is written and nobody is warned."""
         solver = "low-rank" if self.solver == "auto" else self.solver
         with one_blas_thread():
@@ -245,8 +274,12 @@ class SERAPH(PosteriorLearner):
                 graph=graph,
                 rescale=solver != "projected-gradient",
             )
+            if journal is not None:
+                sweep = journal.recorded(problem.sweep, problem.space.points, problem.terms)
+                problem = replace(problem, sweep=sweep)
             objective = problem.objective(self.lam)
-            found, s = self._solve(objective, partial(self._start, problem, solver), solver)
+            start = partial(self._start, problem, solver)
+            found, s = self._solve(objective, start, solver, problem.space.to_features)
         P = found.P / np.sqrt(s) if s > 0.0 else found.P
         return {
             "components": problem.space.to_features(P).astype(points.dtype),
@@ -257,6 +290,7 @@ class SERAPH(PosteriorLearner):
             "objective_": found.value,
             "optimality_gap_": found.gap,
             "converged_": found.converged,
+            "stopped_": found.stopped,
             "n_iter_": max(1, len(found.steps)),
             "history_": found.history,
             "n_similar_": labels.n_similar,
@@ -278,6 +312,8 @@ class SERAPH(PosteriorLearner):
         check_number("tol", self.tol, low=0)
         check_number("em_max_iter", self.em_max_iter, low=1, integer=True)
         check_number("em_tol", self.em_tol, low=0)
+        checkpoint.check_checkpoint(self.checkpoint)
+        check_callback(self.callback)
         if self.n_components is not None and self.solver in ("spg", "projected-gradient"):
             raise ValueError(
                 f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "
@@ -309,7 +345,11 @@ class SERAPH(PosteriorLearner):
         )
 
     def _solve(
-        self, objective: Objective, start: Callable[[float], NDArray], solver: str
+        self,
+        objective: Objective,
+        start: Callable[[float], NDArray],
+        solver: str,
+        to_features: Callable[[NDArray], NDArray],
     ) -> tuple[solvers.Result, float]:
         """The best metric, times the scale `s` = -kappa; and the scale."""
         settings = {"max_iter": self.max_iter, "tol": self.tol}
@@ -318,26 +358,41 @@ class SERAPH(PosteriorLearner):
             "spg": solvers.spg,
             "projected-gradient": solvers.projected_gradient,
         }
+        watch = Watch(self.callback, to_features, objective.scale)
 
         def solve(objective: solvers.Objective, P: NDArray) -> solvers.Result:
-            watch = Progress(type(self).__name__, self.max_iter) if self.verbose else _silent
-            return methods[solver](objective, P, callback=watch, **settings)
+            progress: Callable[..., None] | None = None
+            if self.verbose:
+                progress = Progress(type(self).__name__, self.max_iter)
 
-        if self.gamma is not None:
-            model = FullModel(objective, float(self.gamma))
-            return solvers.over_scale(model, solve, start, tol=self.tol)
-        if self.algorithm == "direct":
-            return solve(objective, start(1.0)), 1.0
-        found = solvers.em(
-            objective.m_step, solve, start(1.0), max_iter=self.em_max_iter, tol=self.em_tol
-        )
-        return found, 1.0
+            def after_iteration(step: solvers.Step, P: NDArray) -> None:
+                if progress is not None:
+                    progress(step)
+                watch(objective, step, P)
+
+            return methods[solver](objective, P, callback=after_iteration, **settings)
+
+        model = FullModel(objective, float(self.gamma or 0.0))  # (7) has no prior: weight 0
+        try:
+            if self.gamma is not None:
+                return solvers.over_scale(model, solve, start, tol=self.tol)
+            if self.algorithm == "direct":
+                return solve(objective, start(1.0)), 1.0
+            found = solvers.em(
+                objective.m_step, solve, start(1.0), max_iter=self.em_max_iter, tol=self.em_tol
+            )
+            return found, 1.0
+        except Stopped as stopped:
+            found, s = stopped.result, stopped.s
+            return replace(found, value=found.value - model.prior(s)), s
 
     def _warn_of_result(self, learned: dict[str, Any]) -> None:
         if learned["kappa_"] == 0.0:
             advice.warn_of_kappa_zero(float(self.gamma or 0.0))
         elif len(learned["components"]) == 0:
             advice.warn_of_rank_zero()
+        if learned["stopped_"]:
+            return
         n_iter, gap = len(learned["history_"]["step"]), learned["optimality_gap_"]
         iterations = f"{n_iter} iterations, optimality gap {gap:.1e}"
         if learned["lam_"] == 0.0 and self.lam != "auto" and self.solver != "projected-gradient":
@@ -347,7 +402,3 @@ class SERAPH(PosteriorLearner):
         elif not learned["converged_"]:
             remedy = "em_max_iter or max_iter" if self.algorithm == "em" else "max_iter"
             advice.warn_of_early_stop(iterations=iterations, remedy=remedy)
-
-
-def _silent(step: solvers.Step) -> None:
-    pass

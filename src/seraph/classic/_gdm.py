@@ -272,7 +272,7 @@ def _full(objective: _Distances, max_iter: int, tol: float) -> tuple[NDArray, in
     return found.P / np.linalg.norm(found.P), len(found.steps)
 
 
-def _silent(step: solvers.Step) -> None:
+def _silent(step: solvers.Step, P: NDArray) -> None:
     pass
 
 

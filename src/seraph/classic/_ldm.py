@@ -276,7 +276,7 @@ def maximise(
             if gain >= 0.5 * bound(near, far, step, lam, width) or width <= safe:
                 break
             width = max(width / 3.0, safe)
-        if gain < 0.0:  # only rounding can bring this about
+        if gain < 0.0 or not step.any():  # rounding errors are all that is left to gain
             break
         bend = float(step @ (slope - (new_far - new_near - lam)))
         widest = 10.0 * width

@@ -306,7 +306,8 @@ def trace_ratio(
     >>> found.history[-1]  # (3 + 8) / (1 + 2)
     3.66...
     """
-    ratio = float(np.trace(numerator) / max(np.trace(denominator), np.finfo(float).tiny))
+    with np.errstate(divide="ignore", over="ignore"):  # infinity is the right answer
+        ratio = float(np.trace(numerator) / np.trace(denominator))
     history = [ratio]
     values, vectors = np.linalg.eigh(denominator)
     null = vectors[:, values <= _ROUNDING * np.trace(numerator + denominator)]

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from html import escape
 from typing import TYPE_CHECKING
 
+from ..page import image, page, plain_table
 from .methods import METHODS
 from .tables import Table, claims, methods_of, tasks_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1a202c; margin: 2rem auto; max-width: 76rem;
-       padding: 0 1rem; }
-h1 { font-size: 1.7rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.86rem; }
-th, td { padding: 0.3rem 0.65rem; text-align: right; border-bottom: 1px solid #e2e8f0; }
-th:first-child, td:first-child { text-align: left; white-space: nowrap; }
-thead th { border-bottom: 2px solid #4a5568; }
-td small { display: block; color: #718096; }
-td.best { background: #ebf8f0; font-weight: 600; } td.best small { font-weight: 400; }
-img { max-width: 100%; height: auto; }
-footer { margin-top: 3rem; color: #718096; font-size: 0.85rem; }
-"""
 
 
 def html_report(
@@ -60,21 +44,14 @@ def html_report(
             "<h2>Table 1. The tasks</h2>",
             "<p>Mean numbers of similar and dissimilar pairs over our samplings; the paper's "
             "in brackets.</p>",
-            _plain_table(sizes),
+            plain_table(sizes),
         ]
     if table:
         parts += _table2(table)
     for caption, figure in (figures or {}).items():
-        parts += [f"<h2>{escape(caption)}</h2>", _image(figure, caption)]
-    facts = ", ".join(f"{escape(k)} {escape(str(v))}" for k, v in description.items())
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<title>SERAPH reproduced</title>\n<link rel='icon' href='data:,'>\n"
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(parts)
-        + f"\n<footer>{facts}</footer>\n</body>\n</html>\n"
-    )
+        parts += [f"<h2>{escape(caption)}</h2>", image(figure, caption)]
+    facts = ", ".join(f"{key} {value}" for key, value in description.items())
+    return page("SERAPH reproduced", parts, facts)
 
 
 def _table2(table: Table) -> list[str]:
@@ -117,20 +94,3 @@ def _cell(table: Table, method: str, task: str) -> str:
         note = f"<small>{cell.published[0]:.2f}, {cell.difference:+.1f}</small>"
     kind = " class='best'" if cell.best else ""
     return f"<td{kind}>{cell.mean:.2f} ± {cell.spread:.2f}{note}</td>"
-
-
-def _plain_table(rows: list[list[str]]) -> str:
-    head, *body = rows
-    top = "".join(f"<th>{escape(text)}</th>" for text in head)
-    lines = "".join(
-        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in body
-    )
-    table = f"<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
-    return f"<div class='wide'>{table}</div>"
-
-
-def _image(figure: Figure, caption: str) -> str:
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=120)
-    data = base64.b64encode(out.getvalue()).decode()
-    return f"<img alt='{escape(caption, quote=True)}' src='data:image/png;base64,{data}'>"

@@ -113,12 +113,13 @@ class Follower:
         max_rank = self.max_rank or objective.n_features
         steps: list[Step] = []
         here = _Point(P, *objective.by_metric(P))
+        stalled = False
         while True:
             gap = optimality_gap(here.P, here.gradient, objective.scale)
             slope = 2.0 * here.P @ here.gradient
             flat = _relative(slope, here.P, objective.scale) <= 0.5 * self.tol
             done = gap <= self.tol or (flat and len(here.P) == max_rank)
-            if done or len(steps) >= self.max_iter:
+            if done or stalled or len(steps) >= self.max_iter:
                 return Result(here.P, here.value, gap, done, steps)
             P, value = here.P, here.value
             if flat:
@@ -126,7 +127,9 @@ class Follower:
                 if wider is None:
                     return Result(here.P, here.value, gap, False, steps)
                 P, value, slope = wider
+            n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
+            stalled = len(steps) == n_before  # rounding errors are all that is left to gain
             here = self._tidied(objective, P)
 
     def _climb(
@@ -240,5 +243,5 @@ def _relative(slope: NDArray, P: NDArray, scale: float) -> float:
     return float(np.linalg.norm(slope)) / (2.0 * length * scale) if length > 0.0 else 0.0
 
 
-def _silent(step: Step) -> None:
+def _silent(step: Step, P: NDArray) -> None:
     pass

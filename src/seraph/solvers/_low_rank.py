@@ -48,7 +48,7 @@ def low_rank(
     tol : float
         `optimality_gap` at which to stop.
     callback : callable
-        Called with each `Step`.
+        Called with each `Step` and the factor it has led to.
     max_rank : int, optional
         Number of rows that P may have. A metric at this limit counts as converged when it
         is stationary, whatever the full gradient says.
@@ -98,24 +98,27 @@ def _ascend(
         moved = float(np.linalg.norm(x - last["x"]))
         last["x"] = x.copy()
         steps.append(Step(-float(intermediate_result.fun), shape[0], moved, last["slope"]))
-        callback(steps[-1])
+        callback(steps[-1], last["x"].reshape(shape))
         if last["slope"] <= 0.5 * tol:
             raise StopIteration
 
-    found = minimize(
-        negative,
-        P.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=after_iteration,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter,
-            "maxcor": _CORRECTIONS,
-            "gtol": 0.0,
-            "ftol": 0.0,
-        },
-    )
+    # (A metric on its way to zero ends in steps whose squares are zero: scipy divides by them,
+    # for an inverse Hessian that is not used.)
+    with np.errstate(over="ignore", divide="ignore"):
+        found = minimize(
+            negative,
+            P.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=after_iteration,
+            options={
+                "maxiter": max_iter,
+                "maxfun": 20 * max_iter,
+                "maxcor": _CORRECTIONS,
+                "gtol": 0.0,
+                "ftol": 0.0,
+            },
+        )
     return found.x.reshape(shape), last["slope"] <= tol
 
 

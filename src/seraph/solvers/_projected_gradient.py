@@ -35,7 +35,7 @@ def projected_gradient(
     tol : float
         Smallest change of the metric that is worth going on.
     callback : callable
-        Called with each `Step`.
+        Called with each `Step` and the factor it has led to.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def projected_gradient(
         change = float(np.linalg.norm(A_next - A))
         A, P, value, gradient = A_next, P_next, value_next, gradient_next
         steps.append(Step(value, len(P), step))
-        callback(steps[-1])
+        callback(steps[-1], P)
         if change < tol:
             converged = True
             break

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 # Eigenvalues below this fraction of the largest are rounding errors of a zero.
 _RANK_TOLERANCE = 1e-10
+# Squared lengths below this have lost their digits: a metric on its way to zero is there.
+_TINY = np.finfo(np.float64).tiny
 
 
 def project_psd(A: NDArray) -> tuple[NDArray, NDArray]:
@@ -30,7 +32,7 @@ def compress(P: NDArray, tolerance: float = _RANK_TOLERANCE) -> NDArray:
     if P.size == 0:
         return P[:0]
     _, lengths, directions = np.linalg.svd(P, full_matrices=False)
-    keep = lengths**2 > tolerance * lengths[0] ** 2
+    keep = lengths**2 > max(tolerance * lengths[0] ** 2, _TINY)
     return lengths[keep, np.newaxis] * directions[keep]
 
 

@@ -38,7 +38,8 @@ class Step:
     gap: float | None = None
 
 
-Callback = Callable[[Step], None]
+# Called after each iteration, with the factor that it has reached.
+Callback = Callable[[Step, NDArray], None]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Result:
         Whether the solver met its own stopping rule.
     steps : list of Step
         The iterations.
+    stopped : bool, default=False
+        Whether it was told to stop.
     """
 
     P: NDArray
@@ -64,6 +67,7 @@ class Result:
     gap: float
     converged: bool
     steps: list[Step]
+    stopped: bool = False
 
     @property
     def history(self) -> dict[str, NDArray]:

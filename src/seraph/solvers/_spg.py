@@ -39,7 +39,7 @@ def spg(
     tol : float
         `optimality_gap` at which to stop.
     callback : callable
-        Called with each `Step`.
+        Called with each `Step` and the factor it has led to.
 
     Returns
     -------
@@ -70,6 +70,6 @@ def spg(
         if value >= best[0] or gap <= tol:
             best = value, P, gap
         steps.append(Step(value, len(P), taken, gap))
-        callback(steps[-1])
+        callback(steps[-1], P)
     value, P, gap = best
     return Result(P, value, gap, gap <= tol, steps)

@@ -1,0 +1,56 @@
+"""The command ``seraph`` and ``python -m seraph``: the whole one, or the demo where it is bare.
+
+An installation without extras has no typer; it can still show what it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from ._version import __version__
+
+
+def main() -> None:
+    """Run the command line, or as much of it as the installed packages allow."""
+    if find_spec("typer") and find_spec("rich"):
+        from .cli import main as whole
+
+        whole()
+    else:
+        _bare(sys.argv[1:])
+
+
+def _bare(arguments: Sequence[str]) -> None:
+    """The demo, without any package of the extras."""
+    parser = argparse.ArgumentParser(
+        prog="seraph",
+        description="Semi-supervised metric learning. This is a bare installation: for the other "
+        "commands, pip install 'seraph-learn[cli]'.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command")
+    demo = commands.add_parser("demo", help="Learn a metric of handwritten digits from 10 labels.")
+    demo.add_argument("--samplings", type=int, default=20, help="Number of random samplings.")
+    demo.add_argument(
+        "--picture", type=Path, default=Path("demo.png"), help="Where to write the picture."
+    )
+    first = next((word for word in arguments if not word.startswith("-")), "demo")
+    if first != "demo":
+        parser.error(f"{first} needs a few packages more: pip install 'seraph-learn[cli]'")
+    chosen = parser.parse_args(arguments)
+    if chosen.command is None:
+        parser.print_help()
+        return
+    if chosen.samplings < 1:
+        demo.error(f"--samplings must be 1 or more; got {chosen.samplings}")
+    from .demo import main as run_demo
+
+    run_demo(chosen.samplings, chosen.picture)
+
+
+if __name__ == "__main__":
+    main()

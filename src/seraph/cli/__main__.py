@@ -1,0 +1,5 @@
+"""``python -m seraph.cli``."""
+
+from . import main
+
+main()

@@ -1,0 +1,173 @@
+"""Our learners in terms of ONNX operators: the converters that skl2onnx calls.
+
+Sums over rows are products with ones, whose operator has not changed since its first version.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernel import KernelMap
+
+# Kernels that a few operators make.
+KERNELS = ("linear", "poly", "polynomial", "rbf")
+
+
+def linear_shapes(operator: Any) -> None:
+    """Shape of what a learner's transform gives, for skl2onnx."""
+    rank = operator.raw_operator.components_.shape[0]
+    input_type = operator.inputs[0].type
+    operator.outputs[0].type = type(input_type)([input_type.shape[0], rank])
+
+
+def convert_linear(scope: Any, operator: Any, container: Any) -> None:
+    """Graph of ``X @ components_.T``."""
+    ops, version = _ops(), container.target_opset
+    P = operator.raw_operator.components_.astype(_dtype(operator))
+    ops.OnnxMatMul(
+        operator.inputs[0], P.T.copy(), op_version=version, output_names=operator.outputs
+    ).add_to(scope, container)
+
+
+def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
+    """Graph of KernelSERAPH, in double precision as in scikit-learn.
+
+    The map from the kernel's values to coordinates is affine, so that what it makes of zero
+    and of the unit vectors is all there is to know of it.
+    """
+    ops, version = _ops(), container.target_opset
+    learner = operator.raw_operator
+    units = np.eye(len(learner.kernel_map_.landmarks))
+    P = learner.components_.astype(np.float64)
+    offset = learner.kernel_map_.projection.transform(np.zeros_like(units[:1])) @ P.T
+    slope = learner.kernel_map_.projection.transform(units) @ P.T - offset
+    X = ops.OnnxCast(operator.inputs[0], to=_proto(np.float64), op_version=version)
+    values = _kernel_values(learner.kernel_map_, X, learner.n_features_in_, version)
+    mapped = ops.OnnxAdd(
+        ops.OnnxMatMul(values, slope, op_version=version), offset, op_version=version
+    )
+    ops.OnnxCast(
+        mapped, to=_proto(_dtype(operator)), op_version=version, output_names=operator.outputs
+    ).add_to(scope, container)
+
+
+def neighbors_shapes(operator: Any) -> None:
+    """Types and shapes of the classes and of their probabilities, for skl2onnx."""
+    types = import_module("skl2onnx.common.data_types")
+    input_type = operator.inputs[0].type
+    classes = _classes(operator.raw_operator.classes_)
+    kind = types.StringTensorType if classes.dtype.kind == "U" else types.Int64TensorType
+    n = input_type.shape[0]
+    operator.outputs[0].type = kind([n])
+    operator.outputs[1].type = type(input_type)([n, len(classes)])
+
+
+def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
+    """Graph of MetricNeighborsClassifier: the learner's, and the vote of the neighbours."""
+    ops, version = _ops(), container.target_opset
+    sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
+    model = operator.raw_operator
+    known = model.neighbors_._fit_X.astype(np.float64)
+    codes = np.eye(len(model.classes_))[model.neighbors_._y]
+    k = model.neighbors_.n_neighbors
+
+    mapped = sub_estimator(model.learner_, operator.inputs[0], op_version=version)
+    Z = ops.OnnxCast(mapped, to=_proto(np.float64), op_version=version)
+    inner = ops.OnnxMatMul(Z, -2.0 * known.T, op_version=version)
+    # The squared distance but for a term that is the same for all neighbours of a point.
+    order = ops.OnnxAdd(inner, (known**2).sum(axis=1), op_version=version)
+    rows = ops.OnnxTopK(order, np.array([k]), largest=0, op_version=version)[1]
+    vote = ops.OnnxGather(codes, rows, axis=0, op_version=version)  # points, neighbours, classes
+    weights = np.ones((1, k))
+    if model.neighbors_.weights == "distance":
+        weights = _inverse_distances(Z, known, rows, version)
+    votes = ops.OnnxReshape(
+        ops.OnnxMatMul(weights, vote, op_version=version),
+        np.array([-1, len(model.classes_)]),
+        op_version=version,
+    )
+    total = ops.OnnxMatMul(votes, np.ones((len(model.classes_), 1)), op_version=version)
+    best = ops.OnnxArgMax(votes, axis=1, keepdims=0, op_version=version)
+    ops.OnnxGather(
+        _classes(model.classes_),
+        best,
+        axis=0,
+        op_version=version,
+        output_names=operator.outputs[:1],
+    ).add_to(scope, container)
+    ops.OnnxCast(
+        ops.OnnxDiv(votes, total, op_version=version),
+        to=_proto(_dtype(operator)),
+        op_version=version,
+        output_names=operator.outputs[1:],
+    ).add_to(scope, container)
+
+
+def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int) -> Any:
+    """Values of the kernel between points and landmarks.
+
+    Factors of a product stand in its matrix: onnxruntime would round one that follows it to
+    single precision.
+    """
+    ops = _ops()
+    landmarks = kernel_map.landmarks
+    settings = {"gamma": 1.0 / n_features, "degree": 3.0, "coef0": 1.0} | kernel_map.parameters
+    gamma, degree, coef0 = (np.array([settings[s]], dtype=np.float64) for s in settings)
+    if kernel_map.kernel == "linear":
+        return ops.OnnxMatMul(X, landmarks.T.copy(), op_version=version)
+    if kernel_map.kernel == "rbf":
+        squares = ops.OnnxMatMul(
+            ops.OnnxMul(X, X, op_version=version), np.ones((n_features, 1)), op_version=version
+        )
+        cross = ops.OnnxMatMul(X, -2.0 * landmarks.T, op_version=version)
+        d2 = ops.OnnxAdd(
+            ops.OnnxAdd(squares, cross, op_version=version),
+            (landmarks**2).sum(axis=1),
+            op_version=version,
+        )
+        d2 = ops.OnnxMax(d2, np.array([0.0]), op_version=version)
+        return ops.OnnxExp(ops.OnnxMul(d2, -gamma, op_version=version), op_version=version)
+    inner = ops.OnnxMatMul(X, gamma * landmarks.T, op_version=version)
+    return ops.OnnxPow(ops.OnnxAdd(inner, coef0, op_version=version), degree, op_version=version)
+
+
+def _inverse_distances(Z: Any, known: NDArray, rows: Any, version: int) -> Any:
+    """Weights of the neighbours; where some are at distance 0, these alone have any."""
+    ops = _ops()
+    rank = known.shape[1]
+    near = ops.OnnxGather(known, rows, axis=0, op_version=version)  # points, neighbours, rank
+    points = ops.OnnxReshape(Z, np.array([-1, 1, rank]), op_version=version)
+    away = ops.OnnxSub(near, points, op_version=version)
+    d2 = ops.OnnxMatMul(
+        ops.OnnxMul(away, away, op_version=version), np.ones((rank, 1)), op_version=version
+    )
+    d2 = ops.OnnxTranspose(d2, perm=[0, 2, 1], op_version=version)  # points, 1, neighbours
+    same = ops.OnnxEqual(d2, np.array([0.0]), op_version=version)
+    same = ops.OnnxCast(same, to=_proto(np.float64), op_version=version)
+    any_same = ops.OnnxReduceMaxApi18(same, axes=[2], keepdims=1, op_version=version)
+    any_same = ops.OnnxCast(any_same, to=_proto(np.bool_), op_version=version)
+    floor = ops.OnnxMax(d2, np.array([np.finfo(np.float64).tiny]), op_version=version)
+    inverse = ops.OnnxReciprocal(ops.OnnxSqrt(floor, op_version=version), op_version=version)
+    return ops.OnnxWhere(any_same, same, inverse, op_version=version)
+
+
+def _classes(classes: NDArray) -> NDArray:
+    """Names of the classes as ONNX has them: whole numbers or text."""
+    return classes.astype(str if classes.dtype.kind in "OU" else np.int64)
+
+
+def _dtype(operator: Any) -> Any:
+    return import_module("skl2onnx.common.data_types").guess_numpy_type(operator.inputs[0].type)
+
+
+def _proto(dtype: Any) -> int:
+    return import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+
+def _ops() -> ModuleType:
+    return import_module("skl2onnx.algebra.onnx_ops")

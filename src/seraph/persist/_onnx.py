@@ -1,0 +1,147 @@
+"""Models as ONNX graphs, by skl2onnx."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from .. import classic
+from ..base import MahalanobisLearner
+from ..kernel import KernelSERAPH
+from ..neighbors import MetricNeighborsClassifier
+from ..selection import SERAPHCV
+from ..seraph import SERAPH
+from . import _graphs
+
+_LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))
+
+
+def to_onnx(
+    model: BaseEstimator, *, dtype: DTypeLike = np.float32, target_opset: int | None = None
+) -> Any:
+    """Make an ONNX graph of a fitted model, to be run without seraph and without Python.
+
+    The graph has one input, "X" of shape (n_samples, n_features), for any number of rows. Its
+    output is what ``transform`` gives; of a classifier, the classes and then the
+    probabilities.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted learner of seraph, `MetricNeighborsClassifier`, or a pipeline with one and with
+        steps that skl2onnx knows, such as the scalers of scikit-learn. Of `KernelSERAPH`, one
+        with a linear, poly or rbf kernel.
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the input, and of the numbers that come out.
+    target_opset : int, optional
+        Version of the ONNX operators, for a runtime that is older than skl2onnx; None is the
+        newest that it knows.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The graph; its ``SerializeToString()`` are the bytes of an ``.onnx`` file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> import seraph
+    >>> from seraph import SERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
+    >>> learner = SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> graph = seraph.to_onnx(learner)
+    >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
+    >>> (Z,) = session.run(None, {"X": X})
+    >>> bool(np.allclose(Z, learner.transform(X), atol=1e-6))
+    True
+    """
+    skl2onnx = _skl2onnx()
+    if isinstance(model, type) or not isinstance(model, BaseEstimator):
+        raise ValueError(f"model must be a fitted estimator, such as a SERAPH; got {model!r}.")
+    check_is_fitted(model)
+    types = skl2onnx.common.data_types
+    inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
+    if np.dtype(dtype).name not in inputs:
+        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}.")
+    _check_parts(model)
+    for learner in _LINEAR:
+        _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
+    _register(skl2onnx, KernelSERAPH, _graphs.linear_shapes, _graphs.convert_kernel)
+    _register(
+        skl2onnx, MetricNeighborsClassifier, _graphs.neighbors_shapes, _graphs.convert_neighbors
+    )
+    # Without the option, the probabilities of scikit-learn's classifiers come as dictionaries.
+    last = _last(model)
+    plain = is_classifier(last) and not isinstance(last, MetricNeighborsClassifier)
+    try:
+        return skl2onnx.convert_sklearn(
+            model,
+            initial_types=[("X", inputs[np.dtype(dtype).name]([None, _n_features(model)]))],
+            options={id(last): {"zipmap": False}} if plain else None,
+            target_opset=target_opset,
+        )
+    except RuntimeError as error:  # of which those of skl2onnx are
+        raise ValueError(
+            f"A part of this {type(model).__name__} has no ONNX graph that skl2onnx knows of: "
+            f"{error}"
+        ) from error
+
+
+def _check_parts(part: Any) -> None:
+    """Refuse what would make no graph, or a wrong one."""
+    if isinstance(part, KernelSERAPH) and part.kernel_map_.kernel not in _graphs.KERNELS:
+        raise ValueError(
+            "There is no ONNX graph of a KernelSERAPH with "
+            f"kernel={part.kernel_map_.kernel!r}. Fit it with one of "
+            f"{', '.join(_graphs.KERNELS)}."
+        )
+    if isinstance(part, MahalanobisLearner) and len(part.components_) == 0:
+        raise ValueError(
+            f"This {type(part).__name__} has learned a metric of rank 0: there is nothing to "
+            "compute. Lower lam, or add labels, and fit it again."
+        )
+    # The weights are lost in the graph that skl2onnx 1.18 to 1.20 makes.
+    if isinstance(part, KNeighborsClassifier) and part.weights != "uniform":
+        raise ValueError(
+            f"skl2onnx makes a wrong graph of KNeighborsClassifier(weights={part.weights!r}). Use "
+            'weights="uniform", or MetricNeighborsClassifier in place of the pipeline\'s last '
+            "two steps."
+        )
+    for _, step in getattr(part, "steps", ()):
+        _check_parts(step)
+    if isinstance(part, MetricNeighborsClassifier):
+        _check_parts(part.learner_)
+
+
+def _n_features(model: BaseEstimator) -> int:
+    """Number of features of the first step that is not passed through."""
+    for _, step in getattr(model, "steps", ()):
+        if isinstance(step, BaseEstimator):
+            return _n_features(step)
+    return model.n_features_in_
+
+
+def _last(model: BaseEstimator) -> BaseEstimator:
+    return _last(model.steps[-1][1]) if hasattr(model, "steps") else model
+
+
+def _register(skl2onnx: ModuleType, learner: type, shapes: Any, convert: Any) -> None:
+    skl2onnx.update_registered_converter(learner, f"Seraph{learner.__name__}", shapes, convert)
+
+
+def _skl2onnx() -> ModuleType:
+    try:
+        import_module("onnx")
+        return import_module("skl2onnx")
+    except ImportError as error:
+        raise ImportError(
+            "ONNX graphs need skl2onnx: pip install 'seraph-learn[onnx]'."
+        ) from error

@@ -1,0 +1,73 @@
+"""The estimators within a model, and what they need on the way to a file and back."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier, NearestNeighbors
+from sklearn.utils import check_consistent_length
+
+from ._trusted import is_object
+
+_TREES = {"kd_tree": KDTree, "ball_tree": BallTree}
+
+
+def changed(value: Any, change: Callable[[BaseEstimator], None]) -> Any:
+    """Copy of a model with a `change` made to each estimator in it; arrays are shared."""
+    if is_object(value):
+        part = copy.copy(value)
+        for name, inner in vars(part).items():
+            vars(part)[name] = changed(inner, change)
+        if isinstance(part, BaseEstimator):
+            change(part)
+        return part
+    if type(value) is dict:
+        return {key: changed(inner, change) for key, inner in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(changed(inner, change) for inner in value)
+    return value
+
+
+def to_file(part: BaseEstimator) -> None:
+    """Put what does not belong in a file in terms that do.
+
+    The search tree of nearest neighbours is made of row numbers that compiled code follows
+    unchecked, and is soon made anew: its kind takes its place, and the search is exhaustive.
+    The truth values of numpy have one name in its version 1 and another in 2.
+    """
+    for name, value in vars(part).items():
+        if isinstance(value, np.bool_):
+            setattr(part, name, bool(value))
+        elif isinstance(value, os.PathLike):
+            setattr(part, name, os.fspath(value))
+    if _has_tree(part):
+        part._tree, part._fit_method = part._fit_method, "brute"
+
+
+def from_file(part: BaseEstimator) -> None:
+    """Put back what was left out, and add the parameters that are newer than the file."""
+    for name, parameter in inspect.signature(type(part).__init__).parameters.items():
+        if parameter.default is not inspect.Parameter.empty:
+            vars(part).setdefault(name, parameter.default)
+    if isinstance(part, KNeighborsClassifier) and "_y" in vars(part):
+        check_consistent_length(part._fit_X, part._y)  # scikit-learn relies on it
+    if _has_tree(part):
+        part._fit_method = part._tree
+        part._tree = _TREES[part._fit_method](
+            part._fit_X,
+            part.leaf_size,
+            metric=part.effective_metric_,
+            **part.effective_metric_params_,
+        )
+
+
+def _has_tree(part: BaseEstimator) -> bool:
+    if not isinstance(part, KNeighborsClassifier | NearestNeighbors):
+        return False
+    return getattr(part, "_tree", None) is not None

@@ -1,0 +1,154 @@
+"""Text tables: bytes to named columns of text, with every oddity refused by its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from itertools import islice
+from typing import Any
+
+_SEPARATORS = (",", ";", "\t", "|")
+# A field may be long, but where one quotation mark swallows a file it is no field.
+_LONGEST_NAME = 10_000
+
+
+def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
+    r"""Columns of a text table by their names, as pyarrow's arrays of text.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    separator : str, optional
+        What stands between cells; found from the first two rows if not given.
+
+    Returns
+    -------
+    dict of str to pyarrow.ChunkedArray
+        Columns, in their order. Nothing is taken for a number or for missing yet.
+
+    Examples
+    --------
+    >>> parse_csv(b"a;b\n1,5;x\n")["a"].to_pylist()
+    ['1,5']
+    """
+    text = _decoded(data)
+    if separator is None:
+        separator = _separator(text)
+    columns = _columns(text, separator)
+    if not columns:
+        raise ValueError("the file is empty.")
+    names = [column[0].as_py().strip() for column in columns]
+    _check_names(names)
+    return {
+        name or f"unnamed_{number}": column.slice(1)
+        for number, (name, column) in enumerate(zip(names, columns, strict=True), start=1)
+    }
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("the text is UTF-16: save it as UTF-8.")
+    if b"\0" in data:
+        raise ValueError("it holds NUL bytes, which no text table does: is it another format?")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"line {line} is not UTF-8 (byte 0x{data[error.start]:02x}): save the table as UTF-8."
+        ) from None
+    if text.count('"') % 2:
+        raise ValueError("a quotation mark is opened and never closed.")
+    return text
+
+
+def _records(text: str, separator: str) -> Any:
+    """Rows as lists of cells, by Python's own reader; ``line_num`` says where it stands."""
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+
+
+def _separator(text: str) -> str:
+    """The separator that gives the first two rows the same number of cells, and most of them."""
+    best = (False, 1, ",")
+    for separator in _SEPARATORS:
+        try:
+            rows = list(islice((row for row in _records(text, separator) if row), 2))
+        except csv.Error:
+            continue
+        if rows and len(rows[0]) > 1:
+            found = (len(rows[-1]) == len(rows[0]), len(rows[0]), separator)
+            best = max(best, found, key=lambda f: f[:2])
+    return best[2]
+
+
+def _columns(text: str, separator: str) -> list[Any]:
+    """All cells, the header's too, column by column."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    try:
+        header: list[str] = next((row for row in _records(text, separator) if row), [])
+    except csv.Error as error:
+        raise ValueError(f"the header cannot be read ({error}).") from None
+    if not header:
+        return []
+    data = text.encode() + b"\n"  # a header without a line's end is no row to pyarrow
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            # One block: a row that is longer than a block is an error to pyarrow.
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False,
+                block_size=min(max(len(data), 1 << 20), 2**31 - 1),
+                autogenerate_column_names=True,
+            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types={f"f{k}": pa.string() for k in range(len(header))},
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise ValueError(_ragged(text, separator, len(header)) or f"{error}.") from None
+    return table.columns
+
+
+def _ragged(text: str, separator: str, width: int) -> str | None:
+    """Where the first row with too few or too many cells stands, in words."""
+    records = _records(text, separator)
+    try:
+        for row in records:
+            if row and len(row) != width:
+                return (
+                    f"line {records.line_num} has {len(row)} cells, but the header has {width}: "
+                    "correct that line (a cell that holds the separator needs quotation marks)."
+                )
+    except csv.Error as error:
+        return f"line {records.line_num} cannot be read ({error})."
+    return None
+
+
+def _check_names(names: list[str]) -> None:
+    named = [name for name in names if name]
+    if any(len(name) > _LONGEST_NAME for name in named):
+        raise ValueError("the first line is too long for a header: is it a text table at all?")
+    numbers = [
+        name for name in named if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", name)
+    ]
+    if numbers and len(numbers) == len(named) and not all(map(str.isdecimal, numbers)):
+        raise ValueError(
+            f"the first line holds numbers ({numbers[0]}, ...) where the names of the columns "
+            "should be: add a header line."
+        )
+    check_distinct(named)
+
+
+def check_distinct(names: list[str]) -> None:
+    """Refuse a name that two columns have."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"two columns are called {name!r}: rename one of them.")
+        seen.add(name)

@@ -1,0 +1,83 @@
+"""What runs here: the versions and the hardware that a report of a problem should name."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from threadpoolctl import threadpool_info
+
+from ._version import __version__
+
+_NEEDED = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
+_OPTIONAL = (
+    "matplotlib",
+    "skops",
+    "skl2onnx",
+    "onnx",
+    "onnxruntime",
+    "typer",
+    "rich",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "numba",
+    "torch",
+    "dask",
+)
+
+
+def show_versions() -> None:
+    """Print the versions of seraph and of what it uses, and what it runs on.
+
+    Paste it into a report of a problem. No optional package is imported for it.
+
+    Examples
+    --------
+    >>> import seraph
+    >>> seraph.show_versions()
+    System:
+        python ...
+    """
+    sections = {
+        "System": [
+            ("python", sys.version.replace("\n", " ")),
+            ("executable", sys.executable),
+            ("machine", platform.platform()),
+            ("cores", str(os.cpu_count())),
+            ("CUDA driver", "found" if _has_cuda_driver() else "none"),
+        ],
+        "Packages": [
+            ("seraph", __version__),
+            *((name, _installed(name)) for name in (*_NEEDED, *_OPTIONAL)),
+        ],
+        "Threads": [
+            (pool["internal_api"], f"{pool['num_threads']} ({Path(pool['filepath']).name})")
+            for pool in threadpool_info()
+        ],
+    }
+    for title, lines in sections.items():
+        print(f"{title}:")
+        for name, value in lines:
+            print(f"    {name:<15} {value}")
+        print()
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _has_cuda_driver() -> bool:
+    """Whether the system has NVIDIA's driver; torch would tell, in seconds."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,47 @@
+"""Make the kept models anew: ``python tests/data/keep_models.py FOLDER``.
+
+Each is saved with the rows it is asked about and what it answered. They are made with the
+oldest versions that seraph supports, and stay as they are: a file that was written once must
+load for ever. A new version adds models, in a folder of its own.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import seraph
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier
+from seraph.classic import LMNN
+
+MODELS = {
+    "pipeline": make_pipeline(StandardScaler(), SERAPH()),
+    "kernel": KernelSERAPH(gamma=0.5, n_components=2),
+    "landmarks": KernelSERAPH(kernel="poly", degree=2, n_landmarks=8),
+    "cv": SERAPHCV(SERAPH(max_iter=100), lam_factors=(0.5, 1.0, 2.0), cv=3),
+    "lmnn": LMNN(),
+    "neighbors": MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
+}
+
+
+def main(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 12)
+    X = rng.normal(size=(36, 3)) + np.eye(3)[truth] * 3.0
+    y = np.where(np.arange(36) % 2 == 0, truth, -1)
+    table = pd.DataFrame(X, columns=["length", "width", "weight"])
+    asked = rng.normal(size=(7, 3)) + 1.0
+    for name, model in MODELS.items():
+        named = name == "pipeline"
+        model.fit(table if named else X, y)
+        seraph.save(model, folder / f"{name}.skops")
+        rows = pd.DataFrame(asked, columns=table.columns) if named else asked
+        answer = model.predict(rows) if hasattr(model, "predict") else model.transform(rows)
+        np.savez(folder / f"{name}.npz", asked=asked, answer=answer)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,32 @@
+"""Whatever comes in, a sound metric comes out, or an error that says what is wrong."""
+
+import numpy as np
+from hypothesis import event, given
+from strategies import cases, examples, parameters, wrong_cases
+from trial import attempt, check_metric
+
+from seraph import SERAPH
+
+
+@given(case=cases(), parameters=parameters())
+def test_a_fit_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
+    arguments = case.arguments
+    learner = attempt(lambda: SERAPH(**parameters).fit(**arguments))
+    if isinstance(learner, Exception):
+        event(f"refused: {str(learner)[:40]}")
+        return
+    event("fitted")
+    check_metric(learner, arguments["X"])
+    assert np.isfinite(learner.objective_)
+    assert np.isfinite(learner.optimality_gap_)
+    assert np.all(np.isfinite(learner.history_["objective"]))
+    assert np.isfinite([learner.mu_, learner.lam_, learner.eta_, learner.kappa_]).all()
+    n = case.table.n
+    assert learner.n_similar_ + learner.n_dissimilar_ + learner.n_unlabeled_ == n * (n - 1) // 2
+
+
+@examples(2)
+@given(case=wrong_cases())
+def test_what_is_wrong_is_refused_in_words(case):
+    arguments = case.arguments
+    assert isinstance(attempt(lambda: SERAPH().fit(**arguments)), ValueError | TypeError)

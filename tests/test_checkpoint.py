@@ -1,0 +1,532 @@
+"""Checkpoints: a fit that was ended goes on to where it would have come, and to no other."""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+
+import dask.array as da
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, checkpoint, seraph_path
+from seraph.checkpoint import Journal, fingerprint
+from seraph.pairs import PairLabels
+from seraph.sweep import NumpySweep, PairTerms, Posterior, Sample
+
+SETTINGS = [
+    {},
+    {"solver": "spg"},
+    {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
+    {"algorithm": "em"},
+    {"algorithm": "em", "solver": "spg"},
+    {"gamma": 0.5},
+    {"manifold": 0.1, "n_components": 2},
+]
+
+
+class Interruption(Exception):
+    pass
+
+
+def interrupt_at(iteration):
+    def callback(state):
+        if state.iteration == iteration:
+            raise Interruption
+
+    return callback
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A checkpoint that is written often."""
+    monkeypatch.setattr(checkpoint, "EVERY", 0.05)
+    return tmp_path / "fit.ckpt"
+
+
+@pytest.fixture
+def n_computed(monkeypatch):
+    """A function that says how many sums were computed, not recalled, since it was last called."""
+    computed = []
+    sums = Journal.sums
+
+    def counted(journal, key, compute):
+        def counted_compute():
+            computed.append(key)
+            return compute()
+
+        return sums(journal, key, counted_compute)
+
+    def n_since():
+        n = len(computed)
+        computed.clear()
+        return n
+
+    monkeypatch.setattr(Journal, "sums", counted)
+    return n_since
+
+
+def begun(learner, file, X, y, iteration=5, **data):
+    """Leave a checkpoint of a fit that an exception has ended."""
+    halting = clone(learner).set_params(checkpoint=file, callback=interrupt_at(iteration))
+    with pytest.raises(Interruption):
+        halting.fit(X, y, **data)
+    assert file.exists()
+
+
+def assert_same_fit(one, other):
+    for name, value in vars(one).items():
+        if not name.endswith("_") or name == "kernel_map_":
+            continue
+        if name == "history_":
+            for key, values in value.items():
+                np.testing.assert_array_equal(values, other.history_[key])
+        else:
+            np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
+
+
+# Going on
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_interrupted_fit_ends_as_an_uninterrupted_one(wine, file, n_computed, setting, dtype):
+    X, y, _ = wine
+    X = X.astype(dtype)
+    plain = SERAPH(**setting).fit(X, y)
+    watched = SERAPH(**setting, checkpoint=file).fit(X, y)
+    n_all = n_computed()
+    begun(SERAPH(**setting), file, X, y)
+    n_before = n_computed()
+    resumed = SERAPH(**setting, checkpoint=file).fit(X, y)
+    assert n_before >= 5
+    assert n_computed() == n_all - n_before
+    assert_same_fit(plain, watched)
+    assert_same_fit(plain, resumed)
+
+
+def test_kernel_fits_go_on_too(wine, file, n_computed):
+    X, y, _ = wine
+    learner = KernelSERAPH(n_landmarks=40)
+    plain = clone(learner).fit(X, y)
+    begun(learner, file, X, y, iteration=plain.n_iter_)
+    n_before = n_computed()
+    resumed = learner.set_params(checkpoint=file).fit(X, y)
+    assert_same_fit(plain, resumed)
+    assert n_computed() <= 4 < n_before  # what comes after the last iteration
+
+
+def test_a_search_goes_on_after_the_fits_that_were_complete(wine, file, n_computed):
+    X, y, y_all = wine
+    y = np.where(np.arange(len(y)) < 40, y_all, -1)
+    search = SERAPHCV(SERAPH(checkpoint=file), lam_factors=(0.5, 1.0, 2.0), cv=3)
+    plain = SERAPHCV(SERAPH(), lam_factors=(0.5, 1.0, 2.0), cv=3).fit(X, y)
+    n_computed()
+    search.fit(X, y)
+    n_all = n_computed()
+    begun_fits = []
+
+    def interrupt_fifth_fit(state):
+        begun_fits.extend([state.iteration] * (state.iteration == 1))
+        if len(begun_fits) == 5 and state.iteration == 4:
+            raise Interruption
+
+    with pytest.raises(Interruption):
+        clone(search).set_params(learner__callback=interrupt_fifth_fit).fit(X, y)
+    n_before = n_computed()
+    first_calls = []
+    search.set_params(learner__callback=lambda s: first_calls.append(s.iteration)).fit(X, y)
+    assert n_computed() == n_all - n_before
+    assert first_calls.count(1) == 6  # five of nine fits, one of them again, and the last
+    assert search.best_params_ == plain.best_params_
+    for name, values in plain.cv_results_.items():
+        np.testing.assert_array_equal(values, search.cv_results_[name])
+    np.testing.assert_array_equal(plain.components_, search.components_)
+    assert not file.exists()
+
+
+def test_a_path_goes_on_where_it_was_left(wine, file, n_computed, monkeypatch):
+    X, y, _ = wine
+    plain = seraph_path(X, y, n_lams=12)
+    seraph_path(X, y, n_lams=12, checkpoint=file)
+    n_all = n_computed()
+    sweep = NumpySweep.__call__
+
+    def interrupt(self, *args):
+        if self.n_sweeps == 30:
+            raise Interruption
+        return sweep(self, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NumpySweep, "__call__", interrupt)
+        with pytest.raises(Interruption):
+            seraph_path(X, y, n_lams=12, checkpoint=file)
+    n_computed()
+    resumed = seraph_path(X, y, n_lams=12, checkpoint=file)
+    assert n_computed() == n_all - 30
+    for one, other in zip(plain.components, resumed.components, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(plain.n_sweeps, resumed.n_sweeps)
+    np.testing.assert_array_equal(plain.optimality_gaps, resumed.optimality_gaps)
+
+
+def test_where_to_stop_may_change_from_one_attempt_to_the_next(wine, file, n_computed):
+    X, y, _ = wine
+    begun(SERAPH(tol=1e-6), file, X, y, iteration=20)
+    n_computed()
+    changed = SERAPH(tol=1e-2, max_iter=150, n_jobs=2, verbose=0, checkpoint=file).fit(X, y)
+    assert n_computed() <= 6
+    assert_same_fit(SERAPH(tol=1e-2).fit(X, y), changed)
+
+
+# Killed processes
+
+SCRIPT = """
+import os, signal, sys, warnings
+import numpy as np
+from sklearn.datasets import load_digits
+from seraph import SERAPH, checkpoint
+
+path, result, way = sys.argv[1:]
+warnings.simplefilter("ignore")  # six M-steps are not enough
+checkpoint.EVERY = checkpoint._PAUSE = 0.0 if way.startswith("die") else 0.1
+X, y = load_digits(return_X_y=True)
+X, y = X[:300] / 16.0, np.where(np.arange(300) < 40, y[:300], -1)
+computed = 0
+sums = checkpoint.Journal.sums
+
+def counted(self, key, compute):
+    def counted_compute():
+        global computed
+        computed += 1
+        return compute()
+    return sums(self, key, counted_compute)
+
+checkpoint.Journal.sums = counted
+n_moved = 0
+replace = os.replace
+
+def die_with_a_half_written_file(source, target):
+    global n_moved
+    n_moved += 1
+    if n_moved == 40:
+        os.truncate(source, os.path.getsize(source) // 2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+
+if way == "die writing":
+    os.replace = die_with_a_half_written_file
+
+def tell(state):
+    print(state.iteration, flush=True)
+
+learner = SERAPH(algorithm="em", em_max_iter=6, callback=tell)
+learner.set_params(checkpoint=None if path == "none" else path).fit(X, y)
+np.savez(result, components=learner.components_, computed=computed)
+"""
+
+
+def run(*arguments):
+    """A process of its own; its output can be read line by line."""
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def finish(*arguments):
+    with run(*arguments) as process:
+        process.communicate(timeout=300)
+    assert process.returncode == 0
+    return np.load(arguments[1])
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    plain = finish("none", folder / "plain.npz", "live")
+    whole = finish(folder / "fit.ckpt", folder / "whole.npz", "live")
+    np.testing.assert_array_equal(plain["components"], whole["components"])
+    return whole
+
+
+@pytest.mark.parametrize("way", ["die at any time", "die writing"])
+def test_a_killed_process_is_taken_up_by_another(tmp_path, uninterrupted, way):
+    file, result = tmp_path / "fit.ckpt", tmp_path / "result.npz"
+    with run(file, result, way) as process:
+        for line in process.stdout:
+            if way == "die at any time" and int(line) == 30:
+                process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert not result.exists()
+    assert file.exists()
+    resumed = finish(file, result, "live")
+    np.testing.assert_array_equal(uninterrupted["components"], resumed["components"])
+    assert 0 < resumed["computed"] <= uninterrupted["computed"] - 30
+    assert not file.exists()
+
+
+# The file
+
+
+def test_the_file_is_gone_when_the_fit_is_complete(wine, file):
+    X, y, _ = wine
+    seen = []
+    SERAPH(checkpoint=str(file), callback=lambda state: seen.append(file.exists())).fit(X, y)
+    assert all(seen)
+    assert not list(file.parent.iterdir())
+
+
+def test_data_that_are_refused_leave_no_file(wine, file):
+    X, y, _ = wine
+    with pytest.raises(ValueError, match="graph"):
+        SERAPH(checkpoint=file).fit(X, y, graph=sparse.csr_array((3, 3)))
+    assert not file.exists()
+
+
+def test_the_file_stays_where_a_warning_is_an_error(wine, file):
+    X, y, _ = wine
+    with pytest.raises(ConvergenceWarning):
+        SERAPH(max_iter=3, checkpoint=file).fit(X, y)
+    assert file.exists()
+    assert SERAPH(checkpoint=file).fit(X, y).converged_
+
+
+def test_the_file_is_written_no_more_often_than_it_should(wine, tmp_path, monkeypatch):
+    X, y, _ = wine
+    written = []
+    write_whole = checkpoint.write_whole
+    monkeypatch.setattr(
+        checkpoint, "write_whole", lambda *args: written.append(0) or write_whole(*args)
+    )
+    SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
+    assert len(written) == 1  # at the start, to find out whether it can be
+    with pytest.raises(Interruption):
+        SERAPH(checkpoint=tmp_path / "fit.ckpt", callback=interrupt_at(5)).fit(X, y)
+    assert len(written) == 3  # at the start and at the end
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "_PAUSE", 1e9)
+    SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
+    assert len(written) == 4  # it takes so long that it is not done twice
+    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
+    SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
+    assert len(written) > 14  # after every sweep
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"X": "other"}, "What differs: X."),
+        ({"y": "other"}, "What differs: the labels."),
+        ({"graph": "other"}, "What differs: the graph."),
+        ({"lam": 2.0}, "What differs: lam ('auto' then, 2.0 now)."),
+        ({"eta": 2}, "What differs: eta (1.0 then, 2.0 now)."),
+        ({"algorithm": "em", "solver": "spg"}, "algorithm ('direct' then, 'em' now), solver"),
+        ({"version": "other"}, "What differs: the version of seraph ("),
+    ],
+    ids=str,
+)
+def test_the_checkpoint_of_another_fit_is_refused(wine, file, change, named, monkeypatch):
+    X, y, _ = wine
+    begun(SERAPH(), file, X, y)
+    before = file.read_bytes()
+    changed = dict(change)
+    graph = sparse.csr_array(np.eye(len(X), k=1) + np.eye(len(X), k=-1))
+    data = {
+        "X": X + 1e-12 if changed.pop("X", None) else X,
+        "y": np.roll(y, 1) if changed.pop("y", None) else y,
+        "graph": graph if changed.pop("graph", None) else None,
+    }
+    if changed.pop("version", None):
+        monkeypatch.setattr(checkpoint, "__version__", "0.0.1")
+    with pytest.raises(ValueError, match=re.escape(named)) as caught:
+        SERAPH(checkpoint=file, **changed).fit(**data)
+    assert str(file) in str(caught.value)
+    assert "remove the file or name another" in str(caught.value)
+    assert file.read_bytes() == before
+
+
+def test_marked_pairs_and_the_metric_to_start_from_are_part_of_a_fit(wine, file):
+    X, y, _ = wine
+    marks = {"pairs": [[20, 30]], "pair_labels": [1]}
+    begun(SERAPH(), file, X, y, **marks)
+    with pytest.raises(ValueError, match="What differs: the labels"):
+        SERAPH(checkpoint=file).fit(X, y, pairs=[[20, 30]], pair_labels=[-1])
+    warm = SERAPH(lam=0.5).fit(X, y).set_params(warm_start=True, lam="auto", checkpoint=file)
+    with pytest.raises(ValueError, match="What differs: the metric to start from"):
+        warm.fit(X, y, **marks)
+
+
+def test_landmarks_drawn_anew_are_another_fit(wine, file):
+    X, y, _ = wine
+    begun(KernelSERAPH(n_landmarks=40, random_state=None), file, X, y)
+    with pytest.raises(ValueError, match=r"What differs: the landmarks\."):
+        KernelSERAPH(n_landmarks=40, random_state=None, checkpoint=file).fit(X, y)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.999])
+def test_a_file_that_was_cut_short_is_refused(wine, file, kept):
+    X, y, _ = wine
+    begun(SERAPH(), file, X, y)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(ValueError, match=re.escape(repr(str(file)))):
+        SERAPH(checkpoint=file).fit(X, y)
+
+
+def test_a_file_that_was_changed_is_refused(wine, file):
+    X, y, _ = wine
+    begun(SERAPH(), file, X, y)
+    content = bytearray(file.read_bytes())
+    content[-100] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged"):
+        SERAPH(checkpoint=file).fit(X, y)
+
+
+def test_the_file_of_another_program_is_left_alone(wine, file):
+    X, y, _ = wine
+    file.write_text("My thesis")
+    with pytest.raises(ValueError, match="is no checkpoint"):
+        SERAPH(checkpoint=file).fit(X, y)
+    assert file.read_text() == "My thesis"
+
+
+def test_a_fit_outlives_the_place_of_its_checkpoint(wine, tmp_path, monkeypatch):
+    X, y, _ = wine
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
+    place = tmp_path / "scratch"
+    place.mkdir()
+
+    def lose(state):
+        if state.iteration == 3:
+            shutil.rmtree(place)
+
+    learner = SERAPH(checkpoint=place / "fit.ckpt", callback=lose)
+    with pytest.warns(UserWarning, match="could not be written"):
+        learner.fit(X, y)
+    assert learner.converged_
+
+
+@pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH(), SERAPHCV(SERAPH())], ids=repr)
+@pytest.mark.parametrize(
+    ("path", "error", "message"),
+    [
+        (3, ValueError, "must be the path of a file, or None; got 3"),
+        ("", ValueError, "must be the path of a file, or None; got ''"),
+        (".", ValueError, "is a folder"),
+        ("no such folder/fit.ckpt", FileNotFoundError, "there is no folder 'no such folder'"),
+    ],
+)
+def test_a_place_that_is_none_is_refused_at_the_start(wine, learner, path, error, message):
+    X, y, _ = wine
+    name = "learner__checkpoint" if isinstance(learner, SERAPHCV) else "checkpoint"
+    with pytest.raises(error, match=message):
+        clone(learner).set_params(**{name: path}).fit(X, y)
+
+
+def test_a_path_refuses_such_a_place_too(wine):
+    X, y, _ = wine
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        seraph_path(X, y, checkpoint="no such folder/path.ckpt")
+
+
+# What a sum depends on
+
+
+def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
+    X, _, _ = wine
+    rng = np.random.default_rng(0)
+    codes = np.array([0, 0, 1, 1])
+    terms = PairTerms(codes, np.array([[5, 9]]), np.array([True]), mu=0.1)
+    P, Q = rng.normal(size=(2, 3, X.shape[1]))
+    pairs = np.array([[6, 7], [6, 8]])
+    questions = [
+        (P, terms, "factor"),
+        (P, terms, "metric"),
+        (P, terms, "threshold"),
+        (Q, terms, "factor"),
+        (P[:2], terms, "factor"),
+        (P, replace(terms, eta=2.0), "factor"),
+        (P, replace(terms, mu=0.2), "factor"),
+        (P, replace(terms, q=Posterior()), "factor"),
+        (P, replace(terms, q=Posterior(P)), "factor"),
+        (P, replace(terms, q=Posterior(Q)), "factor"),
+        (P, replace(terms, sample=Sample(pairs, 3.0)), "factor"),
+        (P, replace(terms, sample=Sample(pairs, 4.0)), "factor"),
+        (P, replace(terms, sample=Sample(pairs + 1, 4.0)), "factor"),
+    ]
+    fit = fingerprint({}, X, PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1]))
+    for _ in range(2):
+        backend = NumpySweep(X)
+        journal = Journal(file, fit)
+        recorded = journal.recorded(backend, X, terms)
+        assert recorded.n_features == X.shape[1]
+        for question in [*questions, *questions]:
+            value, gradient = recorded(*question)
+            own_value, own_gradient = NumpySweep(X)(*question)
+            assert value == own_value
+            assert gradient.dtype == np.float64
+            np.testing.assert_array_equal(gradient, own_gradient, strict=True)
+            gradient += 1.0  # whoever asks may write to what is given
+        assert recorded.n_sweeps == 2 * len(questions)
+        assert backend.n_sweeps in (len(questions), 0)
+        journal.save()
+    assert backend.n_sweeps == 0
+    other = NumpySweep(X[::-1])
+    Journal(file, fit).recorded(other, X[::-1], terms)(*questions[0])
+    assert other.n_sweeps == 1
+
+
+def test_the_order_of_a_gradient_in_memory_is_kept(file):
+    journal = Journal(file, {})
+    by_columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    for number, gradient in enumerate([by_columns, by_columns.T, np.array(3.0)]):
+        key = bytes([number]) * 20
+        journal.sums(key, lambda gradient=gradient: (1.5, gradient))
+        journal.save()
+        value, again = Journal(file, {}).sums(key, lambda: pytest.fail("it is known"))
+        assert value == 1.5
+        np.testing.assert_array_equal(again, gradient, strict=True)
+        assert again.flags.c_contiguous == gradient.flags.c_contiguous
+
+
+def test_of_a_complete_fit_in_a_search_the_score_alone_is_kept(file):
+    journal = Journal(file, {})
+    key, rows = bytes(20), np.arange(5)
+    journal.sums(key, lambda: (1.0, np.ones((2, 2))))
+    journal.finish(rows, (0.5, 1.0), 0.1 + 0.2)
+    journal.save()
+    journal = Journal(file, {})
+    assert journal.score(rows, (0.5, 1.0)) == 0.1 + 0.2
+    assert journal.score(rows, (1.0, 1.0)) is None
+    assert journal.score(rows + 1, (0.5, 1.0)) is None
+    assert journal.sums(key, lambda: (2.0, np.ones((2, 2))))[0] == 2.0
+
+
+def test_data_are_told_apart_wherever_they_are(wine):
+    X, _, _ = wine
+    labels = PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1])
+
+    def told(points):
+        return fingerprint({}, points, labels)["X"]
+
+    kinds = {
+        "numpy": lambda X: X,
+        "columns first": np.asfortranarray,
+        "torch": torch.from_numpy,
+        "dask": lambda X: da.from_array(X, chunks=(20, -1)),
+    }
+    for kind, made in kinds.items():
+        assert told(made(X)) == told(made(X.copy())), kind
+        assert told(made(X)) != told(made(X + 1e-12)), kind
+        assert told(made(X)) != told(made(X.astype(np.float32))), kind
+    assert told(X) == told(kinds["columns first"](X))
+    assert told(X) != told(X.reshape(-1, 1))

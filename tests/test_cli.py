@@ -1,0 +1,615 @@
+"""The command line: what a newcomer types, what comes back, and how it is refused."""
+
+import csv
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import assert_refused, seraph
+from sklearn.datasets import load_wine
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import seraph as package
+from seraph import SERAPH, MetricNeighborsClassifier, load, save
+from seraph.classic import Euclidean
+from seraph.cli import _fit, _inspect, _neighbors, _query, _transform
+
+CULTIVARS = np.array(["barolo", "grignolino", "barbera"])
+FEATURES = ["alcohol", "ash", "hue", "proline", "flavanoids"]
+
+
+def wine_frame():
+    """Sixty wines with a name, a remark, five features and twelve labels."""
+    frame = load_wine(as_frame=True).frame.sample(60, random_state=0).reset_index(drop=True)
+    classes = CULTIVARS[frame["target"]]
+    few = np.concatenate([np.flatnonzero(classes == c)[:4] for c in CULTIVARS])
+    table = frame[FEATURES].copy()
+    table.insert(0, "name", [f"W{k:02d}" for k in range(len(frame))])
+    table["remarks"] = "good, even\nvery good"
+    table["class"] = [c if k in few else "" for k, c in enumerate(classes)]
+    table["truth"] = classes
+    return table
+
+
+def answers(frame, rows):
+    truth = frame["truth"].to_numpy()
+    return [{"i": i, "j": j, "similar": int(truth[i] == truth[j])} for i, j in rows]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a table, a table of pairs, and a model of the former."""
+    folder = tmp_path_factory.mktemp("cli")
+    frame = wine_frame()
+    frame.drop(columns="truth").to_csv(folder / "data.csv", index=False)
+    frame.drop(columns=["truth", "class"]).to_csv(folder / "new.csv", index=False)
+    some = [(0, 1), (2, 9), (3, 30), (40, 41), (5, 59), (7, 20)]
+    pd.DataFrame(answers(frame, some)).to_csv(folder / "pairs.csv", index=False)
+    done = seraph(
+        "fit", folder / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
+        "-o", folder / "model.skops",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """A copy of it to work in."""
+    for path in made.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FIT = ["fit", "data.csv", "--label", "class", "--id", "name", "--drop", "remarks"]
+
+
+def ok(*arguments):
+    done = seraph(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
+# fit
+
+
+@pytest.mark.parametrize(
+    ("scale", "scaler"),
+    [("standard", StandardScaler()), ("minmax", MinMaxScaler()), ("none", None)],
+)
+def test_the_model_is_what_python_would_have_made(scale, scaler, folder):
+    ok(*FIT, "--scale", scale, "--lam", "2.5", "--mu", "0.01", "-o", "m.skops", "--no-check")
+    model = load("m.skops")
+    assert isinstance(model, Pipeline)
+    frame = pd.read_csv("data.csv", keep_default_na=False)
+    X = frame[FEATURES].to_numpy()
+    X = X if scaler is None else scaler.fit_transform(X)
+    y = [label or None for label in frame["class"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of features that are not scaled
+        expected = SERAPH(lam=2.5, mu=0.01).fit(X, y)
+    np.testing.assert_allclose(model[-1].components_, expected.components_)
+    np.testing.assert_allclose(model.transform(frame[FEATURES]), expected.transform(X))
+    assert list(model.feature_names_in_) == FEATURES
+    assert len(model.steps) == (1 if scaler is None else 2)
+
+
+def test_fit_tells_what_was_learned(folder):
+    out = ok(*FIT, "-o", "m.skops").out
+    learner = load("m.skops")[-1]
+    for text in (
+        r"rows\W+60 ",
+        r"labelled rows\W+12 ",
+        r"classes\W+3: barbera \(4\), barolo \(4\), grignolino \(4\)",
+        r"features\W+5, scaled in standard deviations",
+        r"pairs\W+18 similar, 48 dissimilar, 1,704 unlabelled",
+        rf"rank of the metric\W+{len(learner.components_)} of 5",
+        rf"converged\W+yes, after {learner.n_iter_} iterations \(optimality gap \d",
+        rf"lam\W+{learner.lam_:.4g} \(chosen from the data\)",
+        r"SERAPH\W+\d+ of 12\W+\d+\.\d ± \d+\.\d %",
+        r"Euclidean\W+\d+ of 12",
+        r"Model: m.skops",
+    ):
+        assert re.search(text, out), text
+    assert all(name in out for name in FEATURES)
+
+
+def test_the_shares_of_the_features_are_those_of_the_metric(folder):
+    out = ok(*FIT, "-o", "m.skops", "--no-check").out
+    diagonal = np.diag(load("m.skops")[-1].get_mahalanobis_matrix())  # of variance 1, all of them
+    for name, share in zip(FEATURES, diagonal / diagonal.sum(), strict=True):
+        assert re.search(rf"{name}\W+{100 * share:.1f} %", out)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv.gz", "tsv.gz", "parquet", "npz"])
+def test_the_metric_does_not_depend_on_the_kind_of_file(kind, folder):
+    frame = pd.read_csv("data.csv", keep_default_na=False)
+    if kind == "npz":
+        labels = frame["class"].replace("", "-1").to_numpy(dtype=str)
+        np.savez("other.npz", X=frame[FEATURES], y=labels)
+        ok("fit", "other.npz", "-o", "m.skops", "--no-check")
+    else:
+        if kind == "parquet":
+            frame.to_parquet("other.parquet")
+        else:
+            frame.to_csv(f"other.{kind}", sep="\t" if "tsv" in kind else ",", index=False)
+        ok("fit", f"other.{kind}", *FIT[2:], "-o", "m.skops", "--no-check")
+    expected = load("model.skops")[-1]
+    np.testing.assert_allclose(load("m.skops")[-1].components_, expected.components_)
+
+
+def test_labels_and_pairs_are_merged(folder):
+    ok(*FIT, "--pairs", "pairs.csv", "-o", "m.skops", "--no-check")
+    with_pairs, without = load("m.skops")[-1], load("model.skops")[-1]
+    more = with_pairs.n_similar_ + with_pairs.n_dissimilar_ - without.n_similar_
+    assert 0 < more - without.n_dissimilar_ <= 6
+
+
+def test_pairs_alone_will_do(folder):
+    out = ok("fit", "new.csv", "--pairs", "pairs.csv", "--id", "name", "--drop", "remarks").out
+    assert "similar" in out
+    assert "labelled rows" not in out
+    assert "takes class labels" in out
+    assert sorted(p.name for p in folder.iterdir()) == sorted(
+        ["data.csv", "new.csv", "pairs.csv", "model.skops"]
+    )
+
+
+def test_rank_and_iterations_can_be_capped_and_an_early_stop_is_noted_in_one_line(folder):
+    done = ok(*FIT, "--components", "1", "--max-iter", "2", "-o", "m.skops", "--no-check")
+    assert len(load("m.skops")[-1].components_) == 1
+    assert re.fullmatch(r"seraph: note: SERAPH has not converged .*\n", done.err)
+
+
+def test_verbose_lines_go_to_stderr_and_not_into_the_model(folder):
+    done = ok(*FIT, "--verbose", "-o", "m.skops")
+    assert "objective" in done.err
+    assert "[SERAPH]" not in done.out
+    learner = load("m.skops")[-1]
+    assert learner.verbose == 0
+    assert learner.callback is None
+
+
+# The check
+
+
+def test_a_better_distance_is_called_better_and_a_worse_one_worse(tmp_path, rng):
+    # One feature of twenty tells the class: the Euclidean distance drowns in the others.
+    y = np.tile([0, 1], 60)
+    X = rng.normal(size=(120, 20))
+    X[:, 0] += 4 * y
+    np.savez(tmp_path / "noisy.npz", X=X, y=y)
+    out = ok("fit", tmp_path / "noisy.npz").out
+    assert re.search(r"The learned distance is better than the Euclidean one \(sign test, p", out)
+    # Of two crossed classes any metric of rank one loses half.
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    np.savez(tmp_path / "crossed.npz", X=X, y=y.astype(int))
+    out = ok("fit", tmp_path / "crossed.npz", "--components", "1").out
+    assert "The Euclidean distance of the scaled features is better (sign test" in out
+    assert "Try more labels" in out
+
+
+def test_a_handful_of_labels_is_said_to_be_too_few(folder):
+    out = ok(*FIT).out
+    assert "12 labels are too few to tell" in out
+
+
+def test_labels_of_one_row_each_cannot_be_checked(tmp_path, rng):
+    np.savez(tmp_path / "t.npz", X=rng.normal(size=(20, 3)), y=[0, 1] + [-1] * 18)
+    out = ok("fit", tmp_path / "t.npz").out
+    assert "Too few labels to check" in out
+
+
+# transform
+
+
+def test_columns_are_matched_by_name_and_rows_keep_their_order(folder):
+    ok("transform", "model.skops", "data.csv", "--id", "name", "-o", "z.csv")
+    written = pd.read_csv("z.csv")
+    frame = pd.read_csv("data.csv")
+    Z = load("model.skops").transform(frame[FEATURES])
+    np.testing.assert_array_equal(written["name"], frame["name"])
+    assert list(written) == ["name", *(f"seraph{k}" for k in range(Z.shape[1]))]
+    np.testing.assert_allclose(written.iloc[:, 1:], Z, rtol=1e-12)
+    shuffled = frame[[*FEATURES[::-1], "name", "class"]].assign(extra="ignored")
+    shuffled.to_csv("shuffled.csv", index=False)
+    ok("transform", "model.skops", "shuffled.csv", "--id", "name", "-o", "z2.csv")
+    assert Path("z.csv").read_bytes() == Path("z2.csv").read_bytes()
+
+
+def test_outputs_of_all_kinds_hold_the_same(folder):
+    printed = ok("transform", "model.skops", "new.csv").out
+    Z = load("model.skops").transform(pd.read_csv("new.csv")[FEATURES])
+    for kind, read in {
+        "csv": pd.read_csv,
+        "tsv": lambda path: pd.read_csv(path, sep="\t"),
+        "csv.gz": pd.read_csv,
+        "parquet": pd.read_parquet,
+        "npy": np.load,
+    }.items():
+        ok("transform", "model.skops", "new.csv", "-o", f"z.{kind}")
+        np.testing.assert_allclose(read(f"z.{kind}"), Z, rtol=1e-12)
+    assert printed == Path("z.csv").read_text()
+
+
+def test_an_array_is_taken_in_the_order_of_the_model_with_a_note(folder):
+    np.save("x.npy", pd.read_csv("data.csv")[FEATURES].to_numpy())
+    done = ok("transform", "model.skops", "x.npy")
+    assert done.out == ok("transform", "model.skops", "data.csv").out
+    assert done.err == (
+        "seraph: note: x.npy has no names of columns: they are taken in the order of the model's "
+        "(alcohol, ...).\n"
+    )
+
+
+def test_a_model_without_names_takes_any_table_of_its_width(folder):
+    frame = pd.read_csv("data.csv")
+    np.savez("x.npz", X=frame[FEATURES], y=frame["class"].fillna("-1").to_numpy(dtype=str))
+    ok("fit", "x.npz", "-o", "m.skops", "--no-check")
+    frame[[*FEATURES, "name"]].to_csv("plain.csv", index=False)
+    named = ok("transform", "m.skops", "plain.csv", "--id", "name").out
+    without = [line.split(",", 1)[1] for line in named.splitlines()]
+    assert without == ok("transform", "m.skops", "x.npz").out.splitlines()
+    assert_refused(seraph("transform", "m.skops", "pairs.csv"))
+
+
+# neighbors
+
+
+def test_neighbors_are_the_nearest_in_the_new_space(folder):
+    out = ok(
+        "neighbors", "model.skops", "data.csv", "--row", "17", "-k", "4", "--id", "name",
+        "--label", "class",
+    ).out  # fmt: skip
+    frame = pd.read_csv("data.csv", keep_default_na=False)
+    model = load("model.skops")
+    Z = model.transform(frame[FEATURES])
+    distances, rows = NearestNeighbors(n_neighbors=5).fit(Z).kneighbors(Z[[17]])
+    scaled = model[0].transform(frame[FEATURES])
+    lines = re.findall(r"^│ (\d+) +│ (\S+) +│ (\S+) +│ +(\S+) │ +(\S+) │", out, re.MULTILINE)
+    assert len(lines) == 4
+    for line, distance, row in zip(lines, distances[0, 1:], rows[0, 1:], strict=True):
+        p = model[-1].pair_proba([[scaled[17], scaled[row]]])[0]
+        assert line[0] == str(row)
+        assert line[1] == frame["name"][row]
+        assert line[2] == (frame["class"][row] or "-")
+        assert float(line[3]) == pytest.approx(distance, rel=1e-3)
+        assert float(line[4]) == pytest.approx(p, abs=1e-3)
+
+
+# query
+
+
+def test_queries_go_to_an_expert_and_come_back(folder):
+    frame = wine_frame()
+    ok("query", "model.skops", "data.csv", "-n", "6", "--label", "class", "--id", "name",
+       "-o", "queries.csv")  # fmt: skip
+    with open("queries.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["i", "j", "similar", "p", "id_i", "id_j"]
+    assert len(rows) == 6
+    for row in rows:
+        i, j = int(row["i"]), int(row["j"])
+        assert row["similar"] == ""
+        assert row["id_i"] == frame["name"][i]
+        assert not (frame["class"][i] and frame["class"][j])
+        row["similar"] = "yes" if frame["truth"][i] == frame["truth"][j] else "no"
+    rows[-1]["similar"] = ""  # the expert is not sure
+    with open("queries.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    ok(*FIT, "--pairs", "queries.csv", "-o", "m.skops", "--no-check")
+    before, after = load("model.skops")[-1], load("m.skops")[-1]
+    known = [learner.n_similar_ + learner.n_dissimilar_ for learner in (before, after)]
+    assert known[1] == known[0] + 5
+    ok("query", "model.skops", "data.csv", "-n", "6", "--label", "class",
+       "--pairs", "queries.csv", "-o", "more.csv")  # fmt: skip
+    asked = {(row["i"], row["j"]) for row in rows}
+    again = {(row["i"], row["j"]) for row in csv.DictReader(Path("more.csv").read_text().split())}
+    assert asked & again == {(rows[-1]["i"], rows[-1]["j"])}
+
+
+def test_queries_are_shown_where_no_file_is_named(folder):
+    out = ok("query", "model.skops", "data.csv", "-n", "3", "--strategy", "gradient").out
+    assert len(re.findall(r"^│ +\d+ │ +\d+ │ +0\.\d+ │", out, re.MULTILINE)) == 3
+
+
+# inspect
+
+
+def test_inspect_tells_what_is_in_the_file(folder):
+    out = ok("inspect", "model.skops").out
+    for text in (
+        "StandardScaler()", "SERAPH()", "60 rows", "3: barbera (4)", "18 similar", "of 5",
+        f"seraph {package.__version__}", f"numpy {np.__version__}", "alcohol, ash, hue",
+    ):  # fmt: skip
+        assert text in out
+    assert (
+        ok(*FIT, "--no-check")
+        .out.split("What matters")[1]
+        .startswith(out.split("What matters")[1].rstrip())
+    )
+
+
+# Models from elsewhere
+
+
+@pytest.fixture
+def from_python(folder):
+    frame = pd.read_csv("data.csv", keep_default_na=False)
+    y = [label or None for label in frame["class"]]
+    X = frame[FEATURES] / frame[FEATURES].std()
+    save(SERAPH().fit(X.to_numpy(), y), "bare.skops")
+    save(Euclidean().fit(X), "euclidean.skops")
+    save(MetricNeighborsClassifier(SERAPH()).fit(X, y), "classifier.skops")
+    save(SERAPH(), "unfitted.skops")
+    X.to_csv("plain.csv", index=False)
+
+
+@pytest.mark.usefixtures("from_python")
+def test_models_that_python_saved_can_be_used():
+    for name in ("bare.skops", "euclidean.skops"):
+        assert ok("transform", name, "plain.csv").out.count("\n") == 61
+        assert "distance" in ok("neighbors", name, "plain.csv", "--row", "0").out
+        assert "What matters" in ok("inspect", name).out
+    assert "p(similar)" in ok("neighbors", "bare.skops", "plain.csv", "--row", "0").out
+    assert "p(similar)" not in ok("neighbors", "euclidean.skops", "plain.csv", "--row", "0").out
+
+
+@pytest.mark.usefixtures("from_python")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["transform", "classifier.skops", "plain.csv"], "MetricNeighborsClassifier.*maps no"),
+        (["inspect", "unfitted.skops"], "not fitted"),
+        (["query", "euclidean.skops", "plain.csv"], "a Euclidean, which cannot tell how sure"),
+    ],
+)
+def test_models_that_lack_something_are_refused(arguments, message):
+    done = seraph(*arguments)
+    assert_refused(done)
+    assert re.search(message, done.err)
+
+
+# The page
+
+
+def test_the_page_stands_alone_and_shows_six_pictures(folder):
+    out = ok(*FIT, "--report", "report.html").out
+    assert "Page: report.html" in out
+    page = Path("report.html").read_text()
+    assert page.count("<img") == 6
+    assert re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page) == []
+    assert "url(" not in page
+    assert "barbera (4)" in page
+    assert "12 labels are too few to tell" in page
+
+
+def test_the_page_of_pairs_alone_is_made_too(folder):
+    ok("fit", "new.csv", "--pairs", "pairs.csv", "--id", "name", "--drop", "remarks",
+       "--report", "report.html")  # fmt: skip
+    assert Path("report.html").read_text().count("<img") == 6
+
+
+def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
+    evil = "<script>alert(1)</script>[bold red]x[/nonsense] \x1b[2J"
+    frame = pd.read_csv("data.csv").rename(columns={"alcohol": evil})
+    frame["class"] = frame["class"].replace("barolo", "<b>[red]barolo\x1b[31m")
+    frame.to_csv("data.csv", index=False)
+    done = ok(*FIT, "--report", "report.html", "--no-check")
+    assert "[bold red]x[/nonsense]" in done.out
+    assert "\x1b" not in done.out
+    page = Path("report.html").read_text()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "<b>[red]" not in page
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "absent.csv", "--label", "class"], "absent.csv: No such file"),
+        (["fit", "data.csv", "--label", "clas"], "no column 'clas'. Did you mean 'class'"),
+        (["fit", "data.csv", "--label", "class", "--drop", "remark"], "mean 'remarks'"),
+        (["fit", "data.csv", "--label", "class"], "'name' .*'remarks' .*--drop name --drop rem"),
+        (["fit", "data.csv"], "nothing to learn from.*--label.*--pairs"),
+        ([*FIT, "--pairs", "absent.csv"], "absent.csv: No such"),
+        ([*FIT, "--pairs", "new.csv"], "new.csv has no column 'similar'"),
+        ([*FIT, "--scale", "log"], "--scale must be one of standard, minmax, none"),
+        ([*FIT, "--lam", "big"], "--lam must be a number, or auto; got 'big'"),
+        ([*FIT, "--lam", "-1"], "lam must be a finite number of at least 0"),
+        ([*FIT, "--lam", "nan"], "lam must be a finite number"),
+        ([*FIT, "--lam", "1e9"], "metric is zero.*--lam"),
+        ([*FIT, "--components", "9"], "n_components=9 is more than"),
+        ([*FIT, "--components", "0"], "--components"),
+        ([*FIT, "--jobs", "0"], "--jobs must be"),
+        ([*FIT, "-o", "m.pkl"], "m.pkl: the name must end in .skops"),
+        ([*FIT, "-o", "absent/m.skops"], "there is no folder absent"),
+        ([*FIT, "--report", "r.pdf"], "must end in .html or .htm"),
+        ([*FIT, "--lable", "class"], r"No such option: --lable.*\(Options: seraph fit --help\)"),
+        (["fit"], "Missing argument 'data'"),
+        (["fitt"], "No such command 'fitt'"),
+        (["transform", "data.csv", "data.csv"], "data.csv cannot be read: it is not a model"),
+        (["transform", ".", "data.csv"], "is a folder"),
+        (["transform", "model.skops", "pairs.csv"], "lacks 5 of the 5 columns.*'alcohol'"),
+        (["transform", "model.skops", "data.csv", "-o", "data.csv"], "would be replaced"),
+        (["transform", "model.skops", "data.csv", "-o", "z.npz"], "must end in"),
+        (["transform", "model.skops", "data.csv", "-o", "z.npy", "--id", "name"], "numbers alone"),
+        (["transform", "model.skops", "data.csv", "--id", "nam"], "Did you mean 'name'"),
+        (["neighbors", "model.skops", "data.csv", "--row", "60"], "has rows 0 to 59"),
+        (["neighbors", "model.skops", "data.csv"], "Missing option '--row'"),
+        (["query", "model.skops", "data.csv", "--strategy", "guess"], "strategy must be one of"),
+        (["query", "model.skops", "data.csv", "-o", "pairs.npy"], "must end in"),
+        (["inspect", "absent.skops"], "absent.skops: No such"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_code_2(arguments, message, folder):
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = seraph(*arguments)
+    assert_refused(done)
+    assert re.search(message, done.err), done.err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([""] * 60, "none of its 60 rows has a label in 'class'"),
+        (["a", *[""] * 59], "1 of its 60 rows has a label"),
+        (["a"] * 5 + ["-1"] * 55, "all 10 labelled pairs are similar.*second class"),
+    ],
+)
+def test_labels_that_teach_nothing_are_refused(labels, message, folder):
+    pd.read_csv("data.csv").assign(**{"class": labels}).to_csv("data.csv", index=False)
+    done = seraph(*FIT)
+    assert_refused(done)
+    assert re.search(message, done.err)
+
+
+def test_a_contradiction_between_labels_and_pairs_is_named(folder):
+    frame = pd.read_csv("data.csv", keep_default_na=False)
+    i, j = np.flatnonzero(frame["class"] == "barolo")[:2]
+    Path("wrong.csv").write_text(f"i,j,similar\n{i},{j},no\n")
+    done = seraph(*FIT, "--pairs", "wrong.csv")
+    assert_refused(done)
+    assert f"({i}, {j}) is marked dissimilar" in done.err
+
+
+def test_a_failing_fit_leaves_what_was_there(folder):
+    Path("report.html").write_text("old")
+    before = Path("model.skops").read_bytes()
+    frame = pd.read_csv("data.csv")
+    frame.loc[5, "ash"] = np.nan
+    frame.to_csv("data.csv", index=False)
+    done = seraph(*FIT, "-o", "model.skops", "--report", "report.html")
+    assert_refused(done)
+    assert "missing values in column 'ash' (1, the first in row 5)" in done.err
+    assert Path("model.skops").read_bytes() == before
+    assert Path("report.html").read_text() == "old"
+
+
+def test_a_constant_table_is_refused(folder):
+    frame = pd.read_csv("data.csv")
+    frame[FEATURES] = 1.0
+    frame.to_csv("data.csv", index=False)
+    done = seraph(*FIT, "-o", "m.skops")
+    assert_refused(done)
+    assert "the same value in every row" in done.err
+    assert not Path("m.skops").exists()
+
+
+# The program as a whole
+
+
+COMMANDS = {
+    "fit": _fit.fit,
+    "transform": _transform.transform,
+    "neighbors": _neighbors.neighbors,
+    "query": _query.query,
+    "inspect": _inspect.inspect,
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_the_help_run(name, folder):
+    help_text = " ".join(ok(name, "--help").out.split())
+    examples = re.findall(r"^ *Example: seraph (.*)$", COMMANDS[name].__doc__, re.MULTILINE)
+    assert examples
+    if name == "fit":  # its examples have no text columns beside those they name
+        frame = pd.read_csv("data.csv")
+        frame.drop(columns=["name", "remarks"]).to_csv("data.csv", index=False)
+        examples = [e if "--id" not in e else e.replace("data.csv", "new.csv") for e in examples]
+    for example in examples:
+        assert example.replace("new.csv", "data.csv") in help_text or example in help_text
+        assert shlex.split(example)[0] == name
+        ok(*shlex.split(example))
+
+
+def test_help_has_an_example_for_every_command():
+    for name in (*COMMANDS, "demo", "reproduce"):
+        assert f"Example: seraph {name} " in " ".join(ok(name, "--help").out.split())
+
+
+def test_the_choices_of_reproduce_are_those_of_the_paper():
+    from seraph.cli._paper import _PARTS, _SCALINGS
+    from seraph.paper import PARTS
+    from seraph.paper.protocol import SCALINGS
+
+    assert _PARTS.split("|") == [*PARTS, "all"]
+    assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)
+
+
+def test_nothing_heavy_is_imported_before_a_command_asks_for_it():
+    code = (
+        "import sys, types\n"
+        f"package = types.ModuleType('seraph'); package.__path__ = [{package.__path__[0]!r}]\n"
+        "sys.modules['seraph'] = package\n"
+        "import seraph.cli\n"
+        "print({'numpy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def process(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "seraph.cli", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
+    import signal
+
+    X = rng.normal(size=(2000, 60))
+    np.savez(tmp_path / "t.npz", X=X, y=np.where(np.arange(2000) < 300, X[:, 0] > 0, -1))
+    running = process(
+        "fit", "t.npz", "--lam", "1e-3", "--max-iter", "100000", "--verbose", "-o", "m.skops",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert "[SERAPH] 1/" in running.stderr.readline()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert err.splitlines()[-1] == "seraph: interrupted."
+    assert "Traceback" not in err
+    assert out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
+
+
+def test_a_closed_pipe_is_no_reason_to_complain(made):
+    running = process("transform", "model.skops", "data.csv", cwd=made)
+    running.stdout.close()
+    assert running.stderr.read() == ""
+    running.stderr.close()
+    assert running.wait(timeout=60) == 1
+
+
+def test_output_survives_a_terminal_that_knows_ascii_alone(made):
+    import os
+
+    running = process(*FIT, cwd=made, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert "12 labels are too few" in out
+
+
+def test_a_true_process_refuses_as_the_tests_do(made):
+    running = process("fit", "data.csv", "--label", "clas", cwd=made)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (2, "")
+    assert err == "seraph: data.csv has no column 'clas'. Did you mean 'class'?\n"

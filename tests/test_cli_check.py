@@ -1,0 +1,107 @@
+"""The check against the Euclidean distance: what is held out stays unseen."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from seraph.cli._check import Check, check, deal
+
+SEEN = []
+
+
+class Witness(BaseEstimator):
+    """Learns nothing, and remembers what it was shown."""
+
+    def fit(self, X, y, *, pairs, pair_labels):
+        SEEN.append((y.copy(), pairs.copy(), pair_labels.copy()))
+        return self
+
+    def transform(self, X):
+        return X
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    SEEN.clear()
+
+
+def hold_out(X, codes, pairs=(), similar=(), seed=0):
+    pairs = np.array(pairs, dtype=int).reshape(-1, 2)
+    return check(
+        Witness(), X, codes, pairs, np.array(similar, dtype=bool), seed=seed, watch=lambda: None
+    )
+
+
+def test_every_label_is_held_out_once_and_hidden_then(rng):
+    codes = np.array([0] * 7 + [1] * 5 + [-1] * 8)
+    found = hold_out(rng.normal(size=(20, 2)), codes)
+    assert found.n == 12
+    assert found.n_folds == len(SEEN) == 5
+    hidden = [(codes >= 0) & (y == -1) for y, _, _ in SEEN]
+    np.testing.assert_array_equal(np.sum(hidden, axis=0), codes >= 0)
+    for (y, _, _), held in zip(SEEN, hidden, strict=True):
+        np.testing.assert_array_equal(y[~held], codes[~held])
+
+
+def test_marked_pairs_of_held_out_rows_are_held_out_with_them(rng):
+    codes = np.array([0, 0, 0, 1, 1, 1, -1, -1])
+    pairs = [[0, 6], [6, 7], [3, 7]]
+    hold_out(rng.normal(size=(8, 2)), codes, pairs, [True, False, False])
+    for y, seen, similar in SEEN:
+        hidden = np.flatnonzero((codes >= 0) & (y == -1))
+        assert not np.isin(seen, hidden).any()
+        assert [6, 7] in seen.tolist()
+        assert len(seen) == len(similar)
+
+
+def test_folds_have_their_share_of_every_class():
+    codes = np.repeat([0, 1, 2, -1], [10, 15, 5, 20])
+    folds = deal(codes, seed=3)
+    assert np.all(folds[codes < 0] == -1)
+    for code, share in ((0, 2), (1, 3), (2, 1)):
+        np.testing.assert_array_equal(np.bincount(folds[codes == code]), [share] * 5)
+    assert not np.array_equal(folds, deal(codes, seed=4))
+
+
+def test_a_row_alone_in_its_class_is_not_asked_about(rng):
+    found = hold_out(rng.normal(size=(6, 2)), np.array([0, 0, 1, 1, 2, -1]))
+    assert found.n == 4
+
+
+def test_nothing_is_found_where_nothing_can_be_held_out(rng):
+    X = rng.normal(size=(4, 2))
+    assert hold_out(X, np.array([0, 1, -1, -1])) is None
+    assert hold_out(X, np.array([0, 0, -1, -1]), [[0, 2]], [False]) is None
+
+
+def test_labels_without_any_relation_to_the_points_are_wrong_half_the_time(rng):
+    found = hold_out(rng.normal(size=(400, 3)), rng.integers(0, 2, size=400))
+    assert 0.4 < found.wrong / found.n < 0.6
+    assert found.wrong == found.wrong_euclidean
+    assert found.p_value == 1.0
+
+
+def test_none_wrong_is_not_called_certain():
+    rows = Check(n=10, wrong=0, wrong_euclidean=5, p_value=0.06, n_folds=5).rows()
+    assert rows[1] == ["SERAPH", "0 of 10", "0.0 ± 8.7 %"]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Check(100, 5, 20, 0.001, 5), "The learned distance is better than"),
+        (Check(100, 5, 8, 0.4, 5), "looks better, but that may be chance (sign test, p = 0.4)"),
+        (Check(12, 0, 3, 0.25, 5), "looks better, but 12 labels are too few to tell"),
+        (Check(12, 3, 0, 0.25, 5), "Euclidean .* looks better, though 12 labels are too few"),
+        (Check(100, 20, 5, 0.001, 5), "Euclidean distance of the scaled features is better"),
+        (Check(100, 9, 8, 1.0, 5), "Euclidean .* looks better, though that may be chance"),
+        (Check(100, 9, 9, 1.0, 5), "as good as the Euclidean one."),
+        (Check(9, 1, 1, 1.0, 5), "as good as .*, and 9 labels are too few to tell them apart"),
+    ],
+)
+def test_the_verdict_says_no_more_than_the_figures_do(found, words):
+    pattern = words.replace("(", r"\(").replace(")", r"\)")
+    assert re.search(pattern, found.verdict())
+    assert ("Try more labels" in found.verdict()) == (found.wrong > found.wrong_euclidean)

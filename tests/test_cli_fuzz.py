@@ -1,0 +1,239 @@
+"""Damaged input of every kind: exit code 0 or 2, one line if 2, no traceback, no half file."""
+
+import gzip
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import assert_refused, seraph
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seraph import load
+
+N = 14
+
+
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3)).round(3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["class"] = [*"xxyyzz", *[""] * (N - 6)]
+    return frame
+
+
+CSV = table().to_csv(index=False).encode()
+FEATURES = table()[["a", "b", "c"]].to_numpy()
+PAIRS = b"i,j,similar\n0,1,1\n2,3,yes\n0,5,0\n4,9,no\n6,7,\n"
+
+
+def written(write):
+    out = io.BytesIO()
+    write(out)
+    return out.getvalue()
+
+
+FILES = {
+    "csv": CSV,
+    "csv.gz": gzip.compress(CSV, mtime=0),
+    "parquet": written(table().to_parquet),
+    "npz": written(lambda out: np.savez(out, X=FEATURES, y=[0, 0, 1, 1, *[-1] * 10])),
+    "npy": written(lambda out: np.save(out, FEATURES)),
+}
+# Of the profile's number of examples; a fit is dearer than a sum.
+SHARE = settings.default.max_examples // 20
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "data.csv").write_bytes(CSV)
+    done = seraph("fit", folder / "data.csv", "--label", "class", "-o", folder / "m.skops")
+    assert done.code == 0, done.err
+    return (folder / "m.skops").read_bytes()
+
+
+def assert_well_ended(done, folder, output):
+    """Done, with a whole file; or refused, with none. Notes have a line each."""
+    left = sorted(path.name for path in folder.iterdir() if path.name.startswith((".", "out")))
+    if done.code == 0:
+        assert left == [output]
+        assert all(line.startswith("seraph: note: ") for line in done.err.splitlines())
+    else:
+        assert_refused(done)
+        assert left == []
+
+
+def fit(name, content, *options):
+    """Fit on a file of this content, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / name).write_bytes(content)
+        done = seraph("fit", folder / name, *options, "--no-check", "-o", folder / "out.skops")
+        assert_well_ended(done, folder, "out.skops")
+        if done.code == 0:
+            load(folder / "out.skops")
+    return done
+
+
+def transform(content, data=("data.csv", CSV)):
+    """Map a table by a model of this content."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "m.skops").write_bytes(content)
+        (folder / data[0]).write_bytes(data[1])
+        done = seraph("transform", folder / "m.skops", folder / data[0], "-o", folder / "out.csv")
+        assert_well_ended(done, folder, "out.csv")
+    return done
+
+
+# Tables that people do have
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"\n\n\n", "empty"),
+        (b"a,b,c,class\n", "no rows"),
+        (b"a,b,c,class", "no rows"),
+        (b"a,b,c,class\n1,2,3,x\n", "1 of its 1 rows has a label"),
+        (b"class\nx\ny\n", "no column is left"),
+        (CSV + b"1,2\n", "line 16 has 2 cells"),
+        (CSV + b"1,2,3,4,5,6\n", "line 16 has 6 cells"),
+        (CSV[:-20] + b',"x', "never closed"),
+        (CSV.replace(b"a,b", b"a,a"), "two columns are called 'a'"),
+        (CSV.decode().encode("utf-16"), "UTF-16"),
+        (CSV.replace(b"x\n", "é\n".encode("latin-1")), "not UTF-8"),
+        (CSV + b"\0\0\0,1,2,x\n", "NUL"),
+        (bytes(range(256)) * 20, "NUL"),
+        (b"\x89PNG\r\n\x1a\n" + b"\xff" * 500, "not UTF-8"),
+        (CSV + b"1,2,inf,x\n", "infinite"),
+        (CSV + b"1,2,,x\n", "missing values in column 'c' (1, the first in row 14)"),
+        (CSV + b"1,2,three,x\n", "'three' in row 14"),
+        (CSV.replace(b",", b";").replace(b".", b","), "decimal commas"),
+        (b"0.1,2,3,x\n" * 5, "no column 'class'"),
+        (CSV.replace(b"class", b"Class"), "Did you mean 'Class'"),
+        (b"x" * 1_000_000, "header"),
+        (b"a,b,c,class\n" + b"9" * 1_000_000 + b",1,1,x\n1,1,1,y\n", "infinite or too large"),
+    ],
+)
+def test_tables_that_cannot_be_used_are_refused_with_the_reason(content, message):
+    done = fit("data.csv", content, "--label", "class")
+    assert_refused(done)
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbf" + CSV,
+        CSV.replace(b"\n", b"\r\n"),
+        CSV.replace(b",", b";"),
+        CSV.replace(b",", b"\t"),
+        CSV.replace(b"\n", b"\n\n"),
+        CSV.rstrip(),
+        CSV.replace(b",x", b',"x\nx"'),
+        CSV + b"12345678901234567890123,1,1,x\n",
+        CSV.replace(b"x\n", "é\n".encode()),
+    ],
+)
+def test_tables_that_are_merely_unusual_are_used(content):
+    assert fit("data.csv", content, "--label", "class").code == 0
+
+
+# Files cut short
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet", "npz", "npy"])
+def test_a_file_cut_short_anywhere_is_refused(kind):
+    whole = FILES[kind]
+    options = ["--label", "class"] if kind in ("csv.gz", "parquet") else []
+    for length in np.linspace(0, len(whole) - 1, 25).astype(int):
+        done = fit(f"data.{kind}", whole[:length], *options)
+        assert done.code == 2, length
+
+
+def test_a_model_cut_short_anywhere_is_refused(model):
+    assert transform(model).code == 0
+    for length in np.linspace(0, len(model) - 1, 25).astype(int):
+        assert transform(model[:length]).code == 2, length
+
+
+def test_files_under_each_others_names_are_refused(model):
+    for kind, content in {**FILES, "skops": model}.items():
+        for other in FILES:
+            if other != kind:
+                done = fit(f"data.{other}", content, "--label", "class")
+                assert done.code == 2, (kind, other)
+        if kind != "skops":
+            assert transform(content).code == 2
+
+
+# Bytes changed at random
+
+
+@st.composite
+def damaged(draw, content):
+    """A few edits: bytes replaced, slices taken out, doubled, or put elsewhere."""
+    data = bytearray(content)
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, max(0, len(data) - 1)))
+        length = draw(st.integers(0, 12))
+        piece = bytes(data[start : start + length])
+        kind = draw(st.sampled_from(["replace", "insert", "remove", "double", "move"]))
+        if kind == "replace":
+            data[start : start + length] = draw(st.binary(min_size=length, max_size=length))
+        elif kind == "insert":
+            odd = [b"\n", b",", b'"', b"\r", b"\0", b"nan", b"1e400", b";", b"-", b"\xff", b",,"]
+            data[start:start] = draw(st.sampled_from(odd) | st.binary(max_size=6))
+        else:
+            if kind != "double":
+                del data[start : start + length]
+            if kind != "remove":
+                place = draw(st.integers(0, len(data)))
+                data[place:place] = piece
+    return bytes(data)
+
+
+@settings(max_examples=14 * SHARE)
+@given(content=damaged(CSV))
+def test_a_damaged_text_table_never_ends_in_a_traceback(content):
+    fit("data.csv", content, "--label", "class")
+
+
+@settings(max_examples=6 * SHARE)
+@given(content=damaged(PAIRS))
+def test_damaged_pairs_never_end_in_a_traceback(content):
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "data.csv").write_bytes(CSV)
+        (folder / "pairs.csv").write_bytes(content)
+        done = seraph(
+            "fit", folder / "data.csv", "--pairs", folder / "pairs.csv", "--drop", "class",
+            "--no-check", "-o", folder / "out.skops",
+        )  # fmt: skip
+        assert_well_ended(done, folder, "out.skops")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz", "npy"])
+@settings(max_examples=6 * SHARE)
+@given(data=st.data())
+def test_a_damaged_binary_table_never_ends_in_a_traceback(kind, data):
+    content = data.draw(damaged(FILES[kind]))
+    fit(f"data.{kind}", content, *(["--label", "class"] if kind == "parquet" else []))
+
+
+@settings(max_examples=10 * SHARE)
+@given(data=st.data())
+def test_a_damaged_model_never_ends_in_a_traceback(model, data):
+    transform(data.draw(damaged(model)))
+
+
+@settings(max_examples=6 * SHARE)
+@given(content=damaged(CSV))
+def test_a_model_given_a_damaged_table_never_ends_in_a_traceback(model, content):
+    transform(model, ("data.csv", content))

@@ -1,0 +1,187 @@
+"""ONNX graphs: onnxruntime says what the model says, to single precision."""
+
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
+
+import seraph
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
+
+MAPS = [
+    SERAPH(),
+    SERAPHCV(SERAPH(max_iter=50), lam_factors=(0.5, 1.0), cv=2),
+    *(getattr(classic, name)() for name in classic.__all__),
+    KernelSERAPH(),
+    KernelSERAPH(gamma=0.3, n_landmarks=25),
+    KernelSERAPH(kernel="linear"),
+    KernelSERAPH(kernel="poly"),
+    KernelSERAPH(kernel="polynomial", degree=2.5, coef0=9, gamma=0.7),
+    make_pipeline(StandardScaler(), SERAPH()),
+    make_pipeline(RobustScaler(), KernelSERAPH()),
+    make_pipeline("passthrough", make_pipeline("passthrough", SERAPH())),
+    make_pipeline(MinMaxScaler(), PCA(8), classic.LMNN()),
+    make_pipeline(make_pipeline(StandardScaler(), SERAPH()), StandardScaler()),
+]
+CLASSIFIERS = [
+    MetricNeighborsClassifier(SERAPH()),
+    MetricNeighborsClassifier(SERAPH(), n_neighbors=4),
+    MetricNeighborsClassifier(classic.GDM(), n_neighbors=15, weights="distance"),
+    MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3, weights="distance"),
+    MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), n_neighbors=3),
+    make_pipeline(StandardScaler(), MetricNeighborsClassifier(SERAPH(), n_neighbors=3)),
+    make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3)),
+    make_pipeline(SERAPH(), LogisticRegression()),
+]
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class Doubled(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return 2.0 * X
+
+
+def run(graph, X):
+    onnx.checker.check_model(graph, full_check=True)
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, {"X": X})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("model", MAPS, ids=lambda m: " ".join(str(m).split())[:70])
+def test_a_graph_maps_as_the_model_does(model, dtype, wine):
+    X, y_partial, _ = wine
+    X = X.astype(dtype)
+    model = clone(model).fit(X, y_partial)
+    graph = seraph.to_onnx(model, dtype=dtype)
+    tolerance = 1e-5 if dtype == "float32" else 1e-11
+    for rows in (X, X[:1], X[:7]):
+        (Z,) = run(graph, rows)
+        assert Z.dtype == dtype
+        np.testing.assert_allclose(Z, model.transform(rows), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: " ".join(str(m).split())[:70])
+def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
+    X, y_partial, _ = wine
+    X = X.astype(dtype)  # with the labelled rows, which are their own neighbours at distance 0
+    model = clone(model).fit(X, y_partial)
+    graph = seraph.to_onnx(model, dtype=dtype)
+    for rows in (X, X[-1:], X[:7]):
+        label, probabilities = run(graph, rows)
+        np.testing.assert_array_equal(label, model.predict(rows))
+        np.testing.assert_allclose(probabilities, model.predict_proba(rows), atol=1e-5)
+        assert probabilities.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array(["barolo", "grignolino", "barbera", None], dtype=object),
+        np.array([3, 7, 5, -1]),
+        np.array([3.0, 7.0, 5.0, np.nan]),
+        np.array([False, True, True, None], dtype=object),
+    ],
+    ids=["text", "int", "float", "bool"],
+)
+def test_classes_keep_their_names(names, wine):
+    X, y_partial, _ = wine
+    model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial].tolist())
+    label, _ = run(seraph.to_onnx(model, dtype="float64"), X)
+    np.testing.assert_array_equal(label, model.predict(X))
+
+
+def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
+    X, y_partial, _ = wine
+    table = pd.DataFrame(X, columns=list("abcdefghijklm"))
+    model = make_pipeline(StandardScaler(), SERAPH()).fit(table, y_partial)
+    (Z,) = run(seraph.to_onnx(model, dtype="float64"), X)
+    np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
+
+
+@pytest.mark.parametrize("opset", [13, 15, 18])
+def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
+    X, y_partial, _ = wine
+    for learner in (SERAPH(), KernelSERAPH()):
+        model = MetricNeighborsClassifier(learner, n_neighbors=3, weights="distance")
+        model.fit(X, y_partial)
+        graph = seraph.to_onnx(model, dtype="float64", target_opset=opset)
+        assert {entry.domain: entry.version for entry in graph.opset_import}[""] <= opset
+        np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
+
+
+def test_skl2onnx_gets_distance_weights_wrong_which_is_why_they_are_refused(wine):
+    X, y_partial, _ = wine
+    model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y_partial)
+    with pytest.raises(ValueError, match=r"weights='distance'.*MetricNeighborsClassifier"):
+        seraph.to_onnx(model)
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "precomputed", np.dot])
+def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
+    X, y_partial, _ = wine
+    X = X @ X.T if kernel == "precomputed" else X
+    model = KernelSERAPH(kernel=kernel).fit(X, y_partial)
+    for holder in (model, MetricNeighborsClassifier(model).fit(X, y_partial)):
+        with pytest.raises(ValueError, match=r"KernelSERAPH with kernel=.*one of linear, poly"):
+            seraph.to_onnx(holder)
+
+
+@pytest.mark.filterwarnings("ignore:The learned metric is zero")
+def test_a_metric_of_rank_0_has_no_graph(wine):
+    X, y_partial, _ = wine
+    with pytest.raises(ValueError, match="SERAPH has learned a metric of rank 0"):
+        seraph.to_onnx(SERAPH(lam=1e6).fit(X, y_partial))
+
+
+@pytest.mark.parametrize("step", [Doubled(), FunctionTransformer(np.exp)], ids=str)
+def test_a_step_that_skl2onnx_does_not_know_is_named(step, wine):
+    X, y_partial, _ = wine
+    model = make_pipeline(step, SERAPH()).fit(X, y_partial)
+    with pytest.raises(ValueError, match=type(step).__name__):
+        seraph.to_onnx(model)
+
+
+def test_what_is_no_fitted_model_is_refused(wine):
+    X, y_partial, _ = wine
+    with pytest.raises(NotFittedError):
+        seraph.to_onnx(SERAPH())
+    for model in (SERAPH, "model.skops"):
+        with pytest.raises(ValueError, match="must be a fitted estimator"):
+            seraph.to_onnx(model)
+    with pytest.raises(ValueError, match="float32 or float64; got 'int64'"):
+        seraph.to_onnx(SERAPH().fit(X, y_partial), dtype="int64")
+
+
+def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
+    X, y_partial, _ = wine
+    model = MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3).fit(X, y_partial)
+    again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
+    X = X.astype(np.float32)
+    for a, b in zip(run(seraph.to_onnx(model), X), run(seraph.to_onnx(again), X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("package", ["onnx", "skl2onnx"])
+def test_without_the_packages_the_extra_is_named(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[onnx\]'"):
+        seraph.to_onnx(SERAPH())

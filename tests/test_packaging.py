@@ -1,0 +1,175 @@
+"""What is shipped: the wheel, the source archive, and the command in a bare installation."""
+
+import configparser
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from importlib.metadata import metadata, requires
+from pathlib import Path
+
+import pytest
+
+import seraph
+from seraph import __main__ as command
+
+ROOT = Path(__file__).parents[1]
+OF_DEVELOPERS = ("test", "docs", "dev")  # extras that no user needs
+
+
+def build(source, folder, *targets):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *targets],
+        cwd=source,
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    return build(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def wheel(dist):
+    (path,) = dist.glob("*.whl")
+    return path
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """Run the command as if no extra were installed."""
+    for package in ("typer", "rich", "matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["seraph", *arguments])
+        command.main()
+
+    return run
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    package = ROOT / "src" / "seraph"
+    files = {
+        f"seraph/{path.relative_to(package).as_posix()}"
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    held = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
+    assert held == files
+    assert {"seraph/py.typed", "seraph/datasets/data/usps.npz"} < held
+
+
+def test_the_wheel_has_the_version_and_the_licence(wheel):
+    assert wheel.name == f"seraph_learn-{seraph.__version__}-py3-none-any.whl"
+    assert any(n.endswith("licenses/LICENSE") for n in zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_wheel_has_the_command_that_runs_bare(wheel):
+    archive = zipfile.ZipFile(wheel)
+    (name,) = [n for n in archive.namelist() if n.endswith("entry_points.txt")]
+    points = configparser.ConfigParser()
+    points.read_string(archive.read(name).decode())
+    assert dict(points["console_scripts"]) == {"seraph": "seraph.__main__:main"}
+
+
+def test_the_source_archive_makes_the_same_wheel(dist, wheel, tmp_path):
+    (archive,) = dist.glob("*.tar.gz")
+    with tarfile.open(archive) as source:
+        source.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    names = {path.name for path in source.iterdir()}
+    assert {"LICENSE", "README.md", "tests", "docs", "examples"} <= names
+    assert any((source / "tests" / "data").glob("models-*/*.skops"))
+    (again,) = build(source, tmp_path / "dist", "-t", "wheel").glob("*.whl")
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_the_metadata_says_that_types_are_shipped():
+    assert "Typing :: Typed" in metadata("seraph-learn").get_all("Classifier")
+
+
+def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
+    bare("demo", "--samplings", "1")
+    said = capsys.readouterr().out
+    assert re.search(r"hyper +\d+\.\d", said)
+    assert "pip install 'seraph-learn[plot]'" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "table.csv"], "fit needs a few packages more: pip install 'seraph-learn[cli]'"),
+        (["demo", "--samplings", "0"], "--samplings must be 1 or more; got 0"),
+        (["demo", "--colour"], "unrecognized arguments: --colour"),
+    ],
+)
+def test_a_bare_installation_says_what_it_cannot_do(arguments, said, bare, capsys):
+    with pytest.raises(SystemExit) as ended:
+        bare(*arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_bare_installation_says_what_there_is(bare, capsys):
+    bare()
+    said = capsys.readouterr().out
+    assert "demo" in said
+    assert "seraph-learn[cli]" in said
+
+
+def test_the_module_is_the_command():
+    run = [sys.executable, "-m", "seraph"]
+    version = subprocess.run([*run, "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.strip() == seraph.__version__
+    help_text = subprocess.run([*run, "--help"], capture_output=True, text=True, check=True)
+    assert "reproduce" in help_text.stdout
+
+
+def test_versions_are_shown_of_all_that_a_user_may_install(capsys):
+    seraph.show_versions()
+    shown = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line.strip()}
+    for requirement in requires("seraph-learn"):
+        name, extra = re.fullmatch(r"([\w-]+).*?(?:extra == '(\w+)')?", requirement).groups()
+        if extra not in OF_DEVELOPERS and name != "seraph-learn":
+            assert name in shown
+
+
+def test_versions_of_missing_packages_are_shown_as_such(monkeypatch, capsys):
+    monkeypatch.setattr(seraph.versions, "_OPTIONAL", ("no-such-package",))
+    seraph.show_versions()
+    said = capsys.readouterr().out
+    assert re.search(r"no-such-package +not installed", said)
+    assert re.search(rf"seraph +{re.escape(seraph.__version__)}", said)
+
+
+@pytest.mark.slow
+def test_the_wheel_alone_in_an_empty_environment_runs_the_demo(wheel, tmp_path):
+    environment = tmp_path / "empty"
+    venv.create(environment, with_pip=True)
+    programs = environment / ("Scripts" if sys.platform == "win32" else "bin")
+
+    def run(*words):
+        done = subprocess.run(
+            [str(programs / words[0]), *words[1:]],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    run("python", "-m", "pip", "install", "--quiet", str(wheel))
+    assert "typer" not in run("python", "-m", "pip", "list")
+    said = run("seraph", "demo", "--samplings", "2")
+    assert re.search(r"hyper +\d+\.\d", said)
+    assert "pip install 'seraph-learn[plot]'" in said
+    assert run("python", "-m", "seraph", "--version").strip() == seraph.__version__
+    assert "numpy" in run("python", "-c", "import seraph; seraph.show_versions()")

@@ -1,0 +1,538 @@
+"""Files of models: what comes back is what was saved, and nothing else comes in."""
+
+import functools
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import skops.io
+from sklearn.base import BaseEstimator, clone
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    RobustScaler,
+    StandardScaler,
+)
+
+import seraph
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic, persist
+
+KEPT = sorted((Path(__file__).parent / "data").glob("models-*/*.skops"))
+
+LEARNERS = [
+    SERAPH(),
+    SERAPH(gamma=1.0),
+    SERAPH(algorithm="em", em_max_iter=3),
+    SERAPHCV(SERAPH(max_iter=50), lam_factors=np.array([0.5, 1.0]), cv=2),
+    KernelSERAPH(gamma=0.5),
+    KernelSERAPH(kernel="poly", n_landmarks=20),
+    MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
+    MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), weights="distance"),
+    *(getattr(classic, name)() for name in classic.__all__),
+]
+NEIGHBOURS = [
+    *(KNeighborsClassifier(algorithm=name) for name in ("auto", "kd_tree", "ball_tree", "brute")),
+    NearestNeighbors(n_neighbors=3),
+]
+PIPELINES = [
+    *(
+        make_pipeline(step, SERAPH())
+        for step in (
+            StandardScaler(),
+            MinMaxScaler(),
+            MaxAbsScaler(),
+            RobustScaler(),
+            Normalizer(),
+            SimpleImputer(),
+            PCA(5),
+        )
+    ),
+    *(
+        make_pipeline(SERAPH(), step)
+        for step in (LogisticRegression(), KMeans(3, n_init=1, random_state=0), *NEIGHBOURS)
+    ),
+    make_pipeline("passthrough", SERAPH()),
+]
+
+
+def kernel_of_mine(x, y):
+    return float(x @ y)
+
+
+class MySERAPH(SERAPH):
+    pass
+
+
+class Fold(NamedTuple):
+    low: float
+    high: float
+
+
+@pytest.fixture
+def fitted(wine):
+    X, y_partial, _ = wine
+
+    def fit(model):
+        return clone(model).fit(X, y_partial)
+
+    return fit
+
+
+@pytest.fixture
+def learner(fitted):
+    return fitted(SERAPH())
+
+
+@pytest.fixture
+def file(learner, tmp_path):
+    return seraph.save(learner, tmp_path / "learner.skops")
+
+
+def outputs(model, X):
+    """All that a model says of some points."""
+    found = [
+        getattr(model, name)(X)
+        for name in ("transform", "predict", "predict_proba")
+        if hasattr(model, name)
+    ]
+    last = model[-1] if hasattr(model, "steps") else model
+    if isinstance(last, NearestNeighbors):
+        found += last.kneighbors(model[:-1].transform(X))
+    assert found
+    return found
+
+
+def assert_same(first, second, X):
+    for a, b in zip(outputs(first, X), outputs(second, X), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b, strict=True)
+
+
+def rewrite(path, entries):
+    """The same archive with other contents of some entries."""
+    with zipfile.ZipFile(path) as archive:
+        old = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (old | entries).items():
+            archive.writestr(name, content)
+    return path
+
+
+def in_place_of_attribute(path, name, node):
+    """The same file, with `node` in its schema where an attribute was."""
+    with zipfile.ZipFile(path) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    schema["content"]["content"][name] = node
+    return rewrite(path, {"schema.json": json.dumps(schema)})
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("model", [*LEARNERS, *PIPELINES], ids=lambda m: str(m)[:60])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_is_loaded_is_what_was_saved_bit_for_bit(model, dtype, wine, tmp_path):
+    X, y_partial, _ = wine
+    X = X.astype(dtype)
+    model = clone(model).fit(X, y_partial)
+    before = outputs(model, X)
+    again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
+    assert type(again) is type(model)
+    assert str(again) == str(model)
+    assert_same(model, again, X)
+    for a, b in zip(before, outputs(model, X), strict=True):  # and saving changes nothing
+        np.testing.assert_array_equal(a, b)
+
+
+def test_all_attributes_come_back(fitted, tmp_path):
+    learner = fitted(SERAPH())
+    again = seraph.load(seraph.save(learner, tmp_path / "model.skops"))
+    assert vars(again).keys() == vars(learner).keys()
+    for name, value in vars(learner).items():
+        np.testing.assert_equal(vars(again)[name], value)
+        assert type(vars(again)[name]) in (type(value), bool)  # numpy's bool is Python's
+
+
+def test_a_search_tree_is_made_anew(fitted, tmp_path):
+    model = fitted(make_pipeline(SERAPH(), KNeighborsClassifier(algorithm="kd_tree")))
+    path = seraph.save(model, tmp_path / "model.skops")
+    again = seraph.load(path)[-1]
+    assert again._fit_method == "kd_tree"
+    assert type(again._tree) is type(model[-1]._tree)
+    assert b"kd_tree.KDTree" not in zipfile.ZipFile(path).read("schema.json")
+
+
+def test_every_public_estimator_is_on_the_list():
+    public = [getattr(seraph, name) for name in seraph.__all__]
+    public += [getattr(classic, name) for name in classic.__all__]
+    estimators = [c for c in public if isinstance(c, type) and issubclass(c, BaseEstimator)]
+    assert len(estimators) >= 11
+    assert {f"{c.__module__}.{c.__name__}" for c in estimators} <= set(persist.TRUSTED)
+    assert {type(learner) for learner in LEARNERS} >= set(estimators)
+
+
+def test_the_list_names_what_there_is():
+    for name in persist.TRUSTED:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(import_module(module), attribute) or name == "builtins.NoneType"
+
+
+def test_an_unfitted_model_comes_back_unfitted(tmp_path):
+    again = seraph.load(seraph.save(SERAPH(lam=2.0, eta=0.5), tmp_path / "model.skops"))
+    assert (again.lam, again.eta) == (2.0, 0.5)
+    assert not hasattr(again, "components_")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_of_features_come_back(frame, wine, tmp_path):
+    X, y_partial, _ = wine
+    table = frame(dict(zip("abcdefghijklm", X.T, strict=True)))
+    model = make_pipeline(StandardScaler().set_output(transform="pandas"), SERAPH())
+    model.fit(table, y_partial)
+    again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
+    for step, saved in zip(again, model, strict=True):
+        np.testing.assert_array_equal(step.feature_names_in_, saved.feature_names_in_)
+    np.testing.assert_array_equal(again.transform(table), model.transform(table))
+    np.testing.assert_array_equal(again.get_feature_names_out(), model.get_feature_names_out())
+
+
+def test_names_of_classes_come_back(wine, tmp_path):
+    X, y_partial, _ = wine
+    y = np.array(["barolo", "grignolino", "barbera", None], dtype=object)[y_partial]
+    for labels in (y, y.tolist()):
+        model = MetricNeighborsClassifier(SERAPH()).fit(X, labels)
+        again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
+        assert_same(model, again, X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_loaded_model_can_be_fitted_again(wine, tmp_path):
+    X, y_partial, _ = wine
+    for model in LEARNERS:
+        path = seraph.save(clone(model).fit(X, y_partial), tmp_path / "model.skops")
+        again = seraph.load(path)
+        assert_same(clone(again).fit(X, y_partial), again.fit(X, y_partial), X)
+
+
+def test_parameters_newer_than_the_file_have_their_defaults(wine, tmp_path):
+    X, y_partial, _ = wine
+    inner, outer = SERAPH(), MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()))
+    outer.fit(X, y_partial)
+    answer = outer.predict(X)
+    for learner in (inner, outer.learner[-1], outer.learner_[-1]):
+        del learner.em_tol, learner.n_jobs
+    del outer.weights
+    inner = seraph.load(seraph.save(inner, tmp_path / "inner.skops"))
+    outer = seraph.load(seraph.save(outer, tmp_path / "outer.skops"))
+    assert inner.get_params() == SERAPH().get_params()
+    assert outer.weights == "uniform"
+    assert outer.learner_[-1].get_params() == SERAPH().get_params()
+    np.testing.assert_array_equal(outer.predict(X), answer)
+    inner.fit(X, y_partial)
+
+
+def test_a_path_among_the_parameters_is_saved_as_text(tmp_path):
+    path = seraph.save(SERAPH(checkpoint=Path("somewhere")), tmp_path / "model.skops")
+    assert seraph.load(path).checkpoint == "somewhere"
+
+
+def test_a_stream_of_random_numbers_goes_on_where_it_was(tmp_path):
+    stream = np.random.RandomState(0)
+    stream.normal(size=5)
+    path = seraph.save(SERAPH(random_state=stream), tmp_path / "model.skops")
+    again = seraph.load(path).random_state
+    np.testing.assert_array_equal(again.normal(size=3), stream.normal(size=3))
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        (KernelSERAPH(kernel=kernel_of_mine), "its kernel holds a builtins.function"),
+        (KernelSERAPH(kernel=functools.partial(kernel_of_mine)), "kernel holds a functools"),
+        (KernelSERAPH(kernel_params={"f": len}), "kernel_params.f holds a builtins.builtin_f"),
+        (SERAPH(callback=print), "its callback holds a builtins.builtin_function_or_method"),
+        (SERAPHCV(lam_factors=Fold(1.0, 2.0)), r"its lam_factors holds a \S*Fold"),
+        (SERAPH(lam=np.longdouble(1.0)), "its lam holds a numpy.longdouble"),
+        (SERAPHCV(SERAPH(callback=io.StringIO())), r"its learner\.callback holds a _io\."),
+        (make_pipeline(FunctionTransformer(abs), SERAPH()), "FunctionTransformer"),
+        (MetricNeighborsClassifier(RandomForestClassifier()), "RandomForestClassifier"),
+        (MySERAPH(), r"This MySERAPH cannot be saved: it is a \S*MySERAPH"),
+        ({"a": SERAPH()}, "model must be an estimator"),
+        (SERAPH, "model must be an estimator"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_is_not_on_the_list_is_not_saved(model, found, tmp_path):
+    path = tmp_path / "model.skops"
+    path.write_text("what was there")
+    with pytest.raises(ValueError, match=found):
+        seraph.save(model, path)
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_saving_needs_a_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere"):
+        seraph.save(SERAPH(), tmp_path / "nowhere" / "model.skops")
+
+
+def test_the_file_holds_plain_arrays_and_text(fitted, tmp_path):
+    path = seraph.save(fitted(MetricNeighborsClassifier(SERAPH())), tmp_path / "model.skops")
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.endswith(".npy"):
+                np.load(archive.open(name), allow_pickle=False)
+            else:
+                json.loads(archive.read(name))
+
+
+def test_skops_itself_opens_the_file(fitted, wine, tmp_path):
+    X = wine[0]
+    for model in (SERAPH(), make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3))):
+        model = fitted(model)
+        path = seraph.save(model, tmp_path / "model.skops")
+        again = skops.io.load(path, trusted=list(persist.TRUSTED))
+        for a, b in zip(outputs(model, X), outputs(again, X), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_no_file_is_no_file(tmp_path):
+    for read in (seraph.load, persist.read_versions):
+        with pytest.raises(FileNotFoundError, match=r"nothing\.skops"):
+            read(tmp_path / "nothing.skops")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"a table, 1, 2", b"\x80\x04K\x01."])
+def test_what_is_no_archive_is_refused_by_name(content, tmp_path):
+    path = tmp_path / "odd.skops"
+    path.write_bytes(content)
+    for read in (seraph.load, persist.read_versions):
+        with pytest.raises(ValueError, match=r"odd\.skops cannot be read"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        b"",
+        b"[]",
+        b"17",
+        b"not json",
+        b"\xff\xfe",
+        b"{}",
+        b'{"protocol": 2}',
+        b'{"protocol": "two", "__loader__": "ListNode"}',
+        b'{"__loader__": []}',
+        b"[" * 100_000,
+        json.dumps(
+            {
+                "__class__": "list",
+                "__module__": "builtins",
+                "__loader__": "ListNode",
+                "content": [],
+                "protocol": 2,
+            }
+        ).encode(),
+    ],
+    ids=lambda s: str(s)[:30],
+)
+def test_a_schema_that_makes_no_model_is_refused_by_name(schema, file):
+    with pytest.raises(ValueError, match=r"learner\.skops"):
+        seraph.load(rewrite(file, {"schema.json": schema}))
+
+
+def test_an_archive_without_a_model_is_refused_by_name(tmp_path):
+    path = tmp_path / "photos.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("photo.txt", "a photo")
+    for read in (seraph.load, persist.read_versions):
+        with pytest.raises(ValueError, match=r"photos\.zip cannot be read"):
+            read(path)
+
+
+def test_a_truncated_file_is_refused(file):
+    whole = file.read_bytes()
+    for length in np.linspace(0, len(whole) - 1, 50).astype(int):
+        file.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"learner\.skops"):
+            seraph.load(file)
+
+
+@pytest.mark.filterwarnings("ignore:.*was saved by")
+def test_a_damaged_byte_is_found_or_harmless(file, learner, wine, rng):
+    X = wine[0]
+    whole = file.read_bytes()
+    found = 0
+    for place in rng.integers(len(whole), size=150):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << rng.integers(8)
+        file.write_bytes(damaged)
+        try:
+            again = seraph.load(file)
+        except ValueError:
+            found += 1
+        else:
+            assert_same(learner, again, X)
+    assert found > 75
+
+
+def test_an_array_that_is_missing_or_odd_is_refused(file):
+    with zipfile.ZipFile(file) as archive:
+        arrays = [name for name in archive.namelist() if name.endswith(".npy")]
+    with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
+        seraph.load(rewrite(file, {arrays[0]: b"no array"}))
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (RandomForestClassifier(2), "sklearn.ensemble._forest.RandomForestClassifier"),
+        (make_pipeline(FunctionTransformer(abs), SERAPH()), "builtins.abs"),
+        ([SERAPH(verbose=functools.partial(print))], "functools.partial"),
+        (MySERAPH(), "MySERAPH"),
+    ],
+    ids=["forest", "function", "partial", "subclass"],
+)
+def test_a_file_with_other_types_is_refused_by_name(model, name, tmp_path):
+    path = tmp_path / "stranger.skops"
+    skops.io.dump(model, path)
+    with pytest.raises(ValueError, match=name) as caught:
+        seraph.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_cannot_call_a_function_under_a_trusted_name(file):
+    text = {"__module__": "builtins", "__class__": "str", "__loader__": "JsonNode"}
+    arguments = {
+        "__module__": "builtins",
+        "__class__": "tuple",
+        "__loader__": "TupleNode",
+        "content": [text | {"content": '"x"'}],
+    }
+    whole = file.read_bytes()
+    for loader in ("OperatorFuncNode", "MethodNode", "FunctionNode", "PartialNode", "CachedNode"):
+        file.write_bytes(whole)
+        node = {
+            "__module__": "builtins",
+            "__class__": "str",
+            "__loader__": loader,
+            "attrs": arguments,
+            "content": {"func": "format", "obj": text | {"content": '"x"'}},
+        }
+        with pytest.raises(ValueError, match=r"learner\.skops is not loaded: it holds builtins"):
+            seraph.load(in_place_of_attribute(file, "verbose", node))
+
+
+def test_neighbours_without_their_labels_are_refused(fitted, tmp_path):
+    model = fitted(KNeighborsClassifier())
+    model._y = model._y[:5]  # compiled code would read on
+    path = seraph.save(model, tmp_path / "short.skops")
+    with pytest.raises(ValueError, match=r"short\.skops cannot be read"):
+        seraph.load(path)
+
+
+def test_the_file_tells_the_versions(file):
+    versions = persist.read_versions(file)
+    assert versions["seraph"] == seraph.__version__
+    assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert versions["numpy"] == np.__version__
+    assert {"scipy", "scikit-learn", "skops"} < versions.keys()
+
+
+def test_a_file_of_skops_alone_tells_none(learner, wine, tmp_path):
+    path = tmp_path / "bare.skops"
+    skops.io.dump(learner, path)
+    assert persist.read_versions(path) == {}
+    assert_same(seraph.load(path), learner, wine[0])
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b"\xff"])
+def test_odd_versions_are_refused(content, file):
+    with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
+        persist.read_versions(rewrite(file, {"versions.json": content}))
+
+
+@pytest.mark.parametrize(
+    ("library", "then", "now"),
+    [
+        ("seraph", "0.2.0", "0.1.0.dev0"),
+        ("seraph", "1.0", "0.9"),
+        ("seraph", "2.1", "1.0"),
+        ("scikit-learn", "2.0", "1.6.0"),
+    ],
+)
+def test_another_major_version_is_told(library, then, now, file, monkeypatch):
+    here = persist.read_versions(file) | {library: now}
+    monkeypatch.setattr("seraph.persist._model_files._versions_here", lambda: here)
+    rewrite(file, {"versions.json": json.dumps(here | {library: then})})
+    both = f"saved by {library} {then}, and this is {library} {now}"
+    with pytest.warns(UserWarning, match=both) as caught:
+        seraph.load(file)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("library", "then", "now"),
+    [
+        ("seraph", "0.1.0", "0.1.9"),
+        ("seraph", "1.0", "1.4"),
+        ("scikit-learn", "1.6.0", "1.20.1"),
+        ("numpy", "1.26.0", "2.4"),
+    ],
+)
+def test_another_minor_version_is_not(library, then, now, file, monkeypatch):
+    here = persist.read_versions(file) | {library: now}
+    monkeypatch.setattr("seraph.persist._model_files._versions_here", lambda: here)
+    seraph.load(rewrite(file, {"versions.json": json.dumps(here | {library: then})}))
+
+
+@pytest.mark.filterwarnings("ignore:.*was saved by seraph")  # they are kept to grow old
+@pytest.mark.parametrize("path", KEPT, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_a_kept_model_answers_as_it_did(path):
+    model = seraph.load(path)
+    kept = np.load(path.with_suffix(".npz"))
+    rows = kept["asked"]
+    first = model[0] if hasattr(model, "steps") else model
+    if hasattr(first, "feature_names_in_"):
+        rows = pd.DataFrame(rows, columns=first.feature_names_in_)
+    answer = model.predict(rows) if hasattr(model, "predict") else model.transform(rows)
+    np.testing.assert_allclose(answer, kept["answer"], rtol=1e-9, atol=1e-12)
+    assert model.get_params() is not None
+
+
+def test_models_are_kept():
+    assert len(KEPT) >= 6
+    assert sum(path.stat().st_size for path in KEPT) < 100_000
+
+
+def test_without_skops_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    for call in (lambda: seraph.save(SERAPH(), tmp_path / "a"), lambda: seraph.load("a")):
+        with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[save\]'"):
+            call()
+
+
+def test_seraph_is_imported_without_what_it_may_not_need():
+    code = (
+        "import sys, seraph; "
+        "print([m for m in ('skops', 'onnx', 'skl2onnx', 'torch') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,407 @@
+"""Tables: what is read is what stands there, and what cannot be read is told by its place."""
+
+import gzip
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from seraph.tabular import check_output, csv_text, read_pairs, read_table, write_table
+from seraph.tabular._csv import parse_csv
+from seraph.tabular._numbers import Faults, numbers
+
+
+def cells(data, **options):
+    return {name: column.to_pylist() for name, column in parse_csv(data, **options).items()}
+
+
+def file(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# Text tables
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a,b\n1,x\n2,y\n",
+        b"a,b\n1,x\n2,y",  # no line end at the end
+        b"\xef\xbb\xbfa,b\n1,x\n2,y\n",  # as Excel begins its UTF-8
+        b"a,b\r\n1,x\r\n2,y\r\n",
+        b"a,b\r1,x\r2,y\r",
+        b"a;b\n1;x\n2;y\n",
+        b"a\tb\n1\tx\n2\ty\n",
+        b"a|b\n1|x\n2|y\n",
+        b'"a","b"\n"1","x"\n"2","y"\n',
+        b" a , b \n1,x\n2,y\n",
+        b"\n\na,b\n\n1,x\n2,y\n\n",
+    ],
+)
+def test_the_ways_to_write_a_table_are_one_table(data):
+    assert cells(data) == {"a": ["1", "2"], "b": ["x", "y"]}
+
+
+def test_cells_keep_separators_quotes_and_line_ends_within_quotation_marks():
+    assert cells(b'a,b\n"1,5","say ""no""\nor not"\n') == {
+        "a": ["1,5"],
+        "b": ['say "no"\nor not'],
+    }
+
+
+def test_the_separator_is_the_one_on_which_the_first_two_rows_agree():
+    assert cells(b'"fat, total, g";sugar\n1;2\n') == {"fat, total, g": ["1"], "sugar": ["2"]}
+    assert cells(b"fat, total, g;sugar\n1;2\n") == {"fat, total, g": ["1"], "sugar": ["2"]}
+    assert list(cells(b"only\n1\n")) == ["only"]
+
+
+def test_a_tsv_may_hold_commas():
+    assert cells(b"a,b\tc\n1,2\t3\n", separator="\t") == {"a,b": ["1,2"], "c": ["3"]}
+
+
+def test_a_cell_may_be_longer_than_a_block_and_than_pythons_reader_allows():
+    long = b"x" * 3_000_000
+    assert cells(b"a,b\n1," + long + b"\n")["b"] == [long.decode()]
+
+
+def test_leading_zeros_and_whole_numbers_beyond_float_survive_as_text():
+    assert cells(b"id\n007\n99999999999999999999999\n")["id"] == ["007", "9" * 23]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,b\n1,2\n3\n", "line 3 has 1 cells, but the header has 2"),
+        (b"a,b\n1,2,3\n", "line 2 has 3 cells, but the header has 2"),
+        (b'a,b\n1,"x\ny"\n\n2\n', "line 5 has 1 cells"),
+        (b'a,b\n1,"2\n3,4\n', "quotation mark is opened and never closed"),
+        (b"a,a\n1,2\n", "two columns are called 'a'"),
+        (b"a, a\n1,2\n", "two columns are called 'a'"),
+        (b"14.2,1.7\n13.1,2.0\n", r"first line holds numbers \(14.2, ...\)"),
+        (b"a,b\nf\xe9e,1\n", "line 2 is not UTF-8 .byte 0xe9."),
+        (b"\xff\xfea\0,\0b\0", "UTF-16"),
+        (b"a,b\n\0,1\n", "NUL"),
+        (b"x" * 200_000 + b"\n1\n", "header cannot be read"),
+        (b"x" * 20_000 + b"\n1\n", "too long for a header"),
+    ],
+)
+def test_what_is_no_table_is_refused_by_its_line(data, message):
+    with pytest.raises(ValueError, match=message):
+        parse_csv(data)
+
+
+def test_numbers_may_be_the_names_of_columns_as_pandas_writes_them():
+    frame = pd.DataFrame(np.eye(3))
+    assert list(cells(frame.to_csv(index=False).encode())) == ["0", "1", "2"]
+
+
+def test_a_column_without_a_name_is_no_feature_unless_it_is_dealt_with(tmp_path):
+    path = file(tmp_path, "t.csv", pd.DataFrame({"a": [1.0, 2.0]}).to_csv())
+    table = read_table(path)
+    with pytest.raises(ValueError, match=r"column 1 has no name.*--drop unnamed_1"):
+        table.points()
+    assert list(table.points(without=["unnamed_1"])) == ["a"]
+    assert list(table.points(["a"])) == ["a"]
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1.5", 1.5), (" 1.5 ", 1.5), ("+1.5", 1.5), ("-.5", -0.5), ("5.", 5.0), ("1e-3", 1e-3),
+     ("1E5", 1e5), ("007", 7.0), ("9" * 30, 1e30)],
+)  # fmt: skip
+def test_text_that_is_a_number_is_that_number(text, value):
+    faults = Faults()
+    assert numbers("a", pa.chunked_array([[text]]), faults)[0] == pytest.approx(value)
+    faults.check()
+
+
+@pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "--1", "1 000", "one", "1d3", "٣"])
+def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text):
+    faults = Faults()
+    numbers("a", pa.chunked_array([["1", text]]), faults)
+    with pytest.raises(ValueError, match=re.escape(f"'{text}' in row 1")):
+        faults.check()
+
+
+def test_decimal_commas_are_recognised_and_read_on_request(tmp_path):
+    path = file(tmp_path, "t.csv", "a;b\n1,5;2\n-0,25;3\n")
+    with pytest.raises(ValueError, match=r"decimal commas in column 'a' \('1,5' in row 0.*--deci"):
+        read_table(path).points()
+    points = read_table(path, decimal_comma=True).points()
+    np.testing.assert_array_equal(points, [[1.5, 2.0], [-0.25, 3.0]])
+
+
+def test_true_and_false_are_one_and_zero(tmp_path):
+    path = file(tmp_path, "t.csv", "a,b\nTrue,1\nfalse,2\n")
+    np.testing.assert_array_equal(read_table(path).points(), [[1, 1], [0, 2]])
+
+
+def test_faults_name_their_columns_with_a_row_and_the_way_out(tmp_path):
+    path = file(tmp_path, "t.csv", "ok,colour,od 280\n1,red,x\n2,blue,3\n")
+    with pytest.raises(ValueError, match="no numbers in columns") as refusal:
+        read_table(path).points()
+    assert str(path) in str(refusal.value)
+    assert "'colour' ('red' in row 0 and 1 more), 'od 280' ('x' in row 0)" in str(refusal.value)
+    assert '--drop colour --drop "od 280"' in str(refusal.value)
+
+
+def test_missing_values_are_counted_by_column(tmp_path):
+    path = file(tmp_path, "t.csv", "a,b,c\n1,2,3\n,NA,3\nnan,2,3\n")
+    with pytest.raises(
+        ValueError, match=r"missing values in columns 'a' .2, the first in row 1.,"
+    ):
+        read_table(path).points()
+    assert read_table(path).points(without=["a", "b"]).shape == (3, 1)
+
+
+@pytest.mark.parametrize("text", ["inf", "-Infinity", "1e999", "1e200"])
+def test_numbers_whose_squares_are_infinite_are_refused(text, tmp_path):
+    path = file(tmp_path, "t.csv", f"a,b\n1,2\n1,{text}\n")
+    with pytest.raises(ValueError, match="infinite or too large values in column 'b'"):
+        read_table(path).points()
+
+
+def test_an_error_names_a_few_columns_and_counts_the_rest(tmp_path):
+    names = [f"c{k}" for k in range(40)]
+    path = file(tmp_path, "t.csv", ",".join(names) + "\n" + ",".join(["x"] * 40) + "\n")
+    with pytest.raises(ValueError, match=r"'c4' .* and 35 more") as refusal:
+        read_table(path).points()
+    assert "'c5'" not in str(refusal.value)
+
+
+# Labels
+
+
+@pytest.mark.parametrize("blank", ["", "-1", "-1.0", "NA", "NaN", "nan", "null", "<NA>", "  "])
+def test_rows_without_a_label_are_told_by_many_words(blank, tmp_path):
+    path = file(tmp_path, "t.csv", f"a,kind\n1,x\n2,{blank}\n")
+    assert read_table(path).labels("kind").tolist() == ["x", None]
+
+
+def test_a_class_may_be_called_none_or_zero(tmp_path):
+    path = file(tmp_path, "t.csv", "a,kind\n1,none\n2,0\n3,None\n")
+    assert read_table(path).labels("kind").tolist() == ["none", "0", "None"]
+
+
+def test_labels_are_the_same_text_from_every_kind_of_file(tmp_path):
+    pd.DataFrame({"a": [1.0, 2, 3], "k": [1.0, np.nan, 2]}).to_parquet(tmp_path / "t.parquet")
+    np.savez(tmp_path / "t.npz", X=np.eye(3), y=[1, -1, 2])
+    expected = ["1", None, "2"]
+    assert read_table(tmp_path / "t.parquet").labels("k").tolist() == expected
+    assert read_table(tmp_path / "t.npz").labels(None).tolist() == expected
+
+
+def test_an_unknown_column_comes_with_the_nearest_name(tmp_path):
+    table = read_table(file(tmp_path, "t.csv", "alcohol,Class\n1,x\n"))
+    with pytest.raises(ValueError, match=r"no column 'class'. Did you mean 'Class'\?"):
+        table.labels("class")
+    with pytest.raises(ValueError, match="It has 'alcohol', 'Class'"):
+        table.labels("xyz")
+
+
+# Other files
+
+
+def test_parquet_columns_of_every_numeric_type_are_features(tmp_path):
+    table = pa.table(
+        {
+            "int": pa.array([1, 2**60], pa.int64()),
+            "small": pa.array([1, 2], pa.uint8()),
+            "float": pa.array([0.5, 1.5], pa.float32()),
+            "truth": pa.array([True, False]),
+            "money": pa.array(["1.25", "2.50"]).cast(pa.decimal128(5, 2)),
+            "category": pa.array(["1", "2"]).dictionary_encode(),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    points = read_table(tmp_path / "t.parquet").points()
+    expected = [[1, 1, 0.5, 1, 1.25, 1], [2.0**60, 2, 1.5, 0, 2.5, 2]]
+    np.testing.assert_array_equal(points, expected)
+    assert points.to_numpy().dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pd.to_datetime(["2026-01-01", "2026-01-02"]), "timestamp"),
+        (pd.Categorical(["x", "y"]), "'x' in row 0"),
+        ([[1.0], [2.0]], "list"),
+    ],
+)
+def test_parquet_columns_of_other_types_are_refused_by_name(column, kind, tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0], "odd": column}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=f"no numbers in column 'odd' .{kind}"):
+        read_table(tmp_path / "t.parquet").points()
+
+
+def test_a_nameless_index_of_pandas_is_no_column_of_a_parquet_file(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0]}, index=[10, 20])
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").names == ("a",)
+
+
+def test_parquet_takes_no_columns_from_the_names_of_folders(tmp_path):
+    folder = tmp_path / "kind=x"
+    folder.mkdir()
+    pd.DataFrame({"a": [1.0]}).to_parquet(folder / "t.parquet")
+    assert read_table(folder / "t.parquet").names == ("a",)
+
+
+def test_arrays_keep_float32_and_give_float64_otherwise(tmp_path):
+    for kind, expected in (("float32", "float32"), ("int16", "float64"), (">f8", "float64")):
+        np.save(tmp_path / "t.npy", np.array([[1, 2], [3, 4]], dtype=kind))
+        points = read_table(tmp_path / "t.npy").points()
+        assert points.dtype == expected
+        np.testing.assert_array_equal(points, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"data": np.eye(2)}, "it holds data: the features must be an array X"),
+        ({"X": np.eye(2), "y": [1, 2, 3]}, "y must be one label for each of the 2 rows"),
+        ({"X": np.eye(2)[0]}, "two dimensions.*shape .2,"),
+        ({"X": np.array([["a"]])}, "must be numbers"),
+        ({"X": np.empty((3, 0))}, r"shape \(3, 0\)"),
+        ({"X": np.empty((0, 3))}, "no rows"),
+    ],
+)
+def test_an_npz_file_holds_x_and_perhaps_y(arrays, message, tmp_path):
+    np.savez(tmp_path / "t.npz", **arrays)
+    with pytest.raises(ValueError, match=message):
+        read_table(tmp_path / "t.npz")
+
+
+def test_arrays_with_holes_are_refused_by_column(tmp_path):
+    X = np.ones((4, 3))
+    X[1:3, 2] = np.nan
+    np.save(tmp_path / "t.npy", X)
+    with pytest.raises(ValueError, match=r"missing values in column '2' .2, the first in row 1"):
+        read_table(tmp_path / "t.npy").points()
+    np.save(tmp_path / "t.npy", np.array([[1, 1e30]], dtype=np.float32))
+    with pytest.raises(ValueError, match="too large values in column '1'"):
+        read_table(tmp_path / "t.npy").points()
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    np.save(tmp_path / "t.npy", np.array([[print]], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"cannot be read as an .npy file"):
+        read_table(tmp_path / "t.npy")
+
+
+def test_a_header_that_promises_too_much_asks_for_no_memory(tmp_path):
+    np.save(tmp_path / "t.npy", np.ones((2, 2)))
+    data = (tmp_path / "t.npy").read_bytes()
+    path = file(tmp_path, "t.npy", data.replace(b"(2, 2), }        ", b"(10**9, 2), }    "))
+    with pytest.raises(ValueError, match=r"cannot be read as an .npy"):
+        read_table(path)
+    path = file(tmp_path, "t.npy", data.replace(b"(2, 2), }          ", b"(99999999999, 2), }"))
+    with pytest.raises(ValueError, match="the file is shorter"):
+        read_table(path)
+
+
+def test_the_kind_of_a_file_is_told_by_its_name(tmp_path):
+    with pytest.raises(ValueError, match=r"t.xlsx: the name must end in .csv, .tsv.* or .npz"):
+        read_table(file(tmp_path, "t.xlsx", "a\n1\n"))
+    with pytest.raises(ValueError, match="damaged or cut short"):
+        read_table(file(tmp_path, "t.csv.gz", gzip.compress(b"a\n1\n")[:-9]))
+    with pytest.raises(ValueError, match="damaged"):
+        read_table(file(tmp_path, "t.csv.gz", "a\n1\n"))
+    (tmp_path / "d.csv").mkdir()
+    with pytest.raises(ValueError, match="folder"):
+        read_table(tmp_path / "d.csv")
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(ValueError, match="no rows"):
+        read_table(file(tmp_path, "t.csv", "a,b"))
+
+
+# Pairs
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [("1", "0"), ("+1", "-1"), ("true", "FALSE"), ("Yes", "no"), ("1.0", "0.0"), (" 1 ", "-1.0")],
+)
+def test_answers_come_in_many_words(yes, no, tmp_path):
+    text = f"note,j,i,similar\nx,1,0,{yes}\ny,2,0,\nz,3.0,2,{no}\n"
+    pairs, similar = read_pairs(read_table(file(tmp_path, "p.csv", text)), 4)
+    assert pairs.tolist() == [[0, 1], [2, 3]]
+    assert similar.tolist() == [True, False]
+
+
+def test_answers_may_be_the_truth_values_of_a_parquet_file(tmp_path):
+    frame = pd.DataFrame({"i": [0, 1, 2], "j": [1, 2, 3], "similar": [True, None, False]})
+    frame.to_parquet(tmp_path / "p.parquet")
+    pairs, similar = read_pairs(read_table(tmp_path / "p.parquet"), 4)
+    assert pairs.tolist() == [[0, 1], [2, 3]]
+    assert similar.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("i,j,similar\n0,1,maybe\n", "row 0: similar is 'maybe'"),
+        ("i,j,similar\n0,1,1\n0,9,1\n", "row 1: j is 9, but the data have rows 0 to 3"),
+        ("i,j,similar\n-1,1,1\n", "row 0: i is '-1', which is no row number"),
+        ("i,j,similar\n0.5,1,1\n", "no row number"),
+        (f"i,j,similar\n{'9' * 40},1,1\n", "no row number"),
+        ("i,j,same\n0,1,1\n", "no column 'similar'"),
+    ],
+)
+def test_pairs_that_cannot_be_meant_are_refused_by_row(text, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read_pairs(read_table(file(tmp_path, "p.csv", text)), 4)
+
+
+# Writing
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.parquet"])
+def test_what_is_written_is_read_again_to_the_last_digit(name, tmp_path, rng):
+    values = rng.normal(size=20) * 10.0 ** rng.integers(-300, 100, size=20)
+    ids = pa.array([f'row "{k}", é\n' for k in range(19)] + [None])
+    write_table(tmp_path / name, {"id": ids, "x": values})
+    table = read_table(tmp_path / name)
+    np.testing.assert_array_equal(table.points(["x"])["x"], values)
+    assert [cell or None for cell in table.cells("id").to_pylist()] == ids.to_pylist()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_npy_file_holds_the_columns_side_by_side(tmp_path):
+    write_table(tmp_path / "t.npy", {"a": np.array([1.0, 2.0]), "b": np.array([3.0, 4.0])})
+    np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), [[1, 3], [2, 4]])
+
+
+def test_whole_numbers_stay_whole_beside_empty_cells():
+    assert csv_text({"id": pa.chunked_array([[1, None]])}) == 'id\n1\n""\n'
+
+
+def test_the_same_table_is_the_same_bytes_compressed_or_not(tmp_path):
+    first = write_table(tmp_path / "a.csv.gz", {"x": [1.0]}).read_bytes()
+    second = write_table(tmp_path / "b.csv.gz", {"x": [1.0]}).read_bytes()
+    assert first == second
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
+    table = file(tmp_path, "t.csv", "a\n1\n")
+    with pytest.raises(ValueError, match="no folder"):
+        check_output(tmp_path / "absent" / "z.csv")
+    with pytest.raises(ValueError, match=r"must end in .csv"):
+        check_output(tmp_path / "z.docx")
+    with pytest.raises(ValueError, match="is read and would be replaced"):
+        check_output(table, inputs=[tmp_path / "absent", None, table])
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ValueError, match="not a plain file"):
+        check_output(tmp_path / "folder.csv")
+    check_output(tmp_path / "z.csv", inputs=[table])

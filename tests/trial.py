@@ -1,0 +1,116 @@
+"""A trial: it ends in time, with a result or with an error that helps, and nothing else."""
+
+import signal
+import traceback
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+
+import seraph
+
+SECONDS = 20  # of the processor, for one trial
+DOCUMENTED = (
+    r"All \d+ labelled pairs are (dis)?similar",
+    "The standard deviations of the features",
+    r"The learned metric is zero \(rank 0\)",
+    "The optimum of the full model is at kappa = 0",
+    "y is uint8, which cannot hold -1",
+    "Too few labels to choose",
+)
+HOME, SKLEARN = (str(Path(package.__file__).parent) for package in (seraph, sklearn))
+VALIDATORS = {
+    "check_array",
+    "check_classification_targets",
+    "check_consistent_length",
+    "check_random_state",
+    "column_or_1d",
+    "validate_data",
+}
+
+
+def attempt(act):
+    """What `act` returns, or the error that helps by which it refused its input.
+
+    An error helps if a line of ours raised it, or one of scikit-learn's checks of the input.
+    Any other one passes through; so does a warning, but for those that we document.
+    """
+    with warnings.catch_warnings(), time_limit(SECONDS):
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataConversionWarning)
+        for beginning in DOCUMENTED:
+            warnings.filterwarnings("ignore", beginning, UserWarning)
+        try:
+            return act()
+        except (ValueError, TypeError) as error:
+            if not helps(error):
+                raise
+            return error
+
+
+def helps(error):
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = max((k for k, f in enumerate(frames) if f.filename.startswith(HOME)), default=None)
+    if ours is None or len(str(error)) < 20:
+        return False
+    if ours == len(frames) - 1:
+        return frames[ours].line.startswith("raise")
+    theirs = [f.name for f in frames[ours + 1 :] if f.filename.startswith(SKLEARN)]
+    return next((name for name in theirs if name != "wrapper"), None) in VALIDATORS
+
+
+@contextmanager
+def time_limit(seconds):
+    """Break off after so many seconds of the processor, where the system can do that."""
+
+    def stop(*_):
+        raise TimeoutError(f"Not done after {seconds} seconds.")
+
+    if not hasattr(signal, "SIGPROF"):
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def check_metric(learner, X):
+    """All that must hold of a learned metric, whatever it was learned from."""
+    P = learner.components_
+    assert np.all(np.isfinite(P))
+    A = learner.get_mahalanobis_matrix()
+    np.testing.assert_array_equal(A, A.T)
+    values = np.linalg.eigvalsh(A.astype(np.float64))
+    assert values[0] >= -10 * len(A) * np.finfo(A.dtype).eps * values[-1]
+    check_distances(learner, X)
+
+
+def check_distances(learner, X):
+    """The map and the distances say the same, and nothing is infinite."""
+    points = np.asarray(X)
+    Z = learner.transform(X)
+    assert Z.shape == (len(points), len(learner.components_))
+    assert np.all(np.isfinite(Z))
+    i, j = np.triu_indices(len(points), 1)
+    i, j = i[:300], j[:300]
+    distances = learner.pair_distance(np.stack([points[i], points[j]], axis=1))
+    assert np.all(np.isfinite(distances))
+    between = np.linalg.norm(Z[i].astype(np.float64) - Z[j], axis=1)
+    np.testing.assert_allclose(distances, between, rtol=1e-5, atol=rounding(learner, points, Z))
+
+
+def rounding(learner, points, Z):
+    """Size of the rounding errors in the coordinates `Z`."""
+    size = np.abs(Z).max(initial=0.0)
+    if learner.components_.shape[1] == points.shape[1]:
+        size += (np.abs(points.astype(float)) @ np.abs(learner.components_).T).max(initial=0.0)
+    kind = np.finfo(Z.dtype)
+    return 10 * points.shape[1] * kind.eps * float(size) + np.sqrt(kind.tiny)
