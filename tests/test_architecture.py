@@ -20,10 +20,11 @@ MAY_IMPORT = {
     "sweep": {"model"},
     "objective": {"sweep"},
     "graph": set(),
+    "sampling": set(),
     "query": set(),
     "advice": {"pairs"},
     "posterior": {"base", "model", "pairs", "query"},
-    "problem": {"graph", "objective", "pairs", "space", "sweep"},
+    "problem": {"graph", "objective", "pairs", "sampling", "space", "sweep"},
     "seraph": {
         "advice",
         "base",
@@ -35,7 +36,7 @@ MAY_IMPORT = {
         "solvers",
         "sweep",
     },
-    "kernel": {"advice", "base", "pairs", "posterior", "seraph"},
+    "kernel": {"advice", "base", "pairs", "posterior", "seraph", "sweep"},
     "folds": {"pairs"},
     "path": {
         "advice",

@@ -19,6 +19,7 @@ from .base import check_choice, check_number
 from .pairs import PairLabels
 from .posterior import FLOATS, PosteriorLearner
 from .seraph import SERAPH
+from .sweep import Backend
 
 Kernel = str | Callable[..., float]
 
@@ -84,12 +85,13 @@ class KernelSERAPH(PosteriorLearner):
     mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
         As in `SERAPH`. The manifold extension is at its best here: a map that is not linear
         can follow the graph round its bends.
-    max_iter, tol, em_max_iter, em_tol, verbose, n_jobs
+    max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device, verbose, n_jobs
         As in `SERAPH`.
     n_landmarks : int, default=1000
         Number of points up to which the kernel's principal components are exact.
     random_state : int, RandomState instance or None, default=0
-        Which points are the landmarks, where there are more points than that.
+        Which points are the landmarks, where there are more points than that; and seed of the
+        draw of `unlabeled_pairs`.
 
     Attributes
     ----------
@@ -146,6 +148,9 @@ class KernelSERAPH(PosteriorLearner):
         tol: float = 1e-3,
         em_max_iter: int = 50,
         em_tol: float = 1e-3,
+        unlabeled_pairs: int | float | Literal["all"] = "all",
+        backend: Backend = "auto",
+        device: Any = None,
         n_landmarks: int = 1000,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -168,6 +173,9 @@ class KernelSERAPH(PosteriorLearner):
         self.tol = tol
         self.em_max_iter = em_max_iter
         self.em_tol = em_tol
+        self.unlabeled_pairs = unlabeled_pairs
+        self.backend = backend
+        self.device = device
         self.n_landmarks = n_landmarks
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -277,8 +285,12 @@ class KernelSERAPH(PosteriorLearner):
             tol=self.tol,
             em_max_iter=self.em_max_iter,
             em_tol=self.em_tol,
+            unlabeled_pairs=self.unlabeled_pairs,
+            backend=self.backend,
+            device=self.device,
             verbose=self.verbose,
             n_jobs=self.n_jobs,
+            random_state=self.random_state,
         )
         learner._check_parameters()
         return learner

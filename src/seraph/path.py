@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from . import advice, solvers
-from .base import check_number
+from .base import check_choice, check_number
 from .objective import Objective
 from .pairs import PairLabels
 from .problem import Problem
 from .progress import Progress
-from .sweep import NumpySweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
 
 # With unlabelled pairs the search for the start begins no lower than this share of where the
 # labelled pairs alone would give the zero metric.
@@ -89,6 +89,8 @@ def seraph_path(
     n_components: int | None = None,
     max_iter: int = 200,
     tol: float = 1e-3,
+    backend: Backend = "auto",
+    device: Any = None,
     verbose: int = 0,
     n_jobs: int | None = None,
     pairs: ArrayLike | None = None,
@@ -123,7 +125,7 @@ def seraph_path(
         Number of weights, where they are not given.
     eps : float, default=1e-3
         The smallest weight over the largest, where they are not given.
-    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, n_jobs
+    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device, n_jobs
         As in `SERAPH`; `max_iter` for each weight.
     verbose : int, default=0
         1 prints a line per weight.
@@ -158,17 +160,19 @@ def seraph_path(
         check_number(name, value, low=low, integer=integer)
     check_number("n_components", n_components, low=1, integer=True, instead=None)
     check_number("mu", mu, low=0, instead="auto")
+    check_choice("backend", backend, BACKENDS)
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must lie between 0 and 1, both excluded; got {eps!r}.")
     points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2, input_name="X")
     labels = PairLabels.make(len(points), y, pairs, pair_labels)
     advice.warn_of_labels(labels)
     advice.warn_of_scales(points)
+    chosen, device = choose_backend(X, len(points), backend, device)
     with one_blas_thread():
         problem = Problem.make(
             points,
             labels,
-            partial(NumpySweep, n_jobs=n_jobs),
+            partial(make_sweep, backend=chosen, device=device, n_jobs=n_jobs),
             eta=eta,
             mu=mu,
             manifold=manifold,

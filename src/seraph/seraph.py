@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from . import advice, solvers
 from .base import check_choice, check_number
@@ -16,7 +18,7 @@ from .pairs import PairLabels
 from .posterior import PosteriorLearner
 from .problem import Problem
 from .progress import Progress
-from .sweep import NumpySweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
 
 _SOLVERS = ("auto", "low-rank", "spg", "projected-gradient")
 _ALGORITHMS = ("direct", "em")
@@ -82,6 +84,20 @@ class SERAPH(PosteriorLearner):
         M-steps at most, for "em".
     em_tol : float, default=1e-3
         Relative change of the metric from one M-step to the next at which "em" stops.
+    unlabeled_pairs : "all", int or float, default="all"
+        How many of the unlabelled pairs to sum over: all; or so many of them, or such a
+        share, drawn once at random, each with a greater weight so that the sum is the same on
+        average (an incomplete U-statistic). For when all are too many.
+    backend : {"auto", "numpy", "numba", "torch", "dask"}, default="auto"
+        What sums over the pairs. "numba" is the fastest on a CPU. "torch" computes on
+        `device`; on a GPU in the precision of X, so give it float32 for speed. "dask" spreads
+        the sums over a cluster, for points that are more than one machine can sweep or hold.
+        "auto" goes by X: torch for a tensor, dask for a dask collection; else a CUDA device
+        where torch finds one and X has 10,000 rows or more, numba where it is installed and X
+        has 1,000 rows or more, and numpy for the rest.
+    device : str or torch.device, optional
+        Where torch computes: "cpu", "cuda", "cuda:1", "mps". By default where X is, or else on
+        a CUDA device if there is one.
     warm_start : bool, default=False
         Whether to start from the metric of the last fit.
     verbose : int, default=0
@@ -89,7 +105,7 @@ class SERAPH(PosteriorLearner):
     n_jobs : int, optional
         Number of threads. None is 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Not used: the fit is deterministic.
+        Seed of the draw of `unlabeled_pairs`; without such a draw the fit is deterministic.
 
     Attributes
     ----------
@@ -115,6 +131,8 @@ class SERAPH(PosteriorLearner):
         "objective", "rank" and "step" of each iteration.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
+    backend_, device_ : str
+        What summed over the pairs, and where; `device_` is None but for torch.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -161,6 +179,9 @@ class SERAPH(PosteriorLearner):
         tol: float = 1e-3,
         em_max_iter: int = 50,
         em_tol: float = 1e-3,
+        unlabeled_pairs: int | float | Literal["all"] = "all",
+        backend: Backend = "auto",
+        device: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -179,6 +200,9 @@ class SERAPH(PosteriorLearner):
         self.tol = tol
         self.em_max_iter = em_max_iter
         self.em_tol = em_tol
+        self.unlabeled_pairs = unlabeled_pairs
+        self.backend = backend
+        self.device = device
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -226,24 +250,32 @@ class SERAPH(PosteriorLearner):
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
         advice.warn_of_labels(labels)
         advice.warn_of_scales(points)
-        learned = self._learn(points, labels, graph)
+        learned = self._learn(points, labels, graph, like=X)
         self._warn_of_result(learned)
         return self._learned(X, **learned)
 
-    def _learn(self, points: NDArray, labels: PairLabels, graph: Any = None) -> dict[str, Any]:
-        """What there is to learn, as attributes; nothing is written and nobody is warned."""
+    def _learn(
+        self, points: NDArray, labels: PairLabels, graph: Any = None, like: Any = None
+    ) -> dict[str, Any]:
+        """What there is to learn, as attributes; nothing is written and nobody is warned.
+
+        `like` is what the user passed for the points: it says where they are.
+        """
         solver = "low-rank" if self.solver == "auto" else self.solver
+        backend, device = choose_backend(like, len(points), self.backend, self.device)
         with one_blas_thread():
             problem = Problem.make(
                 points,
                 labels,
-                partial(NumpySweep, n_jobs=self.n_jobs),
+                partial(make_sweep, backend=backend, device=device, n_jobs=self.n_jobs),
                 eta=self.eta,
                 mu=self.mu,
                 manifold=self.manifold,
                 n_neighbors=self.n_neighbors,
                 graph=graph,
                 rescale=solver != "projected-gradient",
+                budget=self._budget(labels.n_unlabeled),
+                rng=check_random_state(self.random_state),
             )
             objective = problem.objective(self.lam)
             found, s = self._solve(objective, partial(self._start, problem, solver), solver)
@@ -262,7 +294,17 @@ class SERAPH(PosteriorLearner):
             "n_similar_": labels.n_similar,
             "n_dissimilar_": labels.n_dissimilar,
             "n_unlabeled_": labels.n_unlabeled,
+            "backend_": problem.sweep.name,
+            "device_": problem.sweep.device,
         }
+
+    def _budget(self, n_unlabeled: int) -> int | None:
+        """Number of unlabelled pairs to draw; None for all."""
+        if isinstance(self.unlabeled_pairs, str):
+            return None
+        if isinstance(self.unlabeled_pairs, Integral):
+            return int(self.unlabeled_pairs)
+        return max(1, round(self.unlabeled_pairs * n_unlabeled))
 
     def _check_parameters(self) -> None:
         check_number("mu", self.mu, low=0, instead="auto")
@@ -278,6 +320,17 @@ class SERAPH(PosteriorLearner):
         check_number("tol", self.tol, low=0)
         check_number("em_max_iter", self.em_max_iter, low=1, integer=True)
         check_number("em_tol", self.em_tol, low=0)
+        check_choice("backend", self.backend, BACKENDS)
+        some = self.unlabeled_pairs
+        if some != "all" and not (
+            isinstance(some, Real)
+            and not isinstance(some, bool)
+            and (some >= 1 if isinstance(some, Integral) else 0.0 < some <= 1.0)
+        ):
+            raise ValueError(
+                'unlabeled_pairs must be "all", a number of pairs (a whole number of at least 1) '
+                f"or a share of them (above 0 and up to 1.0); got {some!r}."
+            )
         if self.n_components is not None and self.solver in ("spg", "projected-gradient"):
             raise ValueError(
                 f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import ModuleType
-from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -52,8 +51,8 @@ class NumpySweep:
         How often the pairs were swept.
     """
 
-    name: ClassVar[str] = "numpy"
-    device: ClassVar[None] = None
+    name = "numpy"
+    device: str | None = None
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class NumpySweep:
 class NumbaSweep(NumpySweep):
     """The same, with the arithmetic of a tile compiled by numba."""
 
-    name: ClassVar[str] = "numba"
+    name = "numba"
 
     def _arithmetic(self) -> ModuleType:
         from . import _compiled
