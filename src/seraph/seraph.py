@@ -224,7 +224,7 @@ class SERAPH(PosteriorLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            All points, labelled or not.
+            All points, labelled or not; also a tensor of torch, on any device.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
         pairs : array-like of int of shape (n_pairs, 2), optional
