@@ -21,6 +21,7 @@ import seraph.seraph
 from seraph import SERAPH
 from seraph.datasets import load_task
 from seraph.paper.protocol import draw
+from seraph.sweep import NumpySweep
 
 SETTINGS = [{}, {"algorithm": "em"}, {"solver": "spg"}, {"mu": 0.0}]
 
@@ -179,8 +180,7 @@ def test_thread_count_does_not_matter(digits):
 def test_tile_size_does_not_matter(wine, monkeypatch):
     X, y_partial, _ = wine
     one = SERAPH().fit(X, y_partial)
-    sweep = seraph.seraph.NumpySweep
-    monkeypatch.setattr(seraph.seraph, "NumpySweep", lambda *a, **k: sweep(*a, tile=9, **k))
+    monkeypatch.setattr(seraph.seraph, "make_sweep", lambda X, **_: NumpySweep(X, tile=9))
     assert_same_metric(one, SERAPH().fit(X, y_partial))
 
 
@@ -352,8 +352,8 @@ def test_an_interrupted_fit_leaves_the_learner_as_it_was(wine, digits, monkeypat
             raise KeyboardInterrupt
         return real(self, *args)
 
-    real = seraph.seraph.NumpySweep.__call__
-    monkeypatch.setattr(seraph.seraph.NumpySweep, "__call__", interrupted)
+    real = NumpySweep.__call__
+    monkeypatch.setattr(NumpySweep, "__call__", interrupted)
     for learner in (fresh, fitted):
         with pytest.raises(KeyboardInterrupt):
             learner.fit(pd.DataFrame(digits[0]).add_prefix("pixel "), digits[1])

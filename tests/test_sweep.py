@@ -1,9 +1,21 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from oracle import labelled_pairs, numeric_gradient, objective
 from scipy.special import expit
 
-from seraph.sweep import NumpySweep, PairTerms, Posterior, one_blas_thread
+from seraph import model
+from seraph.sweep import (
+    NumbaSweep,
+    NumpySweep,
+    PairTerms,
+    Posterior,
+    Sample,
+    make_sweep,
+    one_blas_thread,
+)
+from seraph.sweep._torch import TorchSweep
 
 ETA, MU = 1.3, 0.4
 
@@ -32,6 +44,31 @@ def q_function(source):
     return lambda d: expit(-(1 + MU) * ((source.P @ d) @ (source.P @ d) - ETA))
 
 
+def sample_of(rng, n, codes, pairs, size=60):
+    """Some of the unlabelled pairs, and the weight each of them has."""
+    known = labelled_pairs(codes, pairs, [True] * len(pairs))
+    free = [p for p in zip(*np.triu_indices(n, k=1), strict=True) if tuple(p) not in known]
+    chosen = np.sort(rng.permutation(len(free))[:size])
+    return Sample(np.array(free)[chosen], len(free) / size)
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    from distributed import Client
+
+    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as c:
+        yield c
+
+
+@pytest.fixture(params=["numpy", "numba", "torch", "dask"])
+def backend(request):
+    """Makes the sweep of each backend; the engine's tests run over all of them."""
+    if request.param == "dask":
+        request.getfixturevalue("dask_client")
+    device = "cpu" if request.param == "torch" else None
+    return partial(make_sweep, backend=request.param, device=device)
+
+
 @pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
 @pytest.mark.parametrize("rank", [0, 1, 2, 5, 7])
 @pytest.mark.parametrize("mu", [0.0, MU])
@@ -54,60 +91,158 @@ def test_sums_are_those_of_the_pair_by_pair_oracle(rng, kind, rank, mu):
     np.testing.assert_allclose(by_factor, 2 * P @ by_metric, atol=1e-11)
 
 
+@pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
+def test_backends_agree_with_numpy(rng, backend, kind):
+    X, codes, pairs, similar = problem(rng, n=90)
+    for mu, sample in [(0.0, None), (MU, None), (MU, sample_of(rng, 90, codes, pairs))]:
+        terms = PairTerms(codes, pairs, similar, ETA, mu, posteriors(rng)[kind], sample)
+        for rank in (0, 2, 5):
+            P = rng.normal(size=(rank, 5))
+            for wrt in ("metric", "factor", "threshold"):
+                expected_value, expected = NumpySweep(X, tile=17)(P, terms, wrt)
+                value, gradient = backend(X)(P, terms, wrt)
+                assert value == pytest.approx(expected_value, rel=1e-12)
+                assert gradient.shape == expected.shape
+                assert gradient.dtype == np.float64
+                np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
+def test_a_sample_is_the_sum_over_its_pairs_alone(rng, kind):
+    X, codes, pairs, similar = problem(rng)
+    source = posteriors(rng)[kind]
+    sample = sample_of(rng, 23, codes, pairs, size=40)
+    known, P = labelled_pairs(codes, pairs, similar), rng.normal(size=(2, 5))
+    swept = {tuple(pair) for pair in sample.pairs.tolist()}
+
+    def value_of(A):
+        total = objective(X, A, known, eta=ETA)  # the labelled pairs
+        for i, j in swept:
+            two = X[[i, j]]
+            more = {"eta": ETA, "mu": MU, "q": q_function(source)}
+            total += sample.weight * objective(two, A, {}, **more)
+        return total
+
+    terms = PairTerms(codes, pairs, similar, ETA, MU, source, sample)
+    value, gradient = NumpySweep(X)(P, terms, "metric")
+    assert value == pytest.approx(value_of(P.T @ P), rel=1e-12)
+    expected = numeric_gradient(value_of, P.T @ P, h=1e-5)
+    np.testing.assert_allclose(gradient, (expected + expected.T) / 2, atol=2e-7)
+
+
+@pytest.mark.parametrize("kind", ["entropy", "frozen metric"])
+@pytest.mark.parametrize("wrt", ["metric", "factor", "threshold"])
+def test_points_in_two_parts_give_the_sum_of_the_whole(rng, kind, wrt):
+    X, codes, _, _ = problem(rng, n=60)
+    P, source = rng.normal(size=(2, 5)), posteriors(rng)[kind]
+    none = np.empty(0, dtype=int)
+    whole = NumpySweep(X)(P, PairTerms(codes, eta=ETA, mu=MU, q=source), wrt)
+    parts = [
+        NumpySweep(X[:25])(P, PairTerms(codes, eta=ETA, mu=MU, q=source), wrt),
+        NumpySweep(X[25:])(P, PairTerms(none, eta=ETA, mu=MU, q=source), wrt),
+        NumpySweep(X, split=25, tile=7)(P, PairTerms(none, eta=ETA, mu=MU, q=source), wrt),
+    ]
+    assert sum(part[0] for part in parts) == pytest.approx(whole[0], rel=1e-12)
+    np.testing.assert_allclose(sum(part[1] for part in parts), whole[1], rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("sweep", [NumpySweep, NumbaSweep, partial(TorchSweep, device="cpu")])
 @pytest.mark.parametrize("kind", ["entropy", "frozen metric"])
 @pytest.mark.parametrize("wrt", ["metric", "factor"])
 @pytest.mark.parametrize("rank", [2, 5])
-def test_tile_size_agnosticism(rng, kind, wrt, rank):
+def test_tile_size_agnosticism(rng, sweep, kind, wrt, rank):
     X, codes, pairs, similar = problem(rng, n=90)
     terms = PairTerms(codes, pairs, similar, ETA, MU, posteriors(rng)[kind])
     P = rng.normal(size=(rank, 5))
-    expected_value, expected = NumpySweep(X, tile=1000)(P, terms, wrt)
+    expected_value, expected = sweep(X, tile=1000)(P, terms, wrt)
     for tile in (1, 7, 32, 89):
-        value, gradient = NumpySweep(X, tile=tile)(P, terms, wrt)
+        value, gradient = sweep(X, tile=tile)(P, terms, wrt)
         assert value == pytest.approx(expected_value, rel=1e-12)
         np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
 
 
+@pytest.mark.parametrize("sweep", [NumpySweep, NumbaSweep])
+@pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("wrt", ["metric", "factor"])
-def test_thread_count_does_not_change_a_bit(rng, wrt):
+def test_thread_count_does_not_change_a_bit(rng, sweep, wrt, sampled):
     X, codes, pairs, similar = problem(rng, n=300)
-    terms = PairTerms(codes, pairs, similar, ETA, MU)
+    sample = sample_of(rng, 300, codes, pairs, size=500) if sampled else None
+    terms = PairTerms(codes, pairs, similar, ETA, MU, sample=sample)
     P = rng.normal(size=(2, 5))
     with one_blas_thread():
-        value, gradient = NumpySweep(X, n_jobs=1, tile=16)(P, terms, wrt)
-        value_3, gradient_3 = NumpySweep(X, n_jobs=3, tile=16)(P, terms, wrt)
+        value, gradient = sweep(X, n_jobs=1, tile=16)(P, terms, wrt)
+        value_3, gradient_3 = sweep(X, n_jobs=3, tile=16)(P, terms, wrt)
     assert value == value_3
     np.testing.assert_array_equal(gradient, gradient_3)
 
 
-def test_float32_tiles_are_summed_to_float32_accuracy(rng):
+def test_float32_tiles_are_summed_to_float32_accuracy(rng, backend):
     X, codes, pairs, similar = problem(rng, n=1500)
-    terms = PairTerms(codes, pairs, similar, ETA, MU)
     P = rng.normal(size=(2, 5)) * 0.5
-    for wrt in ("metric", "factor"):
-        value, gradient = NumpySweep(X)(P, terms, wrt)
-        value_32, gradient_32 = NumpySweep(X.astype(np.float32))(P, terms, wrt)
-        assert value_32 == pytest.approx(value, rel=1e-5)
-        assert np.linalg.norm(gradient_32 - gradient) < 1e-5 * np.linalg.norm(gradient)
+    for q in posteriors(rng).values():
+        terms = PairTerms(codes, pairs, similar, ETA, MU, q)
+        for wrt in ("metric", "factor"):
+            value, gradient = NumpySweep(X)(P, terms, wrt)
+            value_32, gradient_32 = backend(X.astype(np.float32))(P, terms, wrt)
+            assert value_32 == pytest.approx(value, rel=1e-5)
+            assert np.linalg.norm(gradient_32 - gradient) < 1e-5 * np.linalg.norm(gradient)
 
 
-def test_without_unlabelled_weight_only_labelled_rows_matter(rng):
+def test_without_unlabelled_weight_only_labelled_rows_matter(rng, backend):
     X, codes, _, _ = problem(rng)
     P = rng.normal(size=(2, 5))
     moved = X.copy()
     moved[len(codes) :] += 100.0
     for wrt in ("metric", "factor"):
-        here, there = (NumpySweep(Z)(P, PairTerms(codes), wrt) for Z in (X, moved))
+        here, there = (backend(Z)(P, PairTerms(codes), wrt) for Z in (X, moved))
         assert here[0] == there[0]
         np.testing.assert_array_equal(here[1], there[1])
 
 
-def test_no_labelled_row_and_no_listed_pair_is_an_empty_sum(rng):
-    value, gradient = NumpySweep(rng.normal(size=(4, 3)))(
+def test_no_labelled_row_and_no_listed_pair_is_an_empty_sum(rng, backend):
+    value, gradient = backend(rng.normal(size=(4, 3)))(
         np.eye(3), PairTerms(np.empty(0, dtype=int)), "metric"
     )
     assert value == 0.0
     np.testing.assert_array_equal(gradient, np.zeros((3, 3)))
+
+
+def test_a_sweep_tells_what_it_is(rng, backend):
+    sweep = backend(rng.normal(size=(9, 3)))
+    sweep(np.eye(3), PairTerms(np.array([0, 1])), "factor")
+    assert sweep.name == backend.keywords["backend"]
+    assert sweep.device == backend.keywords["device"]
+    assert sweep.n_features == 3
+    assert sweep.n_sweeps == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_arithmetic_is_that_of_the_model(rng, dtype):
+    from seraph.sweep import _compiled
+
+    tolerance = {np.float32: 4e-7, np.float64: 2e-15}[dtype]
+    exact = np.concatenate([rng.normal(size=2000) * 10, [0.0, -0.0, 1e4, -1e4, 90.0, 800.0]])
+    t = exact.reshape(17, -1).astype(dtype)
+    q = rng.uniform(size=t.shape).astype(dtype)
+    work = [np.empty_like(t), np.empty_like(t)]
+    wide, wide_q = t.astype(np.float64), q.astype(np.float64)
+    for found, expected in [
+        (_compiled.negative_entropy(t, work), model.negative_entropy(wide.copy())),
+        (_compiled.cross_entropy(t, q, work), model.cross_entropy(wide.copy(), wide_q)),
+        (_compiled.cross_entropy(t, 0.0, work), model.cross_entropy(wide.copy(), 0.0)),
+    ]:
+        assert found[0] == pytest.approx(expected[0], rel=tolerance)
+        # (The weights stand in `work`, and the next call writes over them.)
+    for name, arguments in [("negative_entropy", ()), ("cross_entropy", (q,))]:
+        _, weight = getattr(_compiled, name)(t, *arguments, work)
+        _, expected = getattr(model, name)(wide.copy(), *(a.astype(float) for a in arguments))
+        np.testing.assert_allclose(weight, expected, rtol=20 * tolerance, atol=tolerance)
+    np.testing.assert_allclose(
+        _compiled.e_step(t, 0.3, np.empty_like(t)),
+        model.e_step(wide, 0.3),
+        rtol=100 * tolerance,
+        atol=tolerance,
+    )
 
 
 def test_overlapping_blas_limits_are_lifted_when_the_last_one_leaves():

@@ -25,7 +25,12 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _check_points(self, X: ArrayLike) -> NDArray:
         """Points to learn from, as an array; nothing is written to the learner yet."""
-        return check_array(X, dtype=_FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
+        points: Any = X
+        if is_tensor(points):
+            points = points.detach().cpu().numpy()
+        return check_array(
+            points, dtype=_FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+        )
 
     def _learned(self, X: ArrayLike, components: NDArray, **attributes: Any) -> Self:
         """Write what was learned from `X`, all of it and only now.
@@ -55,11 +60,20 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_samples, rank)
-            The mapped points.
+            The mapped points; a tensor on the same device, if X is one.
         """
         check_is_fitted(self)
+        if is_tensor(X):
+            return self._transform_tensor(X)
         points: NDArray = validate_data(self, X, dtype=_FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
+
+    def _transform_tensor(self, X: Any) -> Any:
+        """The same where the points are, for a tensor of torch."""
+        validate_data(self, X, reset=False, skip_check_array=True)
+        points = X if X.is_floating_point() else X.double()
+        components = points.new_tensor(self.components_.tolist())
+        return points @ components.reshape(self.components_.shape).T
 
     def pair_distance(self, pairs: ArrayLike) -> NDArray:
         """Distance between the two points of each pair.
@@ -159,6 +173,11 @@ class MahalanobisMetric:
         """Distance between `u` and `v`."""
         difference = np.asarray(u) - np.asarray(v)
         return float(np.linalg.norm(self.components @ difference))
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether `X` is a tensor of torch, which need not be installed."""
+    return type(X).__module__.partition(".")[0] == "torch"
 
 
 def check_number(

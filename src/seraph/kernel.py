@@ -21,8 +21,12 @@ from .callback import FitState
 from .pairs import PairLabels
 from .posterior import FLOATS, PosteriorLearner
 from .seraph import SERAPH
+from .sweep import Backend
 
 Kernel = str | Callable[..., float]
+# Distances under these do not change if all points are moved, but far from the origin the
+# kernel's values would lose their digits.
+_STILL = ("linear", "rbf", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -86,13 +90,16 @@ class KernelSERAPH(PosteriorLearner):
     mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
         As in `SERAPH`. The manifold extension is at its best here: a map that is not linear
         can follow the graph round its bends.
-    max_iter, tol, em_max_iter, em_tol, checkpoint, callback, verbose, n_jobs
+    max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
+        As in `SERAPH`.
+    checkpoint, callback, verbose, n_jobs
         As in `SERAPH`. A fit goes on from a checkpoint only with the landmarks it had: leave
         `random_state` a number.
     n_landmarks : int, default=1000
         Number of points up to which the kernel's principal components are exact.
     random_state : int, RandomState instance or None, default=0
-        Which points are the landmarks, where there are more points than that.
+        Which points are the landmarks, where there are more points than that; and seed of the
+        draw of `unlabeled_pairs`.
 
     Attributes
     ----------
@@ -149,6 +156,9 @@ class KernelSERAPH(PosteriorLearner):
         tol: float = 1e-3,
         em_max_iter: int = 50,
         em_tol: float = 1e-3,
+        unlabeled_pairs: int | float | Literal["all"] = "all",
+        backend: Backend = "auto",
+        device: Any = None,
         n_landmarks: int = 1000,
         checkpoint: str | os.PathLike[str] | None = None,
         callback: Callable[[FitState], object] | None = None,
@@ -173,6 +183,9 @@ class KernelSERAPH(PosteriorLearner):
         self.tol = tol
         self.em_max_iter = em_max_iter
         self.em_tol = em_tol
+        self.unlabeled_pairs = unlabeled_pairs
+        self.backend = backend
+        self.device = device
         self.n_landmarks = n_landmarks
         self.checkpoint = checkpoint
         self.callback = callback
@@ -286,10 +299,14 @@ class KernelSERAPH(PosteriorLearner):
             tol=self.tol,
             em_max_iter=self.em_max_iter,
             em_tol=self.em_tol,
+            unlabeled_pairs=self.unlabeled_pairs,
+            backend=self.backend,
+            device=self.device,
             checkpoint=self.checkpoint,
             callback=self.callback,
             verbose=self.verbose,
             n_jobs=self.n_jobs,
+            random_state=self.random_state,
         )
         learner._check_parameters()
         return learner
@@ -317,11 +334,13 @@ class KernelSERAPH(PosteriorLearner):
         else:
             projection = KernelPCA(kernel="precomputed")
         try:
-            projection.fit(values)
+            with np.errstate(divide="ignore"):  # by a largest eigenvalue of zero
+                projection.fit(values)
         except ValueError as error:
             raise ValueError(
                 f"kernel={self.kernel!r} is no kernel on X: the matrix of its values is not "
-                f"positive semi-definite. Change its parameters, or take another. ({error})"
+                "positive semi-definite (or rounding has made it so: are the features centred "
+                f"and scaled?). Change its parameters, or take another. ({error})"
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
@@ -379,4 +398,7 @@ def _values(kernel: Kernel, parameters: dict[str, Any], X: NDArray, landmarks: N
     X = X.astype(np.float64, copy=False)
     if kernel == "precomputed":
         return X[:, landmarks]
+    if kernel in _STILL:
+        centre = landmarks.mean(axis=0)
+        X, landmarks = X - centre, landmarks - centre
     return pairwise_kernels(X, landmarks, metric=kernel, filter_params=True, **parameters)

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from . import advice, solvers
-from .base import check_number
+from .base import check_choice, check_number
 from .checkpoint import check_checkpoint, opened
 from .objective import Objective
 from .pairs import PairLabels
 from .problem import Problem
 from .progress import Progress
-from .sweep import NumpySweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
 
 # With unlabelled pairs the search for the start begins no lower than this share of where the
 # labelled pairs alone would give the zero metric.
@@ -91,6 +91,8 @@ def seraph_path(
     n_components: int | None = None,
     max_iter: int = 200,
     tol: float = 1e-3,
+    backend: Backend = "auto",
+    device: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: int = 0,
     n_jobs: int | None = None,
@@ -126,8 +128,10 @@ def seraph_path(
         Number of weights, where they are not given.
     eps : float, default=1e-3
         The smallest weight over the largest, where they are not given.
-    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, checkpoint, n_jobs
-        As in `SERAPH`; `max_iter` for each weight, and one checkpoint for the whole path.
+    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device, n_jobs
+        As in `SERAPH`; `max_iter` for each weight.
+    checkpoint : path, optional
+        As in `SERAPH`; one for the whole path.
     verbose : int, default=0
         1 prints a line per weight.
 
@@ -161,6 +165,7 @@ def seraph_path(
         check_number(name, value, low=low, integer=integer)
     check_number("n_components", n_components, low=1, integer=True, instead=None)
     check_number("mu", mu, low=0, instead="auto")
+    check_choice("backend", backend, BACKENDS)
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must lie between 0 and 1, both excluded; got {eps!r}.")
     check_checkpoint(checkpoint)
@@ -168,6 +173,7 @@ def seraph_path(
     labels = PairLabels.make(len(points), y, pairs, pair_labels)
     advice.warn_of_labels(labels)
     advice.warn_of_scales(points)
+    chosen, device = choose_backend(X, len(points), backend, device)
     parameters = {
         "lams": None if lams is None else _check_lams(lams),
         "n_lams": n_lams,
@@ -182,7 +188,7 @@ def seraph_path(
         problem = Problem.make(
             points,
             labels,
-            partial(NumpySweep, n_jobs=n_jobs),
+            partial(make_sweep, backend=chosen, device=device, n_jobs=n_jobs),
             eta=eta,
             mu=mu,
             manifold=manifold,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from .graph import check_graph, neighbor_graph, roughness
 from .objective import Objective
 from .pairs import PairLabels
+from .sampling import draw_pairs
 from .space import Space
-from .sweep import PairTerms, Sweep
+from .sweep import PairTerms, Sample, Sweep
 
 # Rows of the first factor of the low-rank solver; it widens or narrows it from there.
 _FIRST_RANK = 20
@@ -59,6 +60,8 @@ class Problem:
         n_neighbors: int = 10,
         graph: Any = None,
         rescale: bool = True,
+        budget: int | None = None,
+        rng: np.random.RandomState | None = None,
     ) -> Problem:
         """Choose coordinates, order the rows, and find the weights.
 
@@ -82,6 +85,10 @@ class Problem:
             The graph itself.
         rescale : bool, default=True
             Whether the coordinates may have units of their own.
+        budget : int, optional
+            Number of unlabelled pairs to draw, in the place of all.
+        rng : RandomState, optional
+            What to draw them with.
 
         Returns
         -------
@@ -93,6 +100,10 @@ class Problem:
         elif mu == "auto":
             mu = labels.n_labeled / labels.n_unlabeled
         order, terms = _ordered(labels, eta, float(mu))
+        if budget is not None and budget < labels.n_unlabeled:
+            assert rng is not None
+            drawn = draw_pairs(len(points), len(terms.codes), terms.pairs, budget, rng)
+            terms = replace(terms, sample=Sample(drawn, labels.n_unlabeled / budget))
         # Similar and dissimilar pairs count by their geometric mean: where one kind is rare the
         # noise is less than the number of all pairs says.
         balanced = 2.0 * np.sqrt(max(labels.n_similar, 1) * max(labels.n_dissimilar, 1))

@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from . import advice, checkpoint, solvers
 from .base import check_choice, check_number
@@ -19,7 +21,7 @@ from .pairs import PairLabels
 from .posterior import PosteriorLearner
 from .problem import Problem
 from .progress import Progress
-from .sweep import NumpySweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
 
 _SOLVERS = ("auto", "low-rank", "spg", "projected-gradient")
 _ALGORITHMS = ("direct", "em")
@@ -85,6 +87,20 @@ class SERAPH(PosteriorLearner):
         M-steps at most, for "em".
     em_tol : float, default=1e-3
         Relative change of the metric from one M-step to the next at which "em" stops.
+    unlabeled_pairs : "all", int or float, default="all"
+        How many of the unlabelled pairs to sum over: all; or so many of them, or such a
+        share, drawn once at random, each with a greater weight so that the sum is the same on
+        average (an incomplete U-statistic). For when all are too many.
+    backend : {"auto", "numpy", "numba", "torch", "dask"}, default="auto"
+        What sums over the pairs. "numba" is the fastest on a CPU. "torch" computes on
+        `device`; on a GPU in the precision of X, so give it float32 for speed. "dask" spreads
+        the sums over a cluster, for points that are more than one machine can sweep or hold.
+        "auto" goes by X: torch for a tensor, dask for a dask collection; else a CUDA device
+        where torch finds one and X has 10,000 rows or more, numba where it is installed and X
+        has 1,000 rows or more, and numpy for the rest.
+    device : str or torch.device, optional
+        Where torch computes: "cpu", "cuda", "cuda:1", "mps". By default where X is, or else on
+        a CUDA device if there is one.
     warm_start : bool, default=False
         Whether to start from the metric of the last fit.
     checkpoint : path, optional
@@ -102,7 +118,7 @@ class SERAPH(PosteriorLearner):
     n_jobs : int, optional
         Number of threads. None is 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Not used: the fit is deterministic.
+        Seed of the draw of `unlabeled_pairs`; without such a draw the fit is deterministic.
 
     Attributes
     ----------
@@ -130,6 +146,8 @@ class SERAPH(PosteriorLearner):
         "objective", "rank" and "step" of each iteration.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
+    backend_, device_ : str
+        What summed over the pairs, and where; `device_` is None but for torch.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -176,6 +194,9 @@ class SERAPH(PosteriorLearner):
         tol: float = 1e-3,
         em_max_iter: int = 50,
         em_tol: float = 1e-3,
+        unlabeled_pairs: int | float | Literal["all"] = "all",
+        backend: Backend = "auto",
+        device: Any = None,
         warm_start: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         callback: Callable[[FitState], object] | None = None,
@@ -196,6 +217,9 @@ class SERAPH(PosteriorLearner):
         self.tol = tol
         self.em_max_iter = em_max_iter
         self.em_tol = em_tol
+        self.unlabeled_pairs = unlabeled_pairs
+        self.backend = backend
+        self.device = device
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.callback = callback
@@ -219,7 +243,7 @@ class SERAPH(PosteriorLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            All points, labelled or not.
+            All points, labelled or not; also a tensor of torch, on any device.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
         pairs : array-like of int of shape (n_pairs, 2), optional
@@ -249,7 +273,7 @@ class SERAPH(PosteriorLearner):
         if self.warm_start:
             parameters["the metric to start from"] = getattr(self, "components_", None)
         with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
-            learned = self._learn(points, labels, graph, journal)
+            learned = self._learn(points, labels, graph, journal, like=X)
             self._warn_of_result(learned)
             return self._learned(X, **learned)
 
@@ -259,20 +283,27 @@ class SERAPH(PosteriorLearner):
         labels: PairLabels,
         graph: Any = None,
         journal: checkpoint.Journal | None = None,
+        like: Any = None,
     ) -> dict[str, Any]:
-        """What there is to learn, as attributes; nothing is written and nobody is warned."""
+        """What there is to learn, as attributes; nothing is written and nobody is warned.
+
+        `like` is what the user passed for the points: it says where they are.
+        """
         solver = "low-rank" if self.solver == "auto" else self.solver
+        backend, device = choose_backend(like, len(points), self.backend, self.device)
         with one_blas_thread():
             problem = Problem.make(
                 points,
                 labels,
-                partial(NumpySweep, n_jobs=self.n_jobs),
+                partial(make_sweep, backend=backend, device=device, n_jobs=self.n_jobs),
                 eta=self.eta,
                 mu=self.mu,
                 manifold=self.manifold,
                 n_neighbors=self.n_neighbors,
                 graph=graph,
                 rescale=solver != "projected-gradient",
+                budget=self._budget(labels.n_unlabeled),
+                rng=check_random_state(self.random_state),
             )
             if journal is not None:
                 sweep = journal.recorded(problem.sweep, problem.space.points, problem.terms)
@@ -296,7 +327,17 @@ class SERAPH(PosteriorLearner):
             "n_similar_": labels.n_similar,
             "n_dissimilar_": labels.n_dissimilar,
             "n_unlabeled_": labels.n_unlabeled,
+            "backend_": problem.sweep.name,
+            "device_": problem.sweep.device,
         }
+
+    def _budget(self, n_unlabeled: int) -> int | None:
+        """Number of unlabelled pairs to draw; None for all."""
+        if isinstance(self.unlabeled_pairs, str):
+            return None
+        if isinstance(self.unlabeled_pairs, Integral):
+            return int(self.unlabeled_pairs)
+        return max(1, round(self.unlabeled_pairs * n_unlabeled))
 
     def _check_parameters(self) -> None:
         check_number("mu", self.mu, low=0, instead="auto")
@@ -312,6 +353,17 @@ class SERAPH(PosteriorLearner):
         check_number("tol", self.tol, low=0)
         check_number("em_max_iter", self.em_max_iter, low=1, integer=True)
         check_number("em_tol", self.em_tol, low=0)
+        check_choice("backend", self.backend, BACKENDS)
+        some = self.unlabeled_pairs
+        if some != "all" and not (
+            isinstance(some, Real)
+            and not isinstance(some, bool)
+            and (some >= 1 if isinstance(some, Integral) else 0.0 < some <= 1.0)
+        ):
+            raise ValueError(
+                'unlabeled_pairs must be "all", a number of pairs (a whole number of at least 1) '
+                f"or a share of them (above 0 and up to 1.0); got {some!r}."
+            )
         checkpoint.check_checkpoint(self.checkpoint)
         check_callback(self.callback)
         if self.n_components is not None and self.solver in ("spg", "projected-gradient"):

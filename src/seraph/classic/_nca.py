@@ -128,6 +128,11 @@ class NCA(MahalanobisLearner):
         if not isinstance(self.init, np.ndarray):
             check_choice("init", self.init, _STARTS)
         points = self._check_points(X)
+        if self.n_components is not None and self.n_components > points.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components} is more than there can be: X has "
+                f"{points.shape[1]} features."
+            )
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
         labeled, codes = labeled_classes(self, points, labels)
         found = NeighborhoodComponentsAnalysis(

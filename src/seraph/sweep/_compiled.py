@@ -35,8 +35,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(nogil=True, **_MATH)(function)
 
 
-@intrinsic
-def _power_of_two(context: Any, k: Any) -> Any:
+def _power_of_two_of_type(context: Any, k: Any) -> Any:
     """``2^-k`` by the bits of the exponent, for an int32 (float32) or int64 (float64) k."""
     narrow = k == types.int32
     bias, shift = (127, 23) if narrow else (1023, 52)
@@ -50,6 +49,9 @@ def _power_of_two(context: Any, k: Any) -> Any:
         return builder.bitcast(bits, ir.FloatType() if narrow else ir.DoubleType())
 
     return result(k), codegen
+
+
+_power_of_two: Any = intrinsic(_power_of_two_of_type)
 
 
 def _exp_minus(x: float) -> float:

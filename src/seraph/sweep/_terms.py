@@ -77,9 +77,17 @@ class PairTerms:
 class Sweep(Protocol):
     """Sums over the pairs of some points; every backend is one."""
 
-    name: str
-    device: str | None
-    n_sweeps: int
+    @property
+    def name(self) -> str:
+        """Name of the backend."""
+
+    @property
+    def device(self) -> str | None:
+        """Where it computes, if there is a choice."""
+
+    @property
+    def n_sweeps(self) -> int:
+        """How often the pairs were swept."""
 
     @property
     def n_features(self) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import ModuleType
-from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,9 +15,8 @@ from scipy.sparse import csr_array
 from .. import model
 from ._terms import PairTerms, Variable
 
-# Four arrays of doubles of this side (the tile, its weights, its q, a scratch) fit a cache
-# of 2 MB.
-_TILE = 256
+# Four arrays of this side (the tile, its weights, its q, a scratch) fit a cache of 2 MB.
+_TILES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 # Listed pairs are gathered so many numbers at a time.
 _CHUNK = 1 << 18
 # Row blocks are dealt to so many groups whatever the number of threads, and the groups' sums
@@ -40,7 +38,7 @@ class NumpySweep:
         summed in double precision.
     n_jobs : int, optional
         Number of threads, as joblib counts them.
-    tile : int, default=256
+    tile : int, optional
         Side of a tile.
     split : int, optional
         Sweep only the pairs of one of the first `split` rows with one of the others, for
@@ -52,19 +50,19 @@ class NumpySweep:
         How often the pairs were swept.
     """
 
-    name: ClassVar[str] = "numpy"
-    device: ClassVar[None] = None
+    name = "numpy"
+    device: str | None = None
 
     def __init__(
         self,
         X: NDArray,
         n_jobs: int | None = None,
-        tile: int = _TILE,
+        tile: int | None = None,
         split: int | None = None,
     ) -> None:
         self.X = np.ascontiguousarray(X)
         self.n_threads = effective_n_jobs(n_jobs)
-        self.tile = tile
+        self.tile = _TILES[self.X.dtype] if tile is None else tile
         self.split = split
         self.n_sweeps = 0
 
@@ -112,7 +110,7 @@ class NumpySweep:
 class NumbaSweep(NumpySweep):
     """The same, with the arithmetic of a tile compiled by numba."""
 
-    name: ClassVar[str] = "numba"
+    name = "numba"
 
     def _arithmetic(self) -> ModuleType:
         from . import _compiled
@@ -145,12 +143,12 @@ class _Pass:
         all_unlabeled = terms.mu > 0.0 and terms.sample is None
         if sweep.split is not None:
             if all_unlabeled:
-                columns = _row_blocks(sweep.split, len(X), tile)
-                self.strips = [(rows, columns) for rows in _row_blocks(0, sweep.split, tile)]
+                columns = row_blocks(sweep.split, len(X), tile)
+                self.strips = [(rows, columns) for rows in row_blocks(0, sweep.split, tile)]
         else:
-            blocks = _row_blocks(0, len(terms.codes), tile)
+            blocks = row_blocks(0, len(terms.codes), tile)
             if all_unlabeled:
-                blocks += _row_blocks(len(terms.codes), len(X), tile)
+                blocks += row_blocks(len(terms.codes), len(X), tile)
             self.strips = [(rows, blocks[k:]) for k, rows in enumerate(blocks)]
 
     def run(self, n_threads: int) -> tuple[float, NDArray]:
@@ -302,7 +300,7 @@ class _Pass:
         return value, gradient
 
 
-def _row_blocks(start: int, stop: int, tile: int) -> list[slice]:
+def row_blocks(start: int, stop: int, tile: int) -> list[slice]:
     """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
     if stop <= start:
         return []

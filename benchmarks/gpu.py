@@ -1,0 +1,146 @@
+"""Sweeps and a whole fit on a CUDA device, and how exact they are.
+
+Run with ``python -m benchmarks.gpu``; times are medians by device events.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import torch
+
+from seraph import SERAPH
+from seraph.sweep import NumpySweep, PairTerms, Posterior
+from seraph.sweep._torch import TorchSweep
+
+
+def points(n: int, m: int, seed: int = 0) -> np.ndarray:
+    """Points of ten overlapping classes, a mean squared distance of about 1 apart."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(10, m))
+    X = centres[rng.integers(10, size=n)] + rng.normal(size=(n, m))
+    return (X / np.sqrt(4.0 * m)).astype(np.float32)
+
+
+def factor(r: int, m: int, seed: int = 1) -> np.ndarray:
+    """Factor under which the mean squared distance stays about 1."""
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(m, m)))[0][:r] * np.sqrt(m / r)
+
+
+def milliseconds(call, repeats: int) -> float:
+    call()
+    times = []
+    for _ in range(repeats):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return float(np.median(times))
+
+
+def relative(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
+
+
+def errors(n: int = 20_000) -> None:
+    """Relative errors of value and gradient against plain tiles in double precision."""
+    rng = np.random.default_rng(2)
+    print(f"error against float64, n = {n}: value, by factor, by metric")
+    for r, m in [(16, 64), (64, 64), (100, 128)]:
+        X, P = points(n, m), factor(r, m)
+        single, double = TorchSweep(X, "cuda"), TorchSweep(X.astype(np.float64), "cuda")
+        sources = {"entropy": None, "M-step": Posterior(1.1 * P), "first M-step": Posterior()}
+        for name, q in sources.items():
+            terms = PairTerms(rng.integers(10, size=1000), mu=0.01, q=q)
+            found = {}
+            for wrt in ("factor", "metric"):
+                value, gradient = single(P, terms, wrt)
+                exact, expected = double(P, terms, wrt)
+                found[wrt] = relative(gradient, expected)
+            print(
+                f"  r = {r:3d}, m = {m:3d}, {name:13s} {abs(value - exact) / abs(exact):.1e}  "
+                f"{found['factor']:.1e}  {found['metric']:.1e}",
+                flush=True,
+            )
+
+
+def sweeps() -> None:
+    """Time of one sweep."""
+    for n, r, m, wrt, repeats in [
+        (100_000, 16, 64, "factor", 20),
+        (100_000, 20, 64, "factor", 20),
+        (100_000, 64, 64, "factor", 20),
+        (100_000, 64, 64, "metric", 20),
+        (1_000_000, 16, 64, "factor", 3),
+        (1_000_000, 64, 64, "factor", 3),
+        (100_000, 20, 784, "factor", 5),
+        (100_000, 20, 784, "metric", 3),
+        (20_000, 1024, 1024, "factor", 3),
+    ]:
+        sweep, P = TorchSweep(points(n, m), "cuda"), factor(r, m)
+        terms = PairTerms(np.random.default_rng(3).integers(10, size=1000), mu=0.01)
+        ms = milliseconds(lambda: sweep(P, terms, wrt), repeats)
+        print(f"sweep n = {n:9,d}, r = {r:4d}, m = {m:4d}, by {wrt}: {ms:10.1f} ms", flush=True)
+
+
+def fit(n: int = 100_000, m: int = 64, n_labels: int = 1000) -> None:
+    """A whole fit with the default settings."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(10, m))
+    y = rng.integers(10, size=n)
+    X = (centres[y] + 1.5 * rng.normal(size=(n, m))).astype(np.float32)
+    some = np.where(np.arange(n) < n_labels, y, -1)
+    for what, data in [("array", X), ("tensor", torch.from_numpy(X).cuda())]:
+        start = time.perf_counter()
+        learner = SERAPH().fit(data, some)
+        seconds = time.perf_counter() - start
+        print(
+            f"fit of an {what}, n = {n:,d}, m = {m}, {n_labels} labels: {seconds:.2f} s, "
+            f"{learner.n_iter_} iterations, rank {len(learner.components_)}, gap "
+            f"{learner.optimality_gap_:.1e}, {learner.backend_} on {learner.device_}",
+            flush=True,
+        )
+    small = SERAPH(backend="numpy").fit(X[:3000].astype(np.float64), some[:3000])
+    same = SERAPH(backend="torch", device="cuda").fit(X[:3000], some[:3000])
+    A, B = (s.get_mahalanobis_matrix() for s in (small, same))
+    print(f"metric of 3,000 points against numpy in float64: {relative(B, A):.1e}", flush=True)
+
+
+def parity() -> None:
+    """Small problems against numpy, all settings."""
+    rng = np.random.default_rng(5)
+    worst = 0.0
+    for n, k, r in [(300, 40, 2), (1000, 0, 20), (700, 700, 64), (130, 129, 5)]:
+        X = rng.normal(size=(n, 64)).astype(np.float32) / 11.0
+        pairs = np.array([[0, n - 3], [n - 4, n - 1]])[: 2 if k < n - 4 else 0]
+        for q in (None, Posterior(), Posterior(factor(3, 64))):
+            for mu in (0.0, 0.3):
+                terms = PairTerms(
+                    rng.integers(3, size=k),
+                    pairs,
+                    np.array([True, False])[: len(pairs)],
+                    1.3,
+                    mu,
+                    q,
+                )
+                for wrt in ("factor", "metric", "threshold"):
+                    value, gradient = TorchSweep(X, "cuda")(factor(r, 64), terms, wrt)
+                    exact, expected = NumpySweep(X.astype(np.float64))(factor(r, 64), terms, wrt)
+                    if k < 2 and mu == 0.0 and not len(pairs):
+                        continue
+                    error = max(abs(value / exact - 1.0), relative(gradient, expected))
+                    worst = max(worst, error)
+                    if error > 1e-5:
+                        print("  above 1e-5:", n, k, r, q, mu, wrt, error)
+    print(f"largest relative error of small problems against numpy: {worst:.1e}", flush=True)
+
+
+if __name__ == "__main__":
+    print(torch.cuda.get_device_name(), "torch", torch.__version__, flush=True)
+    parity()
+    errors()
+    sweeps()
+    fit()

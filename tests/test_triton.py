@@ -1,0 +1,21 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_the_fused_kernel_agrees_with_numpy_in_the_interpreter():
+    """The interpreter is chosen when triton is imported, hence in a process of its own."""
+    script = Path(__file__).with_name("interpreted_kernel.py")
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", script],
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    errors = json.loads(run.stdout)
+    assert len(errors) == 90
+    assert max(errors) < 1e-5
