@@ -29,6 +29,9 @@ SETTINGS = [
     {"algorithm": "em", "solver": "spg"},
     {"gamma": 0.5},
     {"manifold": 0.1, "n_components": 2},
+    {"unlabeled_pairs": 0.5, "random_state": 0},
+    {"backend": "numba"},
+    {"backend": "torch", "device": "cpu"},
 ]
 
 
@@ -187,6 +190,16 @@ def test_where_to_stop_may_change_from_one_attempt_to_the_next(wine, file, n_com
     assert_same_fit(SERAPH(tol=1e-2).fit(X, y), changed)
 
 
+def test_a_fit_goes_on_with_another_backend(wine, file, n_computed):
+    X, y, _ = wine
+    begun(SERAPH(backend="numpy"), file, X, y, iteration=10)
+    n_before = n_computed()
+    resumed = SERAPH(backend="numba", checkpoint=file).fit(X, y)
+    assert n_computed() < n_before
+    plain = SERAPH().fit(X, y)
+    assert resumed.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
 # Killed processes
 
 SCRIPT = """
@@ -325,8 +338,9 @@ def test_the_file_is_written_no_more_often_than_it_should(wine, tmp_path, monkey
         ({"X": "other"}, "What differs: X."),
         ({"y": "other"}, "What differs: the labels."),
         ({"graph": "other"}, "What differs: the graph."),
-        ({"lam": 2.0}, "What differs: lam ('auto' then, 2.0 now)."),
-        ({"eta": 2}, "What differs: eta (1.0 then, 2.0 now)."),
+        ({"lam": 2.5}, "What differs: lam ('auto' then, 2.5 now)."),
+        ({"eta": 2}, "What differs: eta (1 then, 2 now)."),
+        ({"random_state": 0}, "What differs: random_state (None then, 0 now)."),
         ({"algorithm": "em", "solver": "spg"}, "algorithm ('direct' then, 'em' now), solver"),
         ({"version": "other"}, "What differs: the version of seraph ("),
     ],
@@ -363,11 +377,21 @@ def test_marked_pairs_and_the_metric_to_start_from_are_part_of_a_fit(wine, file)
         warm.fit(X, y, **marks)
 
 
-def test_landmarks_drawn_anew_are_another_fit(wine, file):
+@pytest.mark.parametrize(
+    ("learner", "what"),
+    [
+        (SERAPH(unlabeled_pairs=500), "unlabelled pairs"),
+        (KernelSERAPH(n_landmarks=40, random_state=None), "landmarks"),
+        (SERAPHCV(SERAPH(), random_state=np.random.RandomState(0)), "folds"),
+    ],
+    ids=["unlabelled pairs", "landmarks", "folds"],
+)
+def test_a_draw_that_would_not_be_repeated_is_refused_at_the_start(wine, file, learner, what):
     X, y, _ = wine
-    begun(KernelSERAPH(n_landmarks=40, random_state=None), file, X, y)
-    with pytest.raises(ValueError, match=r"What differs: the landmarks\."):
-        KernelSERAPH(n_landmarks=40, random_state=None, checkpoint=file).fit(X, y)
+    name = "learner__checkpoint" if isinstance(learner, SERAPHCV) else "checkpoint"
+    with pytest.raises(ValueError, match=f"draws the same {what} again: set random_state to a"):
+        clone(learner).set_params(**{name: file}).fit(X, y)
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.3, 0.999])

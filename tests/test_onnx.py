@@ -29,7 +29,6 @@ MAPS = [
     KernelSERAPH(kernel="polynomial", degree=2.5, coef0=9, gamma=0.7),
     make_pipeline(StandardScaler(), SERAPH()),
     make_pipeline(RobustScaler(), KernelSERAPH()),
-    make_pipeline("passthrough", make_pipeline("passthrough", SERAPH())),
     make_pipeline(MinMaxScaler(), PCA(8), classic.LMNN()),
     make_pipeline(make_pipeline(StandardScaler(), SERAPH()), StandardScaler()),
 ]
@@ -157,6 +156,14 @@ def test_a_step_that_skl2onnx_does_not_know_is_named(step, wine):
     X, y_partial, _ = wine
     model = make_pipeline(step, SERAPH()).fit(X, y_partial)
     with pytest.raises(ValueError, match=type(step).__name__):
+        seraph.to_onnx(model)
+
+
+def test_a_step_that_does_nothing_is_named(wine):
+    X, y_partial, _ = wine
+    inner = make_pipeline("passthrough", SERAPH())
+    model = MetricNeighborsClassifier(inner).fit(X, y_partial)
+    with pytest.raises(ValueError, match="step 'passthrough' of the pipeline is 'passthrough'"):
         seraph.to_onnx(model)
 
 

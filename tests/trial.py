@@ -89,7 +89,8 @@ def check_metric(learner, X):
     A = learner.get_mahalanobis_matrix()
     np.testing.assert_array_equal(A, A.T)
     values = np.linalg.eigvalsh(A.astype(np.float64))
-    assert values[0] >= -10 * len(A) * np.finfo(A.dtype).eps * values[-1]
+    kind = np.finfo(A.dtype)
+    assert values[0] >= -10 * len(A) * kind.eps * (values[-1] + kind.tiny)
     check_distances(learner, X)
 
 

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,11 +39,10 @@ _LENGTH = struct.Struct("<Q")
 _RECORD = struct.Struct("<d?BQQ")
 _KEY_SIZE = 20
 _SEAL_SIZE = 32
-# Parameters that a fit does not depend on, that only say where to stop, or whose effect (the
-# metric to start from, the landmarks) is compared in their place.
-_MAY_CHANGE = {"verbose", "n_jobs", "callback", "checkpoint"}
-_MAY_CHANGE |= {"max_iter", "tol", "em_max_iter", "em_tol"}
-_MAY_CHANGE |= {"warm_start", "random_state"}
+# Parameters that say who watches, how sums are computed, or where to stop; and one in whose
+# place the metric to start from is compared.
+_MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
+_MAY_CHANGE |= {"max_iter", "tol", "em_max_iter", "em_tol", "warm_start"}
 
 
 def check_checkpoint(path: Any) -> None:
@@ -58,6 +57,15 @@ def check_checkpoint(path: Any) -> None:
         raise FileNotFoundError(
             f"checkpoint={str(path)!r} cannot be written: there is no folder "
             f"{str(Path(path).parent)!r}. Make it first."
+        )
+
+
+def check_repeatable(what: str, random_state: Any) -> None:
+    """Refuse a draw that would be another one when the fit is started again."""
+    if not isinstance(random_state, Integral):
+        raise ValueError(
+            f"A fit can go on from a checkpoint only if it draws the same {what} again: set "
+            f"random_state to a whole number; got {random_state!r}."
         )
 
 
@@ -314,9 +322,10 @@ def _seal(parts: list[Any]) -> bytes:
 def _told(value: Any) -> str:
     """A value in a few words, or a digest of it."""
     if isinstance(value, Real) and not isinstance(value, bool):
-        return repr(float(value))
-    if callable(value):
-        return f"{value.__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+        return f"{float(value)!r}".removesuffix(".0")
+    if callable(value) or isinstance(value, np.random.RandomState):
+        named = value if hasattr(value, "__qualname__") else type(value)
+        return f"{named.__module__}.{named.__qualname__}"
     if sparse.issparse(value):
         rows = value.tocsr()
         return _hex(rows.data, rows.indices, rows.indptr)

@@ -24,9 +24,8 @@ from .seraph import SERAPH
 from .sweep import Backend
 
 Kernel = str | Callable[..., float]
-# Distances under these do not change if all points are moved, but far from the origin the
-# kernel's values would lose their digits.
-_STILL = ("linear", "rbf", "laplacian")
+# These do not see where the origin is, but far from it the values of rbf lose their digits.
+_STILL = ("rbf", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,7 @@ class KernelSERAPH(PosteriorLearner):
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     checkpoint, callback, verbose, n_jobs
-        As in `SERAPH`. A fit goes on from a checkpoint only with the landmarks it had: leave
-        `random_state` a number.
+        As in `SERAPH`.
     n_landmarks : int, default=1000
         Number of points up to which the kernel's principal components are exact.
     random_state : int, RandomState instance or None, default=0
@@ -230,8 +228,10 @@ class KernelSERAPH(PosteriorLearner):
             )
         labels = PairLabels.make(len(points), y, pairs, pair_labels)
         advice.warn_of_labels(labels)
+        if self.checkpoint is not None and len(points) > self.n_landmarks:
+            checkpoint.check_repeatable("landmarks", self.random_state)
         kernel_map = self._kernel_map(points)
-        parameters = {**self.get_params(), "the landmarks": kernel_map.landmarks}
+        parameters = self.get_params()
         with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
             learned = learner._learn(kernel_map(points), labels, graph, journal)
             learner._warn_of_result(learned)

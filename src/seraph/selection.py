@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from . import advice
 from .base import check_number
-from .checkpoint import Journal, opened
+from .checkpoint import Journal, check_repeatable, opened
 from .folds import deal, restricted
 from .pairs import PairLabels
 from .posterior import PosteriorLearner
@@ -189,6 +189,8 @@ class SERAPHCV(PosteriorLearner):
             for factor in factors:
                 check_number(f"each of {name}", factor, low=low)
         check_number("cv", self.cv, low=2, integer=True)
+        if learner.checkpoint is not None and self.random_state is not None:
+            check_repeatable("folds", self.random_state)
         return learner
 
     def _scores(

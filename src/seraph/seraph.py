@@ -107,8 +107,9 @@ class SERAPH(PosteriorLearner):
         File in which the state of the fit is kept, written whole every 30 seconds and when an
         exception ends the fit. A fit that was killed, started again with the same data and
         parameters, goes on from there to the same metric, bit for bit on the same machine.
-        The file is removed when the fit is complete, and refused if it is of another fit;
-        `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose` and `n_jobs` may change.
+        The file is removed when the fit is complete, and refused if it is of another fit.
+        May change: `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`, `n_jobs`, and
+        `backend` and `device`, on which the last bits of the result depend.
     callback : callable, optional
         Called after each iteration with an object that tells ``iteration``, ``objective``,
         ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of the metric so
@@ -306,6 +307,8 @@ class SERAPH(PosteriorLearner):
                 rng=check_random_state(self.random_state),
             )
             if journal is not None:
+                if problem.terms.sample is not None:
+                    checkpoint.check_repeatable("unlabelled pairs", self.random_state)
                 sweep = journal.recorded(problem.sweep, problem.space.points, problem.terms)
                 problem = replace(problem, sweep=sweep)
             objective = problem.objective(self.lam)

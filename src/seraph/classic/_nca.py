@@ -18,6 +18,8 @@ from ..pairs import PairLabels
 from ._classes import labeled_classes
 
 _STARTS = ("pca", "identity", "random")
+# Gradients below this are zero; with tol=0 L-BFGS would divide by the squares of such steps.
+_FLAT = 1e-100
 
 
 class NCA(MahalanobisLearner):
@@ -139,7 +141,7 @@ class NCA(MahalanobisLearner):
             n_components=self.n_components,
             init=self._start(labeled),
             max_iter=self.max_iter,
-            tol=self.tol,
+            tol=max(self.tol, _FLAT),
             random_state=self.random_state,
         ).fit(labeled, codes)
         n_iter = found.n_iter_ - 1  # scikit-learn counts the first evaluation too

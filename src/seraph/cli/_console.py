@@ -46,6 +46,7 @@ def notes() -> Iterator[None]:
 def bar(*, shown: bool = True) -> Progress:
     """A progress bar, for people who watch: on stderr, and only if that is a terminal."""
     watch = Console(stderr=True)
+    watch.quiet = not (shown and watch.is_terminal)  # some versions end a hidden bar with a line
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -56,7 +57,7 @@ def bar(*, shown: bool = True) -> Progress:
         TimeRemainingColumn(compact=True),
         console=watch,
         transient=True,
-        disable=not (shown and watch.is_terminal),
+        disable=watch.quiet,
     )
 
 

@@ -84,7 +84,7 @@ def to_onnx(
     try:
         return skl2onnx.convert_sklearn(
             model,
-            initial_types=[("X", inputs[np.dtype(dtype).name]([None, _n_features(model)]))],
+            initial_types=[("X", inputs[np.dtype(dtype).name]([None, model.n_features_in_]))],
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
         )
@@ -115,18 +115,15 @@ def _check_parts(part: Any) -> None:
             'weights="uniform", or MetricNeighborsClassifier in place of the pipeline\'s last '
             "two steps."
         )
-    for _, step in getattr(part, "steps", ()):
+    for name, step in getattr(part, "steps", ()):
+        if not isinstance(step, BaseEstimator):
+            raise ValueError(
+                f"The step {name!r} of the pipeline is {step!r}, which skl2onnx does not know: "
+                "leave that step out."
+            )
         _check_parts(step)
     if isinstance(part, MetricNeighborsClassifier):
         _check_parts(part.learner_)
-
-
-def _n_features(model: BaseEstimator) -> int:
-    """Number of features of the first step that is not passed through."""
-    for _, step in getattr(model, "steps", ()):
-        if isinstance(step, BaseEstimator):
-            return _n_features(step)
-    return model.n_features_in_
 
 
 def _last(model: BaseEstimator) -> BaseEstimator:
