@@ -134,13 +134,14 @@ class _Pass:
         self.Z = X @ P.T.astype(X.dtype)
         # By the threshold the weights alone matter: their product is with no column at all.
         self.Y = {"metric": X, "factor": self.Z, "threshold": X[:, :0]}[wrt]
-        self.now = _Margins(self.Z, terms.eta)
+        all_unlabeled = terms.mu > 0.0 and terms.sample is None
+        n_tiled = len(X) if all_unlabeled else len(terms.codes)
         self.frozen: _Margins | None = None
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
-            self.frozen = _Margins(X @ terms.q.P.T.astype(X.dtype), terms.eta)
+            self.frozen = _Margins(X @ terms.q.P.T.astype(X.dtype), terms.eta, n_tiled)
+        self.now = _Margins(self.Z, terms.eta, n_tiled)
         # Blocks of rows, each with the blocks of columns that it meets.
         self.strips: list[tuple[slice, list[slice]]] = []
-        all_unlabeled = terms.mu > 0.0 and terms.sample is None
         if sweep.split is not None:
             if all_unlabeled:
                 columns = row_blocks(sweep.split, len(X), tile)
@@ -163,13 +164,15 @@ class _Pass:
 
         value, gradient = self._listed_pairs()
         if parts:
+            # A part knows only of the rows down to its last one.
             value += sum(part[0] for part in parts)
-            degree = np.sum([part[1] for part in parts], axis=0)[:, np.newaxis]
-            product = np.sum([part[2] for part in parts], axis=0)
+            degree = _sum_of_heads([part[1] for part in parts])[:, np.newaxis]
+            product = _sum_of_heads([part[2] for part in parts])
+            X, Z = self.X[: len(degree)], self.Z[: len(degree)]
             if self.wrt == "factor":
-                gradient += 2.0 * (degree * self.Z - product).T @ self.X
+                gradient += 2.0 * (degree * Z - product).T @ X
             elif self.wrt == "metric":
-                gradient += self.X.T @ (degree * self.X) - product - product.T
+                gradient += X.T @ (degree * X) - product - product.T
             else:
                 gradient -= 0.5 * degree.sum()
         return value, gradient
@@ -182,17 +185,16 @@ class _Pass:
         With U the weights above the diagonal (and half of the symmetric diagonal tiles), the
         product is ``(U + U') Z``, or, as half of what is needed by the metric, ``X' U X``.
         """
-        n, width = self.Y.shape
-        side = max(
-            block.stop - block.start for rows, columns in strips for block in (rows, *columns)
-        )
+        blocks = [block for rows, columns in strips for block in (rows, *columns)]
+        n, width = max(block.stop for block in blocks), self.Y.shape[1]
+        side = max(block.stop - block.start for block in blocks)
         scratch = np.empty((4, side * side), dtype=self.X.dtype)
         value, degree = 0.0, np.zeros(n)
         by_factor = self.wrt == "factor"
         product = np.zeros((n, width) if by_factor else (width, width))
-        for rows, blocks in strips:
+        for rows, across in strips:
             UY = np.zeros((rows.stop - rows.start, width))
-            for columns in blocks:
+            for columns in across:
                 tile_value, weight = self._tile(rows, columns, scratch)
                 value += tile_value
                 degree[rows] += weight.sum(axis=1)
@@ -300,6 +302,14 @@ class _Pass:
         return value, gradient
 
 
+def _sum_of_heads(parts: Sequence[NDArray]) -> NDArray:
+    """Sum of arrays that are filled up with rows of zeros to the length of the longest."""
+    total = np.zeros(max((part.shape for part in parts), key=lambda shape: shape[0]))
+    for part in parts:
+        total[: len(part)] += part
+    return total
+
+
 def row_blocks(start: int, stop: int, tile: int) -> list[slice]:
     """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
     if stop <= start:
@@ -309,10 +319,11 @@ def row_blocks(start: int, stop: int, tile: int) -> list[slice]:
 
 
 class _Margins:
-    """``t_ij = ||z_i - z_j||^2 - eta``, tile by tile or for listed pairs."""
+    """``t_ij = ||z_i - z_j||^2 - eta``, by tiles of the first rows or for listed pairs."""
 
-    def __init__(self, Z: NDArray, eta: float) -> None:
+    def __init__(self, Z: NDArray, eta: float, n_tiled: int) -> None:
         self.Z, self.eta = Z, Z.dtype.type(eta)
+        Z = Z[:n_tiled]
         squares = np.einsum("ir,ir->i", Z, Z)[:, np.newaxis]
         ones = np.ones_like(squares)
         # Two matrices whose product is t.
