@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..page import facts_table, image, page, plain_table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from ._outcome import Outcome
 
@@ -56,8 +56,8 @@ def html_report(outcome: Outcome, source: str) -> str:
     return page(title, parts, f"Made by seraph {__version__}")
 
 
-def _pictures(outcome: Outcome) -> Iterator[tuple[str, str, Figure]]:
-    """Headings, captions and figures."""
+def _pictures(outcome: Outcome) -> Iterator[tuple[str, str, Any]]:
+    """Headings, captions and figures of matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -74,59 +74,49 @@ def _pictures(outcome: Outcome) -> Iterator[tuple[str, str, Figure]]:
 
     learner, X, y = outcome.learner, outcome.seen, outcome.labels
 
-    def empty(size: tuple[float, float] = _WIDE) -> Figure:
-        return Figure(figsize=size, layout="constrained")
+    def axes(size: tuple[float, float]) -> Axes:
+        # One for each figure: a display that needs two divides its place.
+        found: Axes = Figure(figsize=size, layout="constrained").subplots()
+        return found
 
-    figure = empty()
-    EmbeddingDisplay.from_estimator(learner, X, y, ax=figure.subplots(1, 2))
     yield (
         "The rows before and after",
-        "The scaled features on the left and the new space on the right, each seen along its two "
+        "The features on the left and the new space on the right, each seen along its two "
         "principal components. Rows without a label are grey.",
-        figure,
-    )
-    figure = empty()
-    FeatureImportanceDisplay.from_estimator(
-        learner, X, y, feature_names=outcome.names, ax=figure.subplots(1, 2)
+        EmbeddingDisplay.from_estimator(learner, X, y, ax=axes(_WIDE)).figure_,
     )
     yield (
         _FEATURES,
-        "The table has the share of each feature in the mean squared distance, all of them being "
-        "scaled. The picture shows the same, and in which direction each moves a row along the "
-        "leading components of the new space.",
-        figure,
+        "The table has the share of each feature in the mean squared distance. The picture shows "
+        "the same, and in which direction each moves a row along the leading components of the "
+        "new space.",
+        FeatureImportanceDisplay.from_estimator(
+            learner, X, y, feature_names=outcome.names, ax=axes(_WIDE)
+        ).figure_,
     )
-    figure = empty()
-    DistanceDisplay.from_estimator(learner, X, y, ax=figure.subplots(1, 2))
     yield (
         "Distances before and after",
         "Between the rows with a label, class by class: small distances are dark. A good distance "
         "has dark squares along the diagonal, and nothing dark beside them."
         if outcome.classes
-        else "Between the rows: small distances are dark.",
-        figure,
-    )
-    figure = empty(_NARROW)
-    PosteriorDisplay.from_estimator(
-        learner, X, y, pairs=outcome.pairs, pair_labels=outcome.similar, ax=figure.subplots()
+        else "Between the rows, in their order: small distances are dark.",
+        DistanceDisplay.from_estimator(learner, X, y, ax=axes(_WIDE)).figure_,
     )
     yield (
         "How decided the model is about pairs",
         "The probability that two rows are alike. The model is to have few pairs in the middle; "
         "two rows at distance zero are at the dotted line, and no pair is beyond it.",
-        figure,
+        PosteriorDisplay.from_estimator(
+            learner, X, y, pairs=outcome.pairs, pair_labels=outcome.similar, ax=axes(_NARROW)
+        ).figure_,
     )
-    figure = empty(_NARROW)
-    SpectrumDisplay.from_estimator(learner, X, y, ax=figure.subplots())
     yield (
         "The dimensions of the new space",
         "Eigenvalues of the metric: as many are positive as the new space has dimensions.",
-        figure,
+        SpectrumDisplay.from_estimator(learner, X, y, ax=axes(_NARROW)).figure_,
     )
-    figure = empty(_NARROW)
-    ConvergenceDisplay.from_estimator(learner, X, y, ax=figure.subplots())
     yield (
         "The way of the solver",
-        "The objective after each iteration; a flat end is what one wants to see.",
-        figure,
+        "What was maximised, after each iteration: a flat end is what one wants to see.",
+        ConvergenceDisplay.from_estimator(learner, X, y, ax=axes(_WIDE)).figure_,
     )
