@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from seraph import SERAPH
 from seraph.objective import Objective
 from seraph.solvers import (
     compress,
@@ -195,3 +196,14 @@ def test_compress_keeps_the_metric_and_orders_its_rows(rng):
     np.testing.assert_allclose(narrow.T @ narrow, wide.T @ wide, atol=1e-12)
     assert np.linalg.norm(narrow[0]) >= np.linalg.norm(narrow[1])
     assert abs(narrow[0] @ narrow[1]) < 1e-12
+
+
+def test_single_precision_converges_to_what_double_precision_does(digits):
+    X, y_partial, _ = digits
+    double, single = (
+        SERAPH(tol=1e-5, max_iter=500).fit(X.astype(dtype), y_partial)
+        for dtype in (np.float64, np.float32)
+    )
+    assert single.converged_
+    A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
+    assert np.linalg.norm(B - A) < 1e-3 * np.linalg.norm(A)

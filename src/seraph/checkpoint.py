@@ -269,7 +269,7 @@ class RecordedSweep:
         self.journal = journal
         self.sweep = sweep
         self.salt = salt
-        self.name, self.device = sweep.name, sweep.device
+        self.name, self.device, self.rounding = sweep.name, sweep.device, sweep.rounding
         self.n_sweeps = 0
         self._sample: tuple[Sample | None, bytes] = None, b""
 

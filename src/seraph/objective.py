@@ -42,6 +42,11 @@ class Objective:
         """Number of columns of the points."""
         return self.sweep.n_features
 
+    @property
+    def rounding(self) -> float:
+        """Relative error of a value."""
+        return self.sweep.rounding
+
     def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
         """Value at ``P'P``, and the gradient by the metric, an m x m matrix."""
         value, gradient = self.sweep(P, self.terms, "metric")

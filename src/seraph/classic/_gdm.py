@@ -212,6 +212,8 @@ class _Distances:
     of the maximum of the sum under ``tr B <= 1``.
     """
 
+    rounding = 1e-12
+
     def __init__(self, X: NDArray, sums: PairSums, n_dissimilar: int) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]

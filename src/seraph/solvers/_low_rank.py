@@ -17,8 +17,6 @@ _NULL = 1e-8
 # Ascent directions that one look at the full gradient may add.
 _WIDENING = 5
 _CORRECTIONS = 20
-# Relative error of a value: rows that change it by less may go.
-_ROUNDING = 1e-12
 
 
 def low_rank(
@@ -91,10 +89,15 @@ def _ascend(
     def negative(x: NDArray) -> tuple[float, NDArray]:
         value, gradient = objective.by_factor(x.reshape(shape))
         last["slope"] = _slope(x, gradient, objective.scale)
+        if "base" in last:
+            value = _against(last["base"], x, value, gradient.ravel(), objective.rounding)
+        last["tried"] = x.copy(), value, gradient.ravel()
+        last.setdefault("base", last["tried"])
         return -value, -gradient.ravel()
 
     def after_iteration(intermediate_result: Any) -> None:
         x = intermediate_result.x
+        last["base"] = last["tried"]
         moved = float(np.linalg.norm(x - last["x"]))
         last["x"] = x.copy()
         steps.append(Step(-float(intermediate_result.fun), shape[0], moved, last["slope"]))
@@ -122,6 +125,24 @@ def _ascend(
     return found.x.reshape(shape), last["slope"] <= tol
 
 
+def _against(
+    base: tuple[NDArray, float, NDArray],
+    x: NDArray,
+    value: float,
+    gradient: NDArray,
+    rounding: float,
+) -> float:
+    """Value at `x`, told from the gradients where its distance to that at `base` is rounding.
+
+    Near a maximum the values differ by less than their rounding errors, long before the
+    gradients do; the trapezoidal rule then knows the difference better.
+    """
+    x_base, value_base, gradient_base = base
+    if abs(value - value_base) > rounding * abs(value_base):
+        return value
+    return value_base + 0.5 * float(np.vdot(gradient + gradient_base, x - x_base))
+
+
 def _slope(x: NDArray, gradient: NDArray, scale: float) -> float:
     """Relative size of the gradient by P: bounds ``|<G, A>| / tr A`` of the gap."""
     length = float(np.linalg.norm(x))
@@ -140,7 +161,7 @@ def _drop_idle(
     idle = along < -10.0 * tol * objective.scale * np.einsum("rm,rm->r", P, P)
     if idle.any():
         value_without, gradient_without = objective.by_metric(P[~idle])
-        if value_without >= value - _ROUNDING * abs(value):
+        if value_without >= value - objective.rounding * abs(value):
             return P[~idle], value_without, gradient_without
     return P, value, gradient
 
@@ -164,7 +185,7 @@ def _widen(
     length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0
     for _ in range(40):
         wider = np.vstack([P, length * rows])
-        if objective.by_factor(wider)[0] > value:
+        if objective.by_factor(wider)[0] > value - objective.rounding * abs(value):
             return wider
         length /= 2.0
     return None

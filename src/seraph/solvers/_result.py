@@ -21,6 +21,10 @@ class Objective(Protocol):
     def scale(self) -> float:
         """Size that eigenvalues of the gradient are measured against."""
 
+    @property
+    def rounding(self) -> float:
+        """Relative error of a value."""
+
     def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
         """Value and gradient by A."""
 

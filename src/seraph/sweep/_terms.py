@@ -74,6 +74,10 @@ class PairTerms:
     sample: Sample | None = None
 
 
+# Relative error of a sum over many pairs, by the precision its tiles are computed in.
+ROUNDING = {"float32": 1e-7, "float64": 1e-12}
+
+
 class Sweep(Protocol):
     """Sums over the pairs of some points; every backend is one."""
 
@@ -92,6 +96,10 @@ class Sweep(Protocol):
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
+
+    @property
+    def rounding(self) -> float:
+        """Relative error of a sum."""
 
     def __call__(self, P: NDArray, terms: PairTerms, wrt: Variable) -> tuple[float, NDArray]:
         """Sum of the pair terms under ``P'P``, and its derivative."""

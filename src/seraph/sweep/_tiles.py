@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .. import model
-from ._terms import PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Variable
 
 # Four arrays of this side (the tile, its weights, its q, a scratch) fit a cache of 2 MB.
 _TILES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
@@ -64,6 +64,7 @@ class NumpySweep:
         self.n_threads = effective_n_jobs(n_jobs)
         self.tile = _TILES[self.X.dtype] if tile is None else tile
         self.split = split
+        self.rounding = ROUNDING[self.X.dtype.name]
         self.n_sweeps = 0
 
     @property

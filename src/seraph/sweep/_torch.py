@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .. import model
-from ._terms import PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Variable
 from ._tiles import row_blocks
 
 # Side of a tile of plain tensors: on a GPU some five of 256 MB are alive at once.
@@ -56,6 +56,7 @@ class TorchSweep:
         self.n_sweeps = 0
         self.X = _to_device(X, torch.device(device))
         self.device = str(self.X.device)
+        self.rounding = ROUNDING[str(self.X.dtype).removeprefix("torch.")]
         self.tile = _TILES.get(self.X.device.type, _TILE) if tile is None else tile
         # What sums are kept in.
         self.wide = torch.float32 if self.X.device.type == "mps" else torch.float64
