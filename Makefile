@@ -13,7 +13,7 @@ test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -m "not slow"
 
 test-all: $(VENV)/.dev lint
-	$(BIN)/python -m pytest
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest
 
 # The suite on exactly the lower bounds that pyproject.toml states.
 test-oldest:
@@ -34,6 +34,7 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.core
+	$(BIN)/python -m benchmarks.sweeps
 	$(BIN)/python -m benchmarks.classic
 	$(BIN)/python -m benchmarks.choosing_lam
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import seraph
 
-SECONDS = 20  # of the processor, for one trial
+SECONDS = 30  # of the processor, for one trial
 DOCUMENTED = (
     r"All \d+ labelled pairs are (dis)?similar",
     "The standard deviations of the features",

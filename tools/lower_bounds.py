@@ -6,6 +6,7 @@ from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 extras = project["optional-dependencies"]
-for requirement in project["dependencies"] + extras["plot"] + extras["cli"] + extras["test"]:
-    if match := re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement):
+used = ("plot", "save", "onnx", "cli", "numba", "torch", "dask", "test")
+for requirement in project["dependencies"] + [r for extra in used for r in extras[extra]]:
+    if match := re.match(r"([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement):
         print(f"{match[1]}=={match[2]}")

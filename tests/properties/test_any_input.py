@@ -1,11 +1,33 @@
 """Whatever comes in, a sound metric comes out, or an error that says what is wrong."""
 
 import numpy as np
+import pytest
 from hypothesis import event, given
-from strategies import cases, examples, parameters, wrong_cases
+from strategies import (
+    DISORDERS,
+    FLAWS,
+    WRONG_LABELS,
+    WRONG_SIGNS,
+    cases,
+    examples,
+    parameters,
+    sound_cases,
+    spoiled,
+)
 from trial import attempt, check_metric
 
 from seraph import SERAPH
+
+WRONG = [
+    (part, flaw)
+    for part, flaws in [
+        ("points", FLAWS),
+        ("labels", WRONG_LABELS),
+        ("pairs", DISORDERS),
+        ("signs", WRONG_SIGNS),
+    ]
+    for flaw in flaws
+]
 
 
 @given(case=cases(), parameters=parameters())
@@ -25,8 +47,19 @@ def test_a_fit_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
     assert learner.n_similar_ + learner.n_dissimilar_ + learner.n_unlabeled_ == n * (n - 1) // 2
 
 
-@examples(2)
-@given(case=wrong_cases())
-def test_what_is_wrong_is_refused_in_words(case):
-    arguments = case.arguments
+@pytest.mark.parametrize(("part", "flaw"), WRONG, ids=": ".join)
+@examples(50)
+@given(case=sound_cases())
+def test_what_is_wrong_is_refused_in_words(case, part, flaw):
+    arguments = spoiled(case, part, flaw).arguments
     assert isinstance(attempt(lambda: SERAPH().fit(**arguments)), ValueError | TypeError)
+
+
+@examples(4)
+@given(case=cases(), parameters=parameters())
+def test_what_came_in_is_left_as_it_was(case, parameters):
+    arguments, untouched = case.arguments, case.arguments
+    attempt(lambda: SERAPH(**parameters).fit(**arguments))
+    for name, value in arguments.items():
+        assert type(value) is type(untouched[name])
+        np.testing.assert_array_equal(np.asarray(value), np.asarray(untouched[name]))

@@ -171,7 +171,7 @@ def deal(codes: NDArray, seed: int, n_folds: int = FOLDS) -> NDArray:
     Examples
     --------
     >>> deal(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n_folds=2).tolist()
-    [0, 1, 1, 0, 1, -1, -1]
+    [0, 1, 0, 0, 1, -1, -1]
     """
     order = np.random.default_rng(seed).permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
