@@ -613,3 +613,36 @@ def test_a_true_process_refuses_as_the_tests_do(made):
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (2, "")
     assert err == "seraph: data.csv has no column 'clas'. Did you mean 'class'?\n"
+
+
+def test_fit_takes_a_backend_a_budget_and_a_checkpoint(made, tmp_path):
+    checkpoint = tmp_path / "fit.ckpt"
+    done = seraph(
+        "fit", made / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
+        "--no-check", "-o", tmp_path / "model.skops", "--backend", "torch", "--device", "cpu",
+        "--unlabeled-pairs", "0.5", "--checkpoint", checkpoint,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    learner = load(tmp_path / "model.skops")[-1]
+    assert (learner.backend_, learner.device_) == ("torch", "cpu")
+    assert learner.unlabeled_pairs == 0.5
+    assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--backend", "fortran"], "backend must be one of"),
+        (["--unlabeled-pairs", "some"], "--unlabeled-pairs must be"),
+        (["--unlabeled-pairs", "1.5"], "unlabeled_pairs must be"),
+        (["--backend", "numpy", "--device", "cuda"], "device"),
+        (["--checkpoint", "nowhere/fit.ckpt"], "nowhere"),
+    ],
+)
+def test_fit_refuses_what_cannot_be_computed_with(made, options, complaint):
+    done = seraph(
+        "fit", made / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
+        *options,
+    )  # fmt: skip
+    assert_refused(done)
+    assert complaint in done.err

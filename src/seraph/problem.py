@@ -100,7 +100,7 @@ class Problem:
         elif mu == "auto":
             mu = labels.n_labeled / labels.n_unlabeled
         order, terms = _ordered(labels, eta, float(mu))
-        if budget is not None and budget < labels.n_unlabeled:
+        if terms.mu > 0.0 and budget is not None and budget < labels.n_unlabeled:
             assert rng is not None
             drawn = draw_pairs(len(points), len(terms.codes), terms.pairs, budget, rng)
             terms = replace(terms, sample=Sample(drawn, labels.n_unlabeled / budget))

@@ -45,7 +45,8 @@ class Space:
         """
         # A first division by the largest magnitude keeps the squares finite.
         size = float(np.max(np.abs(X), initial=0.0)) or 1.0
-        points = X / X.dtype.type(size)
+        # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
+        points = np.divide(X, X.dtype.type(size), order="C")
         points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
         if not rescale:
             return cls(points * X.dtype.type(size), None, 1.0)

@@ -1,5 +1,7 @@
 """Whatever comes in, a sound metric comes out, or an error that says what is wrong."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import event, given
@@ -47,7 +49,7 @@ def test_a_fit_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
     assert learner.n_similar_ + learner.n_dissimilar_ + learner.n_unlabeled_ == n * (n - 1) // 2
 
 
-@pytest.mark.parametrize(("part", "flaw"), WRONG, ids=": ".join)
+@pytest.mark.parametrize(("part", "flaw"), WRONG)
 @examples(50)
 @given(case=sound_cases())
 def test_what_is_wrong_is_refused_in_words(case, part, flaw):
@@ -58,8 +60,7 @@ def test_what_is_wrong_is_refused_in_words(case, part, flaw):
 @examples(4)
 @given(case=cases(), parameters=parameters())
 def test_what_came_in_is_left_as_it_was(case, parameters):
-    arguments, untouched = case.arguments, case.arguments
+    arguments = case.arguments
+    before = pickle.dumps(arguments)
     attempt(lambda: SERAPH(**parameters).fit(**arguments))
-    for name, value in arguments.items():
-        assert type(value) is type(untouched[name])
-        np.testing.assert_array_equal(np.asarray(value), np.asarray(untouched[name]))
+    assert pickle.dumps(arguments) == before

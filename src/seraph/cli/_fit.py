@@ -69,8 +69,27 @@ def fit(
     jobs: Annotated[
         int, typer.Option(metavar="NUMBER", help="Number of threads; -1 is all cores.")
     ] = 1,
+    unlabeled_pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="Unlabelled pairs to learn from: all, so many (1000000), or a share (0.1).",
+        ),
+    ] = "all",
+    backend: Annotated[
+        str, typer.Option(metavar="NAME", help="What computes: auto, numpy, numba, torch or dask.")
+    ] = "auto",
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Where torch computes: cpu, cuda, cuda:1.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where to keep the state of a long fit, to go on if it is killed."
+        ),
+    ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="Seed of the check's shuffle.")
+        int, typer.Option(min=0, metavar="NUMBER", help="Seed of what is drawn at random.")
     ] = 0,
     no_check: Annotated[
         bool,
@@ -101,6 +120,11 @@ def fit(
         "mu": _weight("--mu", mu),
         "n_components": components,
         "max_iter": max_iter,
+        "unlabeled_pairs": _budget(unlabeled_pairs),
+        "backend": backend,
+        "device": device,
+        "checkpoint": None if checkpoint is None else str(checkpoint),
+        "random_state": seed,
         "n_jobs": None if jobs == 1 else jobs,
         "verbose": int(verbose),
     }
@@ -137,6 +161,18 @@ def _weight(name: str, text: str) -> float | Literal["auto"]:
         return float(text)
     except ValueError:
         raise ValueError(f"{name} must be a number, or auto; got {text!r}.") from None
+
+
+def _budget(text: str) -> int | float | Literal["all"]:
+    if text == "all":
+        return "all"
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise ValueError(
+            "--unlabeled-pairs must be all, a whole number of pairs, or a share such as 0.1; got "
+            f"{text!r}."
+        ) from None
 
 
 def _learn(
@@ -199,7 +235,7 @@ def _learn(
                 "The learned metric is zero: every distance would be 0, so nothing is saved. "
                 "Lower --lam (auto suits most data), or give labels that hold points apart."
             )
-        learner.set_params(verbose=0)
+        learner.set_params(verbose=0, checkpoint=None)  # which was of that fit
         found = None
         if not unchecked:
             found = hold_out(

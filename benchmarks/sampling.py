@@ -1,0 +1,213 @@
+"""SERAPH on a draw of the unlabelled pairs: what it costs in error, what it saves in time.
+
+``python -m benchmarks.sampling [samplings] [--draw FILE]`` fits 200,000 points, then prints 1-NN
+errors on USPS digits against the number of pairs drawn. Neighbours are the labelled points;
+all numbers of pairs are tried on the same samplings. ``--draw`` makes a picture of the errors.
+"""
+
+import argparse
+import multiprocessing
+import resource
+import time
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.neighbors import KNeighborsClassifier
+
+from benchmarks.core import blobs, timed
+from seraph import SERAPH
+from seraph.datasets import load_task
+from seraph.paper.protocol import draw
+
+# Task, training points (None for the paper's number), and the share of the samplings it gets.
+TASKS = [
+    ("usps-1-5-20", None, 1.0),
+    ("usps-1-5-40", None, 1.0),
+    ("usps-1-10-20", None, 1.0),
+    ("usps-1-10-40", None, 1.0),
+    ("usps-1-10-40", 2000, 1.0),
+    ("usps-1-10-40", 8000, 0.24),
+]
+# Pairs drawn, per point: none is mu = 0, and all are no draw.
+NONE, ALL = 0.0, np.inf
+BUDGETS = (NONE, 0.2, 1, 5, 20, 50, 100, ALL)
+# Points, labels and pairs of the large fit.
+LARGE = (200_000, 1000, 2_000_000)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What was measured on one task: arrays have a row a sampling, a column a budget.
+
+    Parameters
+    ----------
+    title : str
+        The task.
+    n, n_labels, n_unlabeled : int
+        Training points, how many of them are labelled, and their unlabelled pairs.
+    budgets : ndarray
+        Pairs drawn, per point.
+    error, seconds : ndarray
+        1-NN error in %, and CPU seconds of the fit.
+    """
+
+    title: str
+    n: int
+    n_labels: int
+    n_unlabeled: int
+    budgets: np.ndarray
+    error: np.ndarray
+    seconds: np.ndarray
+
+    def pairs(self):
+        """Number of pairs of each budget."""
+        return np.minimum(np.round(self.budgets * self.n), self.n_unlabeled).astype(int)
+
+    def standard_error(self):
+        """Standard error of the mean error with all pairs, the last column."""
+        return mean(self.error[:, -1])[1]
+
+    def difference(self):
+        """Error less that of all pairs on the same sampling: means and standard errors."""
+        return mean(self.error - self.error[:, -1:])
+
+
+def mean(values):
+    """Mean over the samplings, and its standard error."""
+    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+
+
+def error_and_seconds(sampling, budget, seed):
+    some = {"mu": 0.0} if budget == NONE else {}
+    if 0 < budget < ALL:
+        some = {"unlabeled_pairs": round(budget * len(sampling.X)), "random_state": seed}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few pairs may leave a metric of rank 0
+        seconds, learner = timed(
+            lambda: SERAPH(**some).fit(sampling.X, sampling.y_partial), clock=time.process_time
+        )
+    near, far = map(learner.transform, (sampling.X[sampling.labelled], sampling.X_test))
+    if near.shape[1] == 0:  # every distance is zero; the first labelled point is as near as any
+        near, far = np.zeros((len(near), 1)), np.zeros((len(far), 1))
+    nearest = KNeighborsClassifier(1).fit(near, sampling.y[sampling.labelled])
+    return 100 * (1 - nearest.score(far, sampling.y_test)), seconds
+
+
+def measure(name, n, samplings):
+    task = load_task(name)
+    if n is not None:
+        task = replace(task, n_train=n)
+    n, k = task.n_train, task.n_labels
+    n_unlabeled = n * (n - 1) // 2 - k * (k - 1) // 2
+    # A draw of more pairs than there are is no draw.
+    budgets = [b for b in BUDGETS if b == ALL or b * n < n_unlabeled]
+
+    def one(number):
+        sampling = draw(task, seed=0, number=number)
+        return [error_and_seconds(sampling, budget, number) for budget in budgets]
+
+    found = np.array(Parallel(n_jobs=-1)(delayed(one)(number) for number in range(samplings)))
+    title = f"{task.title.partition(',')[0]}, {k} labels"
+    return Errors(title, n, k, n_unlabeled, np.array(budgets), found[..., 0], found[..., 1])
+
+
+def show(errors):
+    print(
+        f"\n{errors.title}, n = {errors.n:,}: {errors.n_unlabeled:,} unlabelled pairs, "
+        f"{len(errors.error)} samplings\n"
+    )
+    print(
+        f"{'pairs':>8}{'number':>12}{'share':>9}{'error':>16}{'less that of all':>20}"
+        f"{'seconds':>10}   within one s.e. of all"
+    )
+    (error, spread), (excess, own) = mean(errors.error), errors.difference()
+    for k, (budget, pairs) in enumerate(zip(errors.budgets, errors.pairs(), strict=True)):
+        name = {NONE: "none", ALL: "all"}.get(budget, f"{budget:g} n")
+        within = "" if budget == ALL else abs(excess[k]) <= errors.standard_error()
+        print(
+            f"{name:>8}{pairs:>12,}{pairs / errors.n_unlabeled:>9.2%}"
+            f"{error[k]:>9.2f} ± {spread[k]:.2f}{excess[k]:>+13.2f} ± {own[k]:.2f}"
+            f"{np.median(errors.seconds[:, k]):>10.2f}   "
+            + {True: "yes", False: "no", "": ""}[within],
+            flush=True,
+        )
+
+
+def draw_picture(all_errors, path):
+    """Error and seconds against the number of pairs drawn, a line a task."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
+
+    from seraph.plot._figure import COLOURS, MARKERS
+
+    figure = Figure(figsize=(9.6, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for colour, marker, errors in zip(COLOURS, MARKERS, all_errors, strict=False):
+        drawn = (errors.budgets > NONE) & (errors.budgets < ALL)
+        excess, own = errors.difference()
+        style = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.2}
+        left.errorbar(
+            errors.budgets[drawn], excess[drawn], own[drawn], capsize=2, elinewidth=0.8, **style
+        )
+        seconds = np.median(errors.seconds, axis=0)[errors.budgets > NONE]
+        per_point = errors.pairs()[errors.budgets > NONE] / errors.n
+        right.plot(per_point, seconds, label=f"{errors.title}, n = {errors.n:,}", **style)
+        right.plot(per_point[-1], seconds[-1], "o", mec=colour, mfc="none", markersize=12)
+    left.axhline(0.0, color="0.4", linewidth=0.8)
+    left.set(ylabel="1-NN error, less that of all pairs (percentage points)")
+    right.set(ylabel="CPU seconds of a fit (a ring: all pairs)", yscale="log")
+    right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    for axes in (left, right):
+        axes.set(xscale="log", xlabel="unlabelled pairs drawn, per point")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.spines[["top", "right"]].set_visible(False)
+    right.legend(fontsize=8, frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+def _large(pipe):
+    n, n_labels, budget = LARGE
+    X, y = blobs(n, n_labels)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    learner = SERAPH(unlabeled_pairs=budget, n_jobs=2, random_state=0)
+    seconds, _ = timed(lambda: learner.fit(X, y))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    pipe.send((seconds, before, after, learner.n_iter_, learner.converged_, learner.backend_))
+
+
+def large():
+    """Time and peak memory of a fit of many points, in a process of its own."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_large, args=(theirs,))
+    process.start()
+    seconds, before, after, n_iter, converged, backend = ours.recv()
+    process.join()
+    n, n_labels, budget = LARGE
+    print(
+        f"n = {n:,}, m = 64, {n_labels:,} labels, {budget:,} of {n * (n - 1) // 2:,} pairs, "
+        f"{backend}, 2 threads:\n{seconds:.1f} s, {n_iter} iterations "
+        f"({'' if converged else 'not '}converged), peak memory {after:.0f} MB "
+        f"({before:.0f} MB before the fit)",
+        flush=True,
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("samplings", nargs="?", type=int, default=50)
+    parser.add_argument("--draw", metavar="FILE", help="make a picture of the errors")
+    arguments = parser.parse_args()
+    large()
+    print("\n1-NN error in %, mean and standard error; seconds: median CPU time of a fit")
+    found = []
+    for name, n, share in TASKS:
+        found.append(measure(name, n, max(2, round(share * arguments.samplings))))
+        show(found[-1])
+    if arguments.draw:
+        draw_picture(found, arguments.draw)
+
+
+if __name__ == "__main__":
+    main()

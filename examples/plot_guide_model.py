@@ -1,0 +1,43 @@
+r"""
+What a pair says
+================
+
+A pair at squared distance :math:`d^2` is alike with probability
+
+.. math:: p = \frac{1}{1 + e^{d^2 - \eta}},
+
+and each kind of pair adds its own term to what SERAPH maximises: :math:`\ln p` for a pair that is
+labelled alike, :math:`\ln(1 - p)` for one that is labelled different, and minus :math:`\mu` times the
+entropy :math:`H(p)` for one without a label. The right picture shows the derivative of the three,
+which is the force on the distance: the first pulls, most on pairs that are far apart; the second
+pushes, most on pairs that are close; the third moves the pair away from the threshold
+:math:`\eta`, to whichever side it is on. Pairs that are decided feel nothing.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+d2 = np.linspace(0, 6, 400)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")
+
+for eta, style in ((1.0, "-"), (3.0, "--")):
+    left.plot(d2, 1 / (1 + np.exp(d2 - eta)), style, color="C0", label=f"eta = {eta:g}")
+left.axhline(0.5, color="0.7", linewidth=1)
+left.set(xlabel="squared distance", ylabel="probability of being alike", ylim=(0, 1))
+left.legend()
+
+# %%
+# The forces, for ``eta=1``. The entropy has its true weight in a picture of one pair against
+# one; in a fit there are many more unlabelled pairs, and :math:`\mu` makes both kinds count the
+# same.
+
+t = d2 - 1.0
+p = 1 / (1 + np.exp(t))
+right.plot(d2, p - 1, label="labelled alike: pulls", color="C2")
+right.plot(d2, p, label="labelled different: pushes", color="C3")
+right.plot(d2, p * (1 - p) * t, label="unlabelled, mu = 1: decides", color="C0")
+right.axhline(0.0, color="0.7", linewidth=1)
+right.axvline(1.0, color="0.7", linewidth=1, linestyle=":")
+right.set(xlabel="squared distance", ylabel="force on the squared distance")
+right.legend(loc="lower right", bbox_to_anchor=(1.0, 0.12))
+plt.show()

@@ -1,0 +1,221 @@
+"""`unlabeled_pairs`: a draw in the place of all unlabelled pairs, as a user meets it."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from oracle import labelled_pairs
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph.pairs import PairLabels
+from seraph.problem import Problem
+from seraph.sweep import NumpySweep
+
+MARKED = {"pairs": [[0, 70], [71, 72], [75, 3]], "pair_labels": [1, -1, -1]}
+LEARNERS = [
+    SERAPH(),
+    SERAPH(algorithm="em", em_max_iter=3, em_tol=1.0),
+    SERAPH(gamma=1.0),
+    SERAPH(solver="spg"),
+    SERAPH(manifold=0.01),
+    KernelSERAPH(),
+]
+
+
+def metric(learner):
+    return learner.components_.T @ learner.components_
+
+
+def fitted(learner, data, **parameters):
+    X, y_partial, _ = data
+    return learner.__class__(**{**learner.get_params(), **parameters}).fit(X, y_partial)
+
+
+def problem(data, budget, seed=0, mu="auto"):
+    """The problem of a draw, with labelled rows at scattered places and marked pairs."""
+    X, y_partial, _ = data
+    order = np.random.default_rng(1).permutation(len(X))
+    labels = PairLabels.make(len(X), y_partial[order], **MARKED)
+    rng = np.random.RandomState(seed)
+    made = Problem.make(X[order], labels, NumpySweep, eta=1.0, mu=mu, budget=budget, rng=rng)
+    return made, labels
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("budget", [1, 50, 2000, 3000])
+def test_no_labelled_pair_is_drawn(wine, budget):
+    made, labels = problem(wine, budget)
+    # Rows of the sweep, in the numbers of the user's table.
+    row_of = {tuple(point): row for row, point in enumerate(made.space.points)}
+    rows = np.array([row_of[tuple(point)] for point in made.sweep.X])
+    drawn = {tuple(sorted(pair)) for pair in rows[made.terms.sample.pairs].tolist()}
+    assert len(drawn) == budget
+    assert not drawn & {tuple(sorted(pair)) for pair in MARKED["pairs"]}
+    assert not any(labels.codes[i] >= 0 and labels.codes[j] >= 0 for i, j in drawn)
+
+
+def test_the_weight_of_a_draw_is_that_of_all_unlabelled_pairs(wine):
+    made, labels = problem(wine, 600)
+    known = labelled_pairs(labels.codes[labels.codes >= 0]) | dict.fromkeys(
+        map(tuple, labels.pairs.tolist())
+    )
+    assert labels.n_unlabeled == 80 * 79 // 2 - len(known)
+    assert made.terms.sample.weight * 600 == pytest.approx(labels.n_unlabeled, rel=1e-12)
+
+
+@pytest.mark.parametrize("term", ["entropy", "first M-step", "M-step"])
+def test_a_draw_is_unbiased(wine, rng, term):
+    few_features = wine[0][:, :4], *wine[1:]
+    P = 2.0 * rng.normal(size=(2, 4))
+
+    def value_and_gradient(budget, seed=0):
+        made, _ = problem(few_features, budget, seed, mu=0.3)
+        objective = made.objective("auto")
+        if term != "entropy":
+            objective = objective.m_step(None if term == "first M-step" else 0.7 * P)
+        value, gradient = objective.by_metric(P)
+        return np.append(gradient[np.triu_indices(4)], value)
+
+    exact = value_and_gradient(None)
+    drawn = np.array([value_and_gradient(200, seed) for seed in range(500)])
+    noise = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
+    # Precise enough for a weight that is off by a few per cent; 4, as there are 11 numbers.
+    assert noise[-1] < 0.01 * abs(exact[-1])
+    assert np.max(np.abs(drawn.mean(axis=0) - exact) / noise) < 4.0
+
+
+def test_the_more_pairs_the_nearer_to_the_metric_of_all(wine):
+    exact = metric(fitted(SERAPH(), wine))
+
+    def distance(share):
+        found = [fitted(SERAPH(), wine, unlabeled_pairs=share, random_state=k) for k in range(5)]
+        return np.mean([np.linalg.norm(metric(one) - exact) for one in found])
+
+    assert distance(0.9) < 0.5 * distance(0.3) < 0.5 * distance(0.02)
+
+
+# What is asked for
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("everything", [1.0, 80 * 79 // 2 - 105, 10**9])
+def test_a_draw_of_everything_is_no_draw(wine, learner, everything):
+    exact = fitted(learner, wine)
+    same = fitted(learner, wine, unlabeled_pairs=everything)
+    np.testing.assert_array_equal(same.components_, exact.components_)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_the_seed_settles_the_draw(wine, learner):
+    one, same, other = (
+        fitted(learner, wine, unlabeled_pairs=400, random_state=seed) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one.components_, same.components_)
+    assert one.objective_ == same.objective_
+    assert np.linalg.norm(metric(one) - metric(other)) > 1e-4 * np.linalg.norm(metric(one))
+    assert one.converged_
+
+
+def test_a_share_is_that_number_of_pairs(wine):
+    share = fitted(SERAPH(), wine, unlabeled_pairs=0.25, random_state=0)
+    number = fitted(
+        SERAPH(), wine, unlabeled_pairs=round(0.25 * share.n_unlabeled_), random_state=0
+    )
+    np.testing.assert_array_equal(share.components_, number.components_)
+    smallest = fitted(SERAPH(), wine, unlabeled_pairs=1e-12, random_state=0)
+    one_pair = fitted(SERAPH(), wine, unlabeled_pairs=1, random_state=0)
+    np.testing.assert_array_equal(smallest.components_, one_pair.components_)
+
+
+def test_counts_and_weights_stay_those_of_all_pairs(wine):
+    exact = fitted(SERAPH(), wine)
+    some = fitted(SERAPH(), wine, unlabeled_pairs=300, random_state=0)
+    for name in ("n_similar_", "n_dissimilar_", "n_unlabeled_", "mu_", "lam_"):
+        assert getattr(some, name) == getattr(exact, name)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs):
+    some = {"unlabeled_pairs": 500, "random_state": 0}
+    exact = metric(fitted(SERAPH(backend="numpy"), wine, **some))
+    found = metric(fitted(SERAPH(backend=backend, n_jobs=n_jobs), wine, **some))
+    np.testing.assert_allclose(found, exact, atol=1e-6 * np.abs(exact).max())
+
+
+def test_float32_finds_the_same_metric(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH(unlabeled_pairs=500, random_state=0)
+    double = metric(learner.fit(X, y_partial))
+    single = metric(learner.fit(X.astype(np.float32), y_partial))
+    assert single.dtype == np.float32
+    assert np.linalg.norm(single - double) < 1e-2 * np.linalg.norm(double)
+
+
+def test_marked_pairs_alone_can_be_learned_from(wine):
+    X, _, _ = wine
+    one, other = (
+        SERAPH(unlabeled_pairs=500, random_state=seed).fit(X, **MARKED) for seed in (0, 1)
+    )
+    assert one.n_unlabeled_ == 80 * 79 // 2 - 3
+    assert not np.array_equal(one.components_, other.components_)
+
+
+def test_without_unlabelled_pairs_nothing_is_drawn(wine):
+    X, _, y = wine
+    state = np.random.RandomState(0)
+    before = state.get_state()[1].copy()
+    some = {"unlabeled_pairs": 500, "random_state": state}
+    exact = fitted(SERAPH(mu=0.0), wine)
+    same = fitted(SERAPH(mu=0.0), wine, **some)
+    np.testing.assert_array_equal(same.components_, exact.components_)
+    np.testing.assert_array_equal(
+        SERAPH(**some).fit(X, y).components_, SERAPH().fit(X, y).components_
+    )
+    np.testing.assert_array_equal(state.get_state()[1], before)
+
+
+def test_a_search_for_the_weights_draws_too(wine):
+    X, y_partial, _ = wine
+    factors = {"lam_factors": (0.5, 2.0), "cv": 2}
+    one, same, other = (
+        SERAPHCV(SERAPH(unlabeled_pairs=400, random_state=seed), **factors).fit(X, y_partial)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one.components_, same.components_)
+    scores = [searched.cv_results_["mean_test_score"] for searched in (one, same, other)]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
+@pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH()], ids=str)
+@pytest.mark.parametrize(
+    "bad", [0, -1, 0.0, -0.5, 1.5, 100.0, np.nan, np.inf, True, False, "some", None, [5]], ids=repr
+)
+def test_what_is_no_number_of_pairs_and_no_share_is_refused(wine, learner, bad):
+    with pytest.raises(ValueError, match=r'unlabeled_pairs must be "all", a number .* got ') as e:
+        fitted(learner, wine, unlabeled_pairs=bad)
+    assert repr(bad) in str(e.value)
+
+
+# What it takes
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_memory_grows_with_the_points_and_the_draw_alone(rng, backend):
+    n, budget = 20_000, 50_000
+    y = rng.integers(4, size=n)
+    X = rng.normal(size=(4, 6))[y] + rng.normal(size=(n, 6))
+    y[40:] = -1
+    learner = SERAPH(unlabeled_pairs=budget, random_state=0, backend=backend)
+    learner.fit(X[:2000], y[:2000])  # what is loaded and compiled is not counted
+    tracemalloc.start()
+    try:
+        learner.fit(X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # An n x n array of bytes would be 400 MB, a number of each pair 1.6 GB.
+    assert peak < 0.05 * n * n
