@@ -1,8 +1,9 @@
 """SERAPH on a draw of the unlabelled pairs: what it costs in error, what it saves in time.
 
-``python -m benchmarks.sampling [samplings] [--draw FILE]`` fits 200,000 points, then prints 1-NN
-errors on USPS digits against the number of pairs drawn. Neighbours are the labelled points;
-all numbers of pairs are tried on the same samplings. ``--draw`` makes a picture of the errors.
+``python -m benchmarks.sampling [samplings] [--draw FILE]`` fits 200,000 points, tells what a pair
+costs, and prints 1-NN errors on USPS digits against the number of pairs drawn. Neighbours are
+the labelled points; all numbers of pairs are tried on the same samplings. ``--draw`` makes a
+picture of the errors.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from benchmarks.core import blobs, timed
 from seraph import SERAPH
 from seraph.datasets import load_task
 from seraph.paper.protocol import draw
+from seraph.sampling import draw_pairs
+from seraph.sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 
 # Task, training points (None for the paper's number), and the share of the samplings it gets.
 TASKS = [
@@ -194,12 +197,38 @@ def large():
     )
 
 
+def cost_of_a_pair(n=8000, m=64, r=20, budget=400_000):
+    """CPU time of a sweep on one thread, divided by its pairs: all, and drawn ones."""
+    print(f"\nNanoseconds a pair, n = {n:,}, m = {m}, r = {r}, {budget:,} pairs drawn\n")
+    print(f"{'backend':>8}{'':>9}{'swept':>8}{'drawn':>8}{'ratio':>8}")
+    X, P = blobs(n, m=m)[0], np.eye(r, m)
+    drawn = draw_pairs(n, 0, np.empty((0, 2), dtype=int), budget, np.random.RandomState(0))
+    terms = PairTerms(np.empty(0, dtype=int), mu=0.01)
+    some = replace(terms, sample=Sample(drawn, 1.0))
+    for backend in (NumpySweep, NumbaSweep):
+        for dtype in (np.float64, np.float32):
+            sweep = backend(X.astype(dtype))
+            cost = []
+            for which, pairs in ((terms, n * (n - 1) / 2), (some, budget)):
+                with one_blas_thread():
+                    seconds, _ = timed(
+                        lambda: sweep(P, which, "factor"), repeat=5, clock=time.process_time
+                    )
+                cost.append(1e9 * seconds / pairs)
+            print(
+                f"{sweep.name:>8}{dtype.__name__:>9}{cost[0]:>8.1f}{cost[1]:>8.1f}"
+                f"{cost[1] / cost[0]:>8.1f}",
+                flush=True,
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("samplings", nargs="?", type=int, default=50)
     parser.add_argument("--draw", metavar="FILE", help="make a picture of the errors")
     arguments = parser.parse_args()
     large()
+    cost_of_a_pair()
     print("\n1-NN error in %, mean and standard error; seconds: median CPU time of a fit")
     found = []
     for name, n, share in TASKS:

@@ -444,11 +444,10 @@ def cases(draw, **limits):
 
 
 @st.composite
-def sound_cases(draw, *, geometries=SOUND_GEOMETRIES, marked=False):
+def sound_cases(draw, *, n=(6, 30), geometries=SOUND_GEOMETRIES, marked=False):
     """Points that differ, with similar and dissimilar pairs known: a well-posed problem."""
-    table = draw(
-        tables(n=(6, 30), m=(1, 12), geometries=geometries, exponents=(0, 0), forms=("float64",))
-    )
+    plain = {"exponents": (0, 0), "forms": ("float64",)}
+    table = draw(tables(n=n, m=(1, 12), geometries=geometries, **plain))
     known = draw(
         classes(table.n, n_classes=(2, 3), shares=(0.5, 0.8, 1.0), disguises=("numbers",)).filter(
             _both_kinds
@@ -506,9 +505,12 @@ def parameters():
                 "n_components": st.sampled_from([None, 1, 2, 5]),
                 "tol": st.sampled_from([0, 1e-9, 1e-5, 0.1, 10.0]),
                 "em_tol": st.sampled_from([0, 1e-6, 0.1]),
-                "n_jobs": st.sampled_from([None, 1, 2, -1]),
+                "unlabeled_pairs": st.sampled_from(["all", 1, 20, 0.01, 0.5, 1.0]),
+                "backend": st.sampled_from(["auto", "numpy", "numba", "torch"]),
+                "n_jobs": st.sampled_from([None, 2, -1]),
             }
         ),
+        random_state=st.just(0),
         max_iter=st.sampled_from([200, 20, 2, 1]),
         em_max_iter=st.sampled_from([10, 3, 1]),
     )

@@ -32,17 +32,18 @@ VALIDATORS = {
 }
 
 
-def attempt(act):
+def attempt(act, *warnings_of_others):
     """What `act` returns, or the error that helps by which it refused its input.
 
     An error helps if a line of ours raised it, or one of scikit-learn's checks of the input.
-    Any other one passes through; so does a warning, but for those that we document.
+    Any other one passes through; so does a warning, but for those that we document (and those
+    of others that begin as given).
     """
     with warnings.catch_warnings(), time_limit(SECONDS):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DataConversionWarning)
-        for beginning in DOCUMENTED:
+        for beginning in DOCUMENTED + warnings_of_others:
             warnings.filterwarnings("ignore", beginning, UserWarning)
         try:
             return act()

@@ -1,0 +1,205 @@
+"""What holds of SERAPH holds of the others: a sound result, or an error that helps."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from strategies import cases, examples, seeds, some_of, sound_cases, weights
+from trial import attempt, check_distances, check_metric
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, seraph_path
+from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
+
+STEPS = {"max_iter": st.sampled_from([1, 5, 50]), "tol": st.sampled_from([0, 1e-6, 0.1])}
+COMPONENTS = st.sampled_from([None, 1, 3, 20])
+CLASSIC = {
+    Euclidean: None,
+    GDM: {"diagonal": st.booleans(), "ridge": weights(), **STEPS},
+    ITML: {
+        "gamma": weights(),
+        "prior": st.sampled_from(["identity", "covariance"]),
+        "bounds": st.sampled_from([None, (1, 2), (2.0, 1.0), (1e-8, 1e8)]),
+        "n_constraints": st.sampled_from([None, 1, 5]),
+        **STEPS,
+    },
+    LDM: {"n_components": st.sampled_from([None, 1, 3, 0.5, 1.0]), "lam": weights("auto"), **STEPS},
+    LMNN: {
+        "n_neighbors": st.sampled_from([1, 2, 10]),
+        "push_weight": st.sampled_from([1e-9, 0.1, 0.99]),
+        "n_components": COMPONENTS,
+        **STEPS,
+    },
+    MFDA: {
+        "n_components": COMPONENTS,
+        "n_neighbors": st.sampled_from([1, 3, 50]),
+        "alpha": weights("auto"),
+        **STEPS,
+    },
+    NCA: {
+        "n_components": COMPONENTS,
+        "init": st.sampled_from(["pca", "identity", "random"]),
+        **STEPS,
+    },
+}
+LEARNERS = pytest.mark.parametrize("Learner", CLASSIC, ids=lambda Learner: Learner.__name__)
+KERNEL = {
+    "kernel": st.sampled_from(["rbf", "linear", "poly", "sigmoid", "cosine", "laplacian"]),
+    "gamma": st.sampled_from([None, 1e-8, 0.1, 1e4]),
+    "degree": st.sampled_from([0, 1, 2.5, 4]),
+    "coef0": st.sampled_from([-1.0, 0.0, 5.0]),
+    "n_landmarks": st.sampled_from([2, 5, 1000]),
+    "n_components": st.sampled_from([None, 1, 2]),
+    "lam": weights("auto"),
+    "mu": weights("auto"),
+    "algorithm": st.sampled_from(["direct", "em"]),
+    "solver": st.sampled_from(["low-rank", "spg", "projected-gradient"]),
+}
+PATH = {
+    "lams": st.sampled_from([None, [1.0], [1e-8, 1.0, 1e8]]),
+    "eps": st.sampled_from([0.5, 1e-3, 1e-9]),
+    "mu": weights("auto"),
+    "eta": weights(),
+    "manifold": weights(),
+    "n_components": st.sampled_from([None, 1, 2]),
+    **STEPS,
+}
+GENERAL = ("cloud", "clusters")  # no two distances are alike: nothing hangs on rounding
+STRICT = {"mu": 0.0, "tol": 1e-7, "max_iter": 5000}
+
+
+def fitted(learner, X, **known):
+    learner = attempt(lambda: learner.fit(X, **known))
+    assert not isinstance(learner, Exception), learner
+    return learner
+
+
+@LEARNERS
+@examples(5)
+@given(data=st.data())
+def test_a_classic_learner_gives_a_sound_metric_or_says_what_is_wrong(Learner, data):
+    options = CLASSIC[Learner]
+    parameters = {} if options is None else {"max_iter": 50} | data.draw(some_of(options))
+    arguments = data.draw(cases() | sound_cases()).arguments
+    learner = attempt(lambda: Learner(**parameters).fit(**arguments))
+    if not isinstance(learner, Exception):
+        check_metric(learner, arguments["X"])
+
+
+@LEARNERS
+@examples(20)
+@given(data=st.data(), seed=seeds())
+def test_a_classic_learner_does_not_see_shifts_orders_and_repetitions(Learner, data, seed):
+    case = data.draw(sound_cases(n=(6, 16), geometries=GENERAL))
+    X, y = case.table.X, case.classes.y
+    learner = fitted(Learner(), X, y=y)
+    twin = fitted(clone(learner), X, y=y)
+    np.testing.assert_array_equal(learner.components_, twin.components_)
+    np.testing.assert_array_equal(
+        learner.transform(X), pickle.loads(pickle.dumps(learner)).transform(X)
+    )
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))
+    moved = X + rng.normal(size=X.shape[1])
+    other = fitted(Learner(), moved[order], y=y[order])
+    first, second = pdist(learner.transform(X)), pdist(other.transform(X))
+    np.testing.assert_allclose(first, second, atol=0.05 * first.max() + 1e-9)
+
+
+@examples(2)
+@given(case=cases(n=(2, 40)), parameters=some_of(KERNEL))
+def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
+    arguments = case.arguments
+    learner = attempt(
+        lambda: KernelSERAPH(max_iter=50, em_max_iter=5, **parameters).fit(**arguments)
+    )
+    if isinstance(learner, Exception):
+        return
+    assert np.all(np.isfinite(learner.components_))
+    assert np.isfinite([learner.objective_, learner.optimality_gap_]).all()
+    assert np.all(np.isfinite(learner.transform(arguments["X"])))
+
+
+@examples(5)
+@given(case=sound_cases())
+def test_a_linear_kernel_gives_the_metric_of_seraph(case):
+    X, known = case.table.X, case.knowledge
+    linear = fitted(SERAPH(**STRICT), X, **known)
+    kernel = fitted(KernelSERAPH(kernel="linear", **STRICT), X, **known)
+    check_distances(kernel, X)
+    assert kernel.lam_ == pytest.approx(linear.lam_)
+    assert kernel.objective_ == pytest.approx(linear.objective_, rel=1e-5, abs=1e-5)
+    first, second = pdist(linear.transform(X)), pdist(kernel.transform(X))
+    np.testing.assert_allclose(first, second, atol=0.01 * max(1.0, first.max()))
+
+
+@examples(2)
+@given(case=cases(n=(2, 30), m=(1, 20)), parameters=some_of(PATH))
+def test_a_path_is_sound_or_says_what_is_wrong(case, parameters):
+    arguments = case.arguments
+    path = attempt(lambda: seraph_path(**{"n_lams": 5, "max_iter": 100} | parameters | arguments))
+    if isinstance(path, Exception):
+        return
+    for numbers in (path.lams, path.objectives, path.optimality_gaps, path.eigenvalues):
+        assert np.all(np.isfinite(numbers))
+    assert np.all(np.diff(path.lams) < 0)
+    assert all(np.all(np.isfinite(P)) for P in path.components)
+
+
+@examples(10)
+@given(
+    case=cases(n=(2, 30), m=(1, 10)) | sound_cases(),
+    learner=st.sampled_from(
+        [None, SERAPH(solver="spg"), SERAPH(gamma=1.0), SERAPH(algorithm="em", em_max_iter=3)]
+    ),
+    lam_factors=st.sampled_from([(0.1, 1, 10), (1e-6, 1e6)]),
+    cv=st.integers(2, 5),
+)
+def test_a_choice_by_cross_validation_is_sound_or_says_what_is_wrong(
+    case, learner, lam_factors, cv
+):
+    arguments = case.arguments
+    chosen = attempt(lambda: SERAPHCV(learner, lam_factors=lam_factors, cv=cv).fit(**arguments))
+    if isinstance(chosen, Exception):
+        return
+    check_metric(chosen, arguments["X"])
+    assert np.isfinite(chosen.objective_)
+    if chosen.n_splits_:
+        assert np.all(np.isfinite(chosen.cv_results_["mean_test_score"]))
+        assert chosen.best_score_ in chosen.cv_results_["mean_test_score"]
+
+
+@examples(4)
+@given(
+    case=cases(n=(2, 30), m=(1, 10)) | sound_cases(),
+    learner=st.sampled_from([SERAPH(), Euclidean(), MFDA(), LDM(max_iter=20), KernelSERAPH()]),
+    n_neighbors=st.sampled_from([1, 3]),
+    weights=st.sampled_from(["uniform", "distance"]),
+)
+def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, n_neighbors, weights):
+    arguments = case.arguments
+    X = arguments["X"]
+    classifier = MetricNeighborsClassifier(learner, n_neighbors=n_neighbors, weights=weights)
+    fitted = attempt(
+        lambda: classifier.fit(**arguments), "The number of unique classes is greater than 50%"
+    )
+    if isinstance(fitted, Exception):
+        return
+    shares = classifier.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert np.all(np.isin(classifier.predict(X), classifier.classes_))
+
+
+@examples(4)
+@given(case=sound_cases(geometries=GENERAL))
+def test_the_nearest_neighbour_of_a_labelled_point_is_itself(case):
+    X, codes = case.table.X, case.classes.codes
+    classifier = fitted(MetricNeighborsClassifier(Euclidean()), X, y=codes)
+    np.testing.assert_array_equal(classifier.predict(X[codes >= 0]), codes[codes >= 0])
+    labelled = replace(case, marks=None).knowledge["y"]
+    assert classifier.score(X, codes) == 1.0
+    assert len(classifier.classes_) == len(set(labelled[labelled >= 0]))
