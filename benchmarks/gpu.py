@@ -69,7 +69,7 @@ def errors(n: int = 20_000) -> None:
 
 def sweeps() -> None:
     """Time of one sweep."""
-    for n, r, m, wrt, repeats in [
+    for n, r, m, kind, repeats in [
         (100_000, 16, 64, "factor", 20),
         (100_000, 20, 64, "factor", 20),
         (100_000, 64, 64, "factor", 20),
@@ -79,11 +79,16 @@ def sweeps() -> None:
         (100_000, 20, 784, "factor", 5),
         (100_000, 20, 784, "metric", 3),
         (20_000, 1024, 1024, "factor", 3),
+        (100_000, 20, 64, "double", 3),
     ]:
-        sweep, P = TorchSweep(points(n, m), "cuda"), factor(r, m)
+        X, wrt = points(n, m), kind if kind != "double" else "factor"
+        sweep, P = TorchSweep(X.astype(float) if kind == "double" else X, "cuda"), factor(r, m)
         terms = PairTerms(np.random.default_rng(3).integers(10, size=1000), mu=0.01)
         ms = milliseconds(lambda: sweep(P, terms, wrt), repeats)
-        print(f"sweep n = {n:9,d}, r = {r:4d}, m = {m:4d}, by {wrt}: {ms:10.1f} ms", flush=True)
+        print(
+            f"sweep n = {n:9,d}, r = {r:4d}, m = {m:4d}, by {wrt}, {sweep.X.dtype}: {ms:10.1f} ms",
+            flush=True,
+        )
 
 
 def fit(n: int = 100_000, m: int = 64, n_labels: int = 1000) -> None:
@@ -93,12 +98,13 @@ def fit(n: int = 100_000, m: int = 64, n_labels: int = 1000) -> None:
     y = rng.integers(10, size=n)
     X = (centres[y] + 1.5 * rng.normal(size=(n, m))).astype(np.float32)
     some = np.where(np.arange(n) < n_labels, y, -1)
-    for what, data in [("array", X), ("tensor", torch.from_numpy(X).cuda())]:
+    inputs = {"array": X, "array of doubles": X.astype(float), "tensor": torch.tensor(X).cuda()}
+    for what, data in inputs.items():
         start = time.perf_counter()
         learner = SERAPH().fit(data, some)
         seconds = time.perf_counter() - start
         print(
-            f"fit of an {what}, n = {n:,d}, m = {m}, {n_labels} labels: {seconds:.2f} s, "
+            f"fit, {what}, n = {n:,d}, m = {m}, {n_labels} labels: {seconds:.2f} s, "
             f"{learner.n_iter_} iterations, rank {len(learner.components_)}, gap "
             f"{learner.optimality_gap_:.1e}, {learner.backend_} on {learner.device_}",
             flush=True,
@@ -138,9 +144,29 @@ def parity() -> None:
     print(f"largest relative error of small problems against numpy: {worst:.1e}", flush=True)
 
 
+def little_memory() -> None:
+    """A sweep in double precision where tiles of the usual size do not fit."""
+    X, P = points(40_000, 64).astype(np.float64), factor(20, 64)
+    terms = PairTerms(np.empty(0, dtype=int), mu=0.01)
+    expected = TorchSweep(X, "cuda")(P, terms, "factor")[1]
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction(1e9 / total)
+    sweep = TorchSweep(X, "cuda")
+    before = sweep.tile
+    gradient = sweep(P, terms, "factor")[1]
+    torch.cuda.set_per_process_memory_fraction(1.0)
+    print(
+        f"with 1 GB of memory: tiles of {before} became tiles of {sweep.tile}, "
+        f"gradient {relative(gradient, expected):.1e} apart",
+        flush=True,
+    )
+
+
 if __name__ == "__main__":
     print(torch.cuda.get_device_name(), "torch", torch.__version__, flush=True)
     parity()
     errors()
     sweeps()
     fit()
+    little_memory()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -98,16 +97,16 @@ def _to_device(X: NDArray, device: torch.device) -> Tensor:
     return torch.tensor(np.ascontiguousarray(X)).to(device)
 
 
+def _has_triton(X: Tensor) -> bool:
+    """Whether kernels can be written for where `X` is."""
+    here = X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
+    return here and find_spec("triton") is not None
+
+
 def _fits_kernel(sums: _Pass) -> bool:
     """Whether the fused kernel can do this sweep."""
-    X = sums.X
-    here = X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
-    return (
-        here
-        and X.dtype == torch.float32
-        and max(sums.Z.shape[1], sums.Y.shape[1]) <= 128
-        and find_spec("triton") is not None
-    )
+    narrow = max(sums.Z.shape[1], sums.Y.shape[1]) <= 128
+    return narrow and sums.X.dtype == torch.float32 and _has_triton(sums.X)
 
 
 @contextmanager
@@ -121,16 +120,12 @@ def _full_precision() -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-@dataclass(frozen=True)
 class _Margins:
     """``t_ij = ||z_i - z_j||^2 - eta``, tile by tile or for listed pairs."""
 
-    Z: Tensor
-    eta: float
-
-    @property
-    def squares(self) -> Tensor:
-        return torch.einsum("ir,ir->i", self.Z, self.Z)
+    def __init__(self, Z: Tensor, eta: float) -> None:
+        self.Z, self.eta = Z, eta
+        self.squares = torch.einsum("ir,ir->i", Z, Z)
 
     def tile(self, rows: slice, columns: slice) -> Tensor:
         t = torch.mm(self.Z[rows], self.Z[columns].T).mul_(-2.0)
@@ -187,6 +182,14 @@ class _Pass:
                 self.product[rows] += weight @ self.Y[columns]
 
     def _tile(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
+        unlabeled = columns.stop > len(self.codes)
+        if unlabeled and self.terms.q is None and _has_triton(self.X):
+            from . import _triton
+
+            value, weight = _triton.negative_entropy(
+                self.Z, self.now.squares, rows, columns, self.terms.eta
+            )
+            return self.terms.mu * value, weight.mul_(self.terms.mu)
         t = self.now.tile(rows, columns)
         if columns.stop <= len(self.codes):
             q = (self.codes[rows, None] == self.codes[columns]).to(t.dtype)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Rows and columns of a tile, warps, stages of the pipeline, by the width of the operands.
 _SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
+# Rows and columns that a program takes of a tile that lies in memory.
+_PLAIN = (16, 256)
 # Columns after which the sums of the matrix units, which round towards zero, are put by.
 _SPAN = 512
 # Weights are at most 1; multiplied by this, their low parts are far from what float16 cannot
@@ -177,6 +179,63 @@ def _kernel(
     if WITH_PRODUCT:
         out = rows[:, None].to(tl.int64) * C + deep[None, :]
         tl.store(products + out, product)
+
+
+@triton.jit
+def _entropy_kernel(
+    tile,
+    squares_rows,
+    squares_columns,
+    values,
+    n_rows,
+    n_columns,
+    eta,
+    DIAGONAL: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = (i[:, None] < n_rows) & (j[None, :] < n_columns)
+    rows2 = tl.load(squares_rows + i, mask=i < n_rows)
+    columns2 = tl.load(squares_columns + j, mask=j < n_columns)
+    place = tile + i[:, None].to(tl.int64) * n_columns + j[None, :]
+    inner = tl.load(place, mask=inside)
+    t = tl.maximum(rows2[:, None] + columns2[None, :] - 2.0 * inner, 0.0) - tl.load(eta)
+    if DIAGONAL:
+        inside = inside & (i[:, None] != j[None, :])
+    size = tl.abs(t)
+    e = tl.exp(-size)
+    share = e / (1.0 + e)
+    term = tl.where(inside, tl.log(1.0 + e) + size * share, 0.0)
+    weight = tl.where(inside, share / (1.0 + e) * t, 0.0)
+    tl.store(place, weight, mask=(i[:, None] < n_rows) & (j[None, :] < n_columns))
+    number = tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)
+    tl.store(values + number, -tl.sum(tl.sum(term, 1), 0))
+
+
+def negative_entropy(
+    Z: Tensor, squares: Tensor, rows: slice, columns: slice, eta: float
+) -> tuple[Tensor, Tensor]:
+    """Value and weights of a tile, in one pass over the products of its points."""
+    tile = torch.mm(Z[rows], Z[columns].T)
+    grid = (triton.cdiv(tile.shape[0], _PLAIN[0]), triton.cdiv(tile.shape[1], _PLAIN[1]))
+    values = torch.empty(grid, dtype=tile.dtype, device=tile.device)
+    # (A scalar argument of a kernel is a float32.)
+    threshold = torch.full((1,), eta, dtype=tile.dtype, device=tile.device)
+    _entropy_kernel[grid](
+        tile,
+        squares[rows],
+        squares[columns],
+        values,
+        *tile.shape,
+        threshold,
+        DIAGONAL=rows == columns,
+        ROWS=_PLAIN[0],
+        COLUMNS=_PLAIN[1],
+        num_warps=4,
+    )
+    return values.sum(dtype=torch.float64), tile
 
 
 def sweep_regions(sums: _Pass) -> None:

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+import torch
+
+from seraph import SERAPH
+from seraph.sweep import NumpySweep, PairTerms, choose_backend
+from seraph.sweep._torch import TorchSweep, _Pass
+
+
+def test_a_tensor_is_fitted_where_it_is(digits):
+    X, y_partial, _ = digits
+    array, tensor = SERAPH().fit(X, y_partial), SERAPH().fit(torch.tensor(X), y_partial)
+    assert (tensor.backend_, tensor.device_) == ("torch", "cpu")
+    np.testing.assert_allclose(
+        tensor.get_mahalanobis_matrix(), array.get_mahalanobis_matrix(), rtol=1e-6, atol=1e-9
+    )
+
+
+def test_a_tensor_is_mapped_to_a_tensor(digits):
+    X, y_partial, _ = digits
+    learner = SERAPH().fit(X, y_partial)
+    for dtype in (torch.float32, torch.float64):
+        mapped = learner.transform(torch.tensor(X, dtype=dtype))
+        assert mapped.dtype == dtype
+        np.testing.assert_allclose(mapped.numpy(), learner.transform(X), atol=1e-5)
+    with pytest.raises(ValueError, match="features"):
+        learner.transform(torch.zeros((3, 5)))
+
+
+def test_a_tensor_with_gradients_is_only_read(digits):
+    X, y_partial, _ = digits
+    points = torch.tensor(X, requires_grad=True)
+    SERAPH().fit(points, y_partial)
+    np.testing.assert_array_equal(points.detach().numpy(), X)
+
+
+def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
+    X = rng.normal(size=(1500, 4))
+    terms, P = PairTerms(np.array([0, 1, 1]), mu=0.3), rng.normal(size=(2, 4))
+    expected_value, expected = NumpySweep(X)(P, terms, "factor")
+    real = _Pass._tile
+
+    def with_little_memory(self, rows, columns):
+        if rows.stop - rows.start > 300:
+            raise torch.OutOfMemoryError("no room")
+        return real(self, rows, columns)
+
+    monkeypatch.setattr(_Pass, "_tile", with_little_memory)
+    sweep = TorchSweep(X, "cpu", tile=1024)
+    value, gradient = sweep(P, terms, "factor")
+    assert sweep.tile == 256
+    assert value == pytest.approx(expected_value, rel=1e-12)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
+
+
+def test_memory_that_never_suffices_is_said(monkeypatch):
+    def without_memory(self, rows, columns):
+        raise torch.OutOfMemoryError("no room")
+
+    monkeypatch.setattr(_Pass, "_tile", without_memory)
+    with pytest.raises(torch.OutOfMemoryError):
+        TorchSweep(rng.normal(size=(9, 2)), "cpu")(
+            np.eye(2), PairTerms(np.array([0, 1])), "factor"
+        )
+
+
+def test_the_precision_that_the_user_has_set_is_kept(rng):
+    torch.set_float32_matmul_precision("medium")
+    try:
+        X = rng.normal(size=(9, 2)).astype(np.float32)
+        TorchSweep(X, "cpu")(np.eye(2), PairTerms(np.array([0, 1])), "factor")
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_a_device_is_for_torch_alone(digits):
+    X, y_partial, _ = digits
+    assert SERAPH(device="cpu").fit(X, y_partial).backend_ == "torch"
+    with pytest.raises(ValueError, match="device='cpu' is for"):
+        SERAPH(backend="numpy", device="cpu").fit(X, y_partial)
+
+
+@pytest.mark.parametrize(
+    ("n", "installed", "expected"),
+    [
+        (500, ("numba",), "numpy"),
+        (5000, ("numba",), "numba"),
+        (5000, (), "numpy"),
+        (50_000, ("numba",), "numba"),
+    ],
+)
+def test_auto_goes_by_size_and_by_what_is_installed(monkeypatch, n, installed, expected):
+    monkeypatch.setattr(
+        "seraph.sweep._choose.find_spec", lambda name: name if name in installed else None
+    )
+    assert choose_backend(None, n, "auto") == (expected, None)
+
+
+def test_auto_takes_a_gpu_for_many_points(monkeypatch):
+    monkeypatch.setattr("seraph.sweep._choose._has_gpu", lambda: True)
+    assert choose_backend(None, 9_999, "auto")[0] != "torch"
+    assert choose_backend(None, 10_000, "auto") == ("torch", "cuda")
+
+
+@pytest.mark.parametrize("name", ["numba", "torch", "dask"])
+def test_a_missing_package_is_named_with_its_extra(digits, monkeypatch, name):
+    X, y_partial, _ = digits
+    monkeypatch.setattr("seraph.sweep._choose.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=rf"pip install .seraph-learn\[{name}\]"):
+        SERAPH(backend=name).fit(X, y_partial)
