@@ -145,28 +145,30 @@ def draw_picture(all_errors, path):
 
     from seraph.plot._figure import COLOURS, MARKERS
 
-    figure = Figure(figsize=(9.6, 4.4), layout="constrained")
+    figure = Figure(figsize=(9.6, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     for colour, marker, errors in zip(COLOURS, MARKERS, all_errors, strict=False):
         drawn = (errors.budgets > NONE) & (errors.budgets < ALL)
         excess, own = errors.difference()
         style = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.2}
-        left.errorbar(
-            errors.budgets[drawn], excess[drawn], own[drawn], capsize=2, elinewidth=0.8, **style
-        )
-        seconds = np.median(errors.seconds, axis=0)[errors.budgets > NONE]
-        per_point = errors.pairs()[errors.budgets > NONE] / errors.n
-        right.plot(per_point, seconds, label=f"{errors.title}, n = {errors.n:,}", **style)
-        right.plot(per_point[-1], seconds[-1], "o", mec=colour, mfc="none", markersize=12)
+        label = f"{errors.title}, n = {errors.n:,}"
+        left.errorbar(errors.budgets[drawn], excess[drawn], own[drawn], label=label, **style)
+        per_point, seconds = errors.pairs() / errors.n, np.median(errors.seconds, axis=0)
+        right.plot(per_point[drawn], seconds[drawn], **style)
+        # All pairs stand apart: they are swept, not drawn.
+        right.plot(per_point[-2:], seconds[-2:], color=colour, linestyle=":", linewidth=1.2)
+        right.plot(per_point[-1], seconds[-1], marker, color=colour, mfc="white", markersize=8)
     left.axhline(0.0, color="0.4", linewidth=0.8)
     left.set(ylabel="1-NN error, less that of all pairs (percentage points)")
-    right.set(ylabel="CPU seconds of a fit (a ring: all pairs)", yscale="log")
+    left.legend(fontsize=9, frameon=False)
+    right.set(ylabel="CPU seconds of a fit (white: all pairs)", yscale="log")
     right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for axes in (left, right):
-        axes.set(xscale="log", xlabel="unlabelled pairs drawn, per point")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set(xscale="log", xlabel="unlabelled pairs per point")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         axes.spines[["top", "right"]].set_visible(False)
-    right.legend(fontsize=8, frameon=False)
+    left.set_xticks([b for b in BUDGETS if NONE < b < ALL], minor=False)
+    left.minorticks_off()
     figure.savefig(path, dpi=150)
 
 

@@ -14,7 +14,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx-mathjax-offline",  # formulas without a network
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
@@ -24,23 +24,12 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 
-# The docstrings tell the types; what scikit-learn adds to every estimator is told once, in api.rst.
-autodoc_typehints = "none"
+autodoc_typehints = "none"  # the docstrings tell the types
 autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "inherited-members": True}
 autosummary_generate = True
-napoleon_use_rtype = False
-_SKLEARN_BASES = (
-    "BaseEstimator, TransformerMixin, ClassifierMixin, MetaEstimatorMixin, "
-    "ClassNamePrefixFeaturesOutMixin"
-)
-autodoc_default_options = {
-    "members": True,
-    "inherited-members": _SKLEARN_BASES,
-    "exclude-members": "set_fit_request, set_score_request, set_transform_request",
-}
-
-# A reference that leads nowhere is an error; those to scikit-learn are made links below.
-nitpicky = True
+numpydoc_show_class_members = False  # they follow, each with its docstring
+nitpicky = True  # a reference that leads nowhere is an error
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -75,6 +64,14 @@ def _link_to_sklearn(
     return nodes.reference("", "", content, internal=False, refuri=page)
 
 
+def _skip_members_of_sklearn(
+    app: Sphinx, what: str, name: str, member: object, skip: bool, options: object
+) -> bool | None:
+    """What scikit-learn adds to every estimator is told once, in api.rst."""
+    return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
+
+
 def setup(app: Sphinx) -> None:
     """Tell Sphinx of what is not a setting."""
     app.connect("missing-reference", _link_to_sklearn)
+    app.connect("autodoc-skip-member", _skip_members_of_sklearn)

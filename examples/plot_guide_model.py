@@ -12,6 +12,9 @@ the entropy :math:`H(p)` for one without a label. The right picture shows the de
 three, the forces on the distance: the first pulls, most on pairs that are far apart; the second
 pushes, most on pairs that are close; the third moves a pair away from the threshold
 :math:`\eta`, to whichever side it is on, and leaves those alone that are far from it.
+
+The picture shows one pair of each kind, with ``eta=1`` and ``mu=1``. In a fit there are many more pairs
+without a label than with one, and ``mu="auto"`` makes both kinds count the same in all.
 """
 
 import matplotlib.pyplot as plt
@@ -26,10 +29,7 @@ left.axhline(0.5, color="0.7", linewidth=1)
 left.set(xlabel="squared distance", ylabel="probability of being alike", ylim=(0, 1))
 left.legend()
 
-# %%
-# The forces, for ``eta=1`` and one pair of each kind. In a fit there are many more pairs without a
-# label than with one, and ``mu="auto"`` makes both kinds count the same in all.
-
+# The forces, for eta = 1 and one pair of each kind.
 t = d2 - 1.0
 p = 1 / (1 + np.exp(t))
 for force, color, text, place in (

@@ -124,7 +124,7 @@ def fit(
         "backend": backend,
         "device": device,
         "checkpoint": None if checkpoint is None else str(checkpoint),
-        "random_state": seed,
+        "random_state": None if unlabeled_pairs == "all" else seed,
         "n_jobs": None if jobs == 1 else jobs,
         "verbose": int(verbose),
     }

@@ -116,7 +116,7 @@ def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int)
     """
     ops = _ops()
     landmarks = kernel_map.landmarks
-    if kernel_map.kernel in ("linear", "rbf"):  # as KernelMap does, not to lose digits
+    if kernel_map.kernel == "rbf":  # as KernelMap does, not to lose digits
         centre = landmarks.mean(axis=0)
         X, landmarks = ops.OnnxSub(X, centre, op_version=version), landmarks - centre
     settings = {"gamma": 1.0 / n_features, "degree": 3.0, "coef0": 1.0} | kernel_map.parameters

@@ -1,0 +1,113 @@
+"""Fits in several threads at once: the same bits as one after the other, and no trace left."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+
+N_FITS = 10
+SECONDS = 120
+LEARNERS = {
+    "low-rank": SERAPH(),
+    "spg": SERAPH(solver="spg"),
+    "em": SERAPH(algorithm="em", em_max_iter=3, em_tol=1.0),
+    "two threads": SERAPH(n_jobs=2),
+    "manifold": SERAPH(manifold=0.01),
+    "sampled pairs": SERAPH(unlabeled_pairs=500, random_state=0),
+    "numba": SERAPH(backend="numba"),
+    "numba, two threads": SERAPH(backend="numba", n_jobs=2),
+    "torch": SERAPH(backend="torch", device="cpu"),
+    "kernel": KernelSERAPH(),
+    "cross-validation": SERAPHCV(lam_factors=(0.5, 1.0, 2.0), cv=2),
+}
+
+
+def problem(seed):
+    """Three clouds of points, a tenth of them labelled; more than one tile."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(3, size=300)
+    X = rng.normal(size=(300, 6)) + 2.0 * rng.normal(size=(3, 6))[classes]
+    return X, np.where(np.arange(300) < 30, classes, -1)
+
+
+def at_once(act, arguments):
+    with ThreadPoolExecutor(N_FITS) as pool:
+        futures = [pool.submit(act, *some) for some in arguments]
+        return [future.result(timeout=SECONDS) for future in futures]
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def two_blas_threads():
+    """A limit that one thread is a change from."""
+    with threadpool_limits(2, user_api="blas"):
+        yield
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("data", ["different", "same"])
+def test_fits_at_once_give_the_bits_of_fits_in_turn(name, data):
+    def components(seed):
+        learner = LEARNERS[name]
+        return type(learner)(**learner.get_params(deep=False)).fit(*problem(seed)).components_
+
+    seeds = [(seed if data == "different" else 0,) for seed in range(N_FITS)]
+    before = blas_threads()
+    in_turn = [components(*seed) for seed in seeds]
+    for one, other in zip(in_turn, at_once(components, seeds), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert blas_threads() == before
+
+
+def test_paths_at_once_give_the_bits_of_paths_in_turn():
+    def components(seed):
+        return seraph_path(*problem(seed), n_lams=5).components
+
+    seeds = [(seed,) for seed in range(4)]
+    in_turn = [components(*seed) for seed in seeds]
+    for one, other in zip(in_turn, at_once(components, seeds), strict=True):
+        for P, Q in zip(one, other, strict=True):
+            np.testing.assert_array_equal(P, Q)
+
+
+def test_one_fitted_learner_serves_many_threads():
+    X, y = problem(0)
+    learner = KernelSERAPH().fit(X, y)
+    mapped = learner.transform(X)
+    for other in at_once(learner.transform, [(X,)] * N_FITS):
+        np.testing.assert_allclose(other, mapped, atol=1e-12)
+
+
+def test_fits_that_fail_at_once_leave_the_limits_of_blas_as_they_were():
+    X, y = problem(0)
+    before = blas_threads()
+
+    def failing(number):
+        learner = SERAPH(manifold=1.0, n_neighbors=len(X)) if number % 2 else SERAPH()
+        try:
+            return learner.fit(X, y)
+        except ValueError as error:
+            return str(error)
+
+    results = at_once(failing, [(number,) for number in range(N_FITS)])
+    assert sum(isinstance(result, str) for result in results) == N_FITS // 2
+    assert blas_threads() == before
+
+
+def test_blas_has_one_thread_while_any_fit_runs():
+    seen = []
+
+    def watch(state):
+        seen.append(set(blas_threads()))
+
+    at_once(
+        lambda seed: SERAPH(callback=watch, max_iter=5, tol=10.0).fit(*problem(seed)), [(0,), (1,)]
+    )
+    assert seen
+    assert all(threads == {1} for threads in seen)
