@@ -13,8 +13,8 @@ three, the forces on the distance: the first pulls, most on pairs that are far a
 pushes, most on pairs that are close; the third moves a pair away from the threshold
 :math:`\eta`, to whichever side it is on, and leaves those alone that are far from it.
 
-The picture shows one pair of each kind, with ``eta=1`` and ``mu=1``. In a fit there are many more pairs
-without a label than with one, and ``mu="auto"`` makes both kinds count the same in all.
+The picture shows one pair of each kind, with ``eta=1`` and ``mu=1``. In a fit there are many more
+pairs without a label than with one, and ``mu="auto"`` makes both kinds count the same in all.
 """
 
 import matplotlib.pyplot as plt

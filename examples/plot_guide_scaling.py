@@ -4,8 +4,8 @@ Scale the features first
 
 A distance adds up differences, so the features have to share a unit. The features of the wine data
 are percentages, degrees and milligrams: their standard deviations lie between 0.12 and 315. With
-the numbers as they come, the one large feature makes the distance, before learning and after. In its
-own standard deviations, or in [0, 1], each has its say, and the labels can tell which matter.
+the numbers as they come, the one large feature makes the distance, before learning and after. In
+standard deviations, or in [0, 1], each has its say, and the labels can tell which matter.
 """
 
 import warnings

@@ -33,8 +33,8 @@ def sampling(seed):
 # The points under nine metrics, on their two leading principal components; labelled points are
 # larger, the colours of the others are for us. With a small ``lam`` (left) the labelled images of
 # a digit fall together while the others stay behind: the 20 labels are learned by heart. With a
-# large one (right) they count for little. The entropy (``mu``, growing downwards) works against the
-# trace: the more of it, the more directions stay.
+# large one (right) they count for little. The entropy (``mu``, growing downwards) works against
+# the trace: the more of it, the more directions stay.
 
 X, y, y_partial, X_test, y_test = sampling(0)
 auto = SERAPH().fit(X, y_partial)
@@ -55,7 +55,8 @@ plt.show()
 
 # %%
 # The error of the nearest labelled image, on average over ten samplings. The valley is wide; it
-# runs along the diagonal, as more entropy asks for more trace, and the automatic weights lie in it.
+# runs along the diagonal, as more entropy asks for more trace, and the automatic weights lie in
+# it.
 
 steps = (0.1, 0.3, 1.0, 3.0, 10.0)
 mus = (0.0, *steps)

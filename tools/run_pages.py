@@ -1,9 +1,9 @@
 """Runs the examples on the pages of the documentation: ``python tools/run_pages.py docs/*.md``.
 
-Every block of ``python`` on a page is run, in their order, in one namespace and an empty folder. Where
-a block has prompts, it must print what the page says. A warning is an error. What a page needs and
-its reader knows (data of their own, say) stands in a comment: ``<!-- python ... -->``. A block
-that cannot run here is marked ``{code-block} python`` or ``pycon``, and is left alone.
+The blocks of ``python`` on a page are run in their order, in one namespace and an empty folder.
+Where a block has prompts, it must print what the page says. A warning is an error. What a page
+needs and its reader has (data, say) stands in a comment: ``<!-- python ... -->``. A block that
+cannot run here is marked ``{code-block} python`` or ``pycon``, and is left alone.
 """
 
 import contextlib
