@@ -17,7 +17,7 @@ from .objective import Objective
 from .pairs import PairLabels
 from .problem import Problem
 from .progress import Progress
-from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread, workers
 
 # With unlabelled pairs the search for the start begins no lower than this share of where the
 # labelled pairs alone would give the zero metric.
@@ -168,7 +168,7 @@ def seraph_path(
     advice.warn_of_labels(labels)
     advice.warn_of_scales(points)
     chosen, device = choose_backend(X, len(points), backend, device)
-    with one_blas_thread():
+    with one_blas_thread(), workers(chosen, n_jobs):
         problem = Problem.make(
             points,
             labels,
