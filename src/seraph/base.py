@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .chunks import header, is_chunked, mapped
+from .chunks import as_array, each, header, is_chunked
 
 _FLOATS = (np.float64, np.float32)
 
@@ -63,7 +63,8 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         if is_chunked(X):
             validate_data(self, header(X), reset=False, skip_check_array=True)
-            return mapped(X, _Map(self.components_), len(self.components_))
+            learned_map, rank = _Map(self.components_), len(self.components_)
+            return each(as_array(X), "seraph-transform", learned_map, width=rank)
         points: NDArray = validate_data(self, X, dtype=_FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 

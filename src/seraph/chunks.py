@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 # Results are merged so many at a time, in their order: the sum does not depend on who is first.
 _FAN_IN = 16
@@ -227,15 +227,9 @@ class ChunkedPoints:
 
     def scaled(self, unit: float) -> Any:
         """Centred points over ``size * unit``, as a dask array; nothing is computed."""
-        return self.array.map_blocks(
-            _scaled,
-            size=self.dtype.type(self.size),
-            mean=self.mean.astype(self.dtype),
-            unit=self.dtype.type(unit),
-            token="seraph-centre",
-            dtype=self.dtype,
-            meta=np.empty((0, 0), dtype=self.dtype),
-        )
+        kind = self.dtype.type
+        mean = self.mean.astype(self.dtype)
+        return each(self.array, "seraph-centre", _scaled, kind(self.size), mean, kind(unit))
 
 
 def with_first(array: Any, first: NDArray) -> Any:
@@ -253,9 +247,6 @@ def with_first(array: Any, first: NDArray) -> Any:
     dask array of shape (n, m)
         Nothing is computed.
     """
-    import dask.array as da
-    from dask.highlevelgraph import HighLevelGraph
-
     if len(first) == 0:
         return array
     (lengths, _), rows = array.chunks, np.sort(first)
@@ -274,35 +265,53 @@ def with_first(array: Any, first: NDArray) -> Any:
         graph[name, number + 1, 0] = chunk
         rest.append(length - len(here))
     graph[name, 0, 0] = (_reordered, pieces, np.searchsorted(rows, first))
-    layers = HighLevelGraph.from_collections(name, graph, dependencies=[array])
-    chunks = ((len(first), *rest), array.chunks[1])
-    return da.Array(layers, name, chunks, dtype=array.dtype)
+    return collection(name, graph, [array], ((len(first), *rest), array.chunks[1]), array.dtype)
 
 
-def mapped(X: Any, function: Callable[[ArrayLike], NDArray], width: int) -> Any:
+def each(
+    array: Any,
+    name: str,
+    function: Callable[..., NDArray],
+    *arguments: Any,
+    width: int | None = None,
+) -> Any:
     """A function of rows applied to each chunk, when the result is computed.
 
     Parameters
     ----------
-    X : dask array or dask DataFrame
-        Rows.
+    array : dask array of shape (n, m)
+        Rows, whole ones to a chunk.
+    name : str
+        Name of the tasks.
     function : callable
-        Takes and returns an array of rows.
-    width : int
-        Number of columns that it returns.
+        Takes an array of rows and the further arguments, and returns as many rows.
+    *arguments
+        Further arguments.
+    width : int, optional
+        Number of columns that it returns, if not m.
 
     Returns
     -------
     dask array of shape (n, width)
     """
-    array = as_array(X)
-    return array.map_blocks(
-        function,
-        chunks=(array.chunks[0], (width,)),
-        token="seraph-transform",
-        dtype=array.dtype,
-        meta=np.empty((0, 0), dtype=array.dtype),
-    )
+    name = unique(name)
+    graph: Graph = {
+        (name, number, 0): (function, (array.name, number, 0), *arguments)
+        for number in range(array.numblocks[0])
+    }
+    columns = array.chunks[1] if width is None else (width,)
+    return collection(name, graph, [array], (array.chunks[0], columns), array.dtype)
+
+
+def collection(
+    name: str, graph: Graph, parents: list[Any], chunks: tuple[Any, ...], dtype: Any
+) -> Any:
+    """The dask array whose chunks are ``(name, number, 0)`` in a graph over some `parents`."""
+    import dask.array as da
+    from dask.highlevelgraph import HighLevelGraph
+
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=parents)
+    return da.Array(layers, name, chunks, dtype=dtype)
 
 
 class _Moments(NamedTuple):

@@ -15,7 +15,6 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.highlevelgraph import HighLevelGraph
 from dask.optimization import cull
 from distributed import Client, LocalCluster, default_client
 from joblib import effective_n_jobs
@@ -213,12 +212,7 @@ class _Parts:
             array = X.rechunk((tuple(lengths), (X.shape[1],)))
         else:
             array = _from_array(X, lengths)
-        return array.map_blocks(
-            np.ascontiguousarray,
-            token="seraph-points",
-            dtype=X.dtype,
-            meta=np.empty((0, 0), dtype=X.dtype),
-        )
+        return chunks.each(array, "seraph-points", np.ascontiguousarray)
 
     def array_of(self, part: int) -> Any:
         """The array that the part stands in."""
@@ -300,9 +294,8 @@ class _Shards:
                 graph[name, shard, 0] = (_tasks.differences, left, right)
                 lengths.append(stop - start)
         arrays = [parts.array_of(part) for part in (of.min(), of.max())]
-        layers = HighLevelGraph.from_collections(name, graph, dependencies=arrays)
         shape = (tuple(length + 1 for length in lengths), (n_features,))
-        (self.array,) = chunks.persist(da.Array(layers, name, shape, dtype=dtype))
+        (self.array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, dtype))
         self.similar = None
         if similar is not None:
             (self.similar,) = chunks.persist(_from_array(similar[order], lengths))
