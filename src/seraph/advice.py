@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .chunks import ChunkedPoints
 from .pairs import PairLabels
 
 # Features whose standard deviations differ by more deserve a word.
@@ -32,7 +33,7 @@ def warn_of_labels(labels: PairLabels, stacklevel: int = 3) -> None:
         )
 
 
-def warn_of_scales(points: NDArray, stacklevel: int = 3) -> None:
+def warn_of_scales(points: NDArray | ChunkedPoints, stacklevel: int = 3) -> None:
     """Say so where the features' standard deviations are worlds apart."""
     scales = points.std(axis=0, dtype=np.float64)
     varying = scales > 1e-12 * scales.max(initial=0.0)

@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .chunks import as_array, each, header, is_chunked
+
 _FLOATS = (np.float64, np.float32)
 
 
@@ -41,7 +43,8 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             peak = np.argmax(np.abs(components), axis=1)
             signs = np.sign(components[np.arange(len(components)), peak])
             components = components * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]
-        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        # n_features_in_, feature_names_in_
+        validate_data(self, header(X), skip_check_array=True)
         self.__dict__.update(components_=components, **attributes)
         return self
 
@@ -60,11 +63,16 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_samples, rank)
-            The mapped points; a tensor on the same device, if X is one.
+            The mapped points; a tensor on the same device, if X is one; for a dask collection
+            a dask array, not computed yet.
         """
         check_is_fitted(self)
         if is_tensor(X):
             return self._transform_tensor(X)
+        if is_chunked(X):
+            validate_data(self, header(X), reset=False, skip_check_array=True)
+            learned_map, rank = _Map(self.components_), len(self.components_)
+            return each(as_array(X), "seraph-transform", learned_map, width=rank)
         points: NDArray = validate_data(self, X, dtype=_FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
@@ -149,6 +157,17 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         difference = (points[:, 0] - points[:, 1]) @ self.components_.T.astype(points.dtype)
         return np.einsum("kr,kr->k", difference, difference)
+
+
+@dataclass(frozen=True)
+class _Map:
+    """The learned map as a function of a chunk of points."""
+
+    components: NDArray
+
+    def __call__(self, chunk: ArrayLike) -> NDArray:
+        points: NDArray = check_array(chunk, dtype=_FLOATS, ensure_min_samples=0, input_name="X")
+        return points @ self.components.T.astype(points.dtype, copy=False)
 
 
 @dataclass(frozen=True)

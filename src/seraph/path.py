@@ -19,7 +19,7 @@ from .objective import Objective
 from .pairs import PairLabels
 from .problem import Problem
 from .progress import Progress
-from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread, workers
 
 # With unlabelled pairs the search for the start begins no lower than this share of where the
 # labelled pairs alone would give the zero metric.
@@ -184,7 +184,11 @@ def seraph_path(
         "n_neighbors": n_neighbors,
         "n_components": n_components,
     }
-    with one_blas_thread(), opened(checkpoint, parameters, points, labels, graph) as journal:
+    with (
+        one_blas_thread(),
+        workers(chosen, n_jobs),
+        opened(checkpoint, parameters, points, labels, graph) as journal,
+    ):
         problem = Problem.make(
             points,
             labels,

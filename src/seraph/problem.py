@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .chunks import ChunkedPoints
 from .graph import check_graph, neighbor_graph, roughness
 from .objective import Objective
 from .pairs import PairLabels
@@ -50,9 +51,9 @@ class Problem:
     @classmethod
     def make(
         cls,
-        points: NDArray,
+        points: NDArray | ChunkedPoints,
         labels: PairLabels,
-        backend: Callable[[NDArray], Sweep],
+        backend: Callable[[Any], Sweep],
         *,
         eta: float,
         mu: float | Literal["auto"],
@@ -67,7 +68,7 @@ class Problem:
 
         Parameters
         ----------
-        points : ndarray of shape (n, m)
+        points : ndarray or ChunkedPoints of shape (n, m)
             Points.
         labels : PairLabels
             What is known of their pairs.
@@ -94,12 +95,18 @@ class Problem:
         -------
         Problem
         """
+        if manifold > 0.0 and isinstance(points, ChunkedPoints):
+            raise ValueError(
+                f"manifold={manifold:g} needs the points' neighbours, which are not looked for "
+                "across the chunks of a dask collection: take manifold=0, or pass X.compute() if "
+                "it fits in memory."
+            )
         space = Space.make(points, rescale=rescale)
         if not labels.n_unlabeled:
             mu = 0.0
         elif mu == "auto":
             mu = labels.n_labeled / labels.n_unlabeled
-        order, terms = _ordered(labels, eta, float(mu))
+        first, terms = _ordered(labels, eta, float(mu))
         if terms.mu > 0.0 and budget is not None and budget < labels.n_unlabeled:
             assert rng is not None
             drawn = draw_pairs(len(points), len(terms.codes), terms.pairs, budget, rng)
@@ -116,7 +123,7 @@ class Problem:
             R = manifold * roughness(space.points, weights)
         return cls(
             space,
-            backend(space.points[order]),
+            backend(space.points_with_first(first)),
             terms,
             float(noise * 2.0 * space.top_variance),
             R,
@@ -154,16 +161,18 @@ class Problem:
 
 
 def _ordered(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, PairTerms]:
-    """Order of the rows that the sweeps want, by class and unlabelled last; and the terms."""
-    order = np.lexsort([labels.codes, labels.codes < 0])
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    codes = labels.codes[order]
+    """Rows that the sweeps want first, the labelled ones by class; and the terms."""
+    labeled = np.flatnonzero(labels.codes >= 0)
+    by_class = np.argsort(labels.codes[labeled], kind="stable")
+    first = labeled[by_class]
+    # Each row gives way to the labelled ones after it; those have a place of their own.
+    before = np.searchsorted(labeled, labels.pairs)
+    pairs = labels.pairs - before + len(labeled)
+    place = np.empty_like(by_class)
+    place[by_class] = np.arange(len(labeled))
+    known = labels.codes[labels.pairs] >= 0
+    pairs[known] = place[before[known]]
     terms = PairTerms(
-        codes=codes[codes >= 0],
-        pairs=place[labels.pairs],
-        similar=labels.similar,
-        eta=float(eta),
-        mu=mu,
+        codes=labels.codes[first], pairs=pairs, similar=labels.similar, eta=float(eta), mu=mu
     )
-    return order, terms
+    return first, terms

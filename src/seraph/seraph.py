@@ -16,12 +16,13 @@ from sklearn.utils import check_random_state
 from . import advice, checkpoint, solvers
 from .base import check_choice, check_number
 from .callback import FitState, Stopped, Watch, check_callback
+from .chunks import ChunkedPoints, is_chunked
 from .objective import FullModel, Objective
 from .pairs import PairLabels
 from .posterior import PosteriorLearner
 from .problem import Problem
 from .progress import Progress
-from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread
+from .sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread, workers
 
 _SOLVERS = ("auto", "low-rank", "spg", "projected-gradient")
 _ALGORITHMS = ("direct", "em")
@@ -243,9 +244,9 @@ class SERAPH(PosteriorLearner):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, or dask array or DataFrame, of shape (n_samples, n_features)
             All points, labelled or not; also a tensor of torch, on any device.
-        y : array-like of shape (n_samples,), optional
+        y : array-like, or dask array or Series, of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
         pairs : array-like of int of shape (n_pairs, 2), optional
             Row numbers of pairs of points that are known to be alike or not.
@@ -278,9 +279,18 @@ class SERAPH(PosteriorLearner):
             self._warn_of_result(learned)
             return self._learned(X, **learned)
 
+    def _check_points(self, X: Any) -> Any:
+        """Points to learn from; for dask they stay in chunks, if they are more than features."""
+        if not is_chunked(X) or choose_backend(X, 0, self.backend, self.device)[0] != "dask":
+            return super()._check_points(X)
+        points = ChunkedPoints.read(X)
+        if points.shape[0] > points.shape[1]:
+            return points
+        return super()._check_points(points.array.compute())
+
     def _learn(
         self,
-        points: NDArray,
+        points: NDArray | ChunkedPoints,
         labels: PairLabels,
         graph: Any = None,
         journal: checkpoint.Journal | None = None,
@@ -292,7 +302,7 @@ class SERAPH(PosteriorLearner):
         """
         solver = "low-rank" if self.solver == "auto" else self.solver
         backend, device = choose_backend(like, len(points), self.backend, self.device)
-        with one_blas_thread():
+        with one_blas_thread(), workers(backend, self.n_jobs):
             problem = Problem.make(
                 points,
                 labels,

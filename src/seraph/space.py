@@ -9,9 +9,12 @@ is given coordinates in that span alone. All three leave the optimum what it was
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .chunks import ChunkedPoints, with_first
 
 
 @dataclass(frozen=True)
@@ -20,29 +23,34 @@ class Space:
 
     Parameters
     ----------
-    points : ndarray of shape (n, d)
+    points : ndarray or dask array of shape (n, d)
         The points in these coordinates.
     basis : ndarray of shape (m, d) or None
         Orthonormal columns; None for the features themselves.
     unit : float
         Length that counts as one: the root of the mean squared distance of two points.
+    known_covariance : ndarray of shape (d, d) or None
+        The points' covariance, where it need not be computed.
     """
 
-    points: NDArray
+    points: Any
     basis: NDArray | None
     unit: float
+    known_covariance: NDArray | None = None
 
     @classmethod
-    def make(cls, X: NDArray, *, rescale: bool = True) -> Space:
+    def make(cls, X: NDArray | ChunkedPoints, *, rescale: bool = True) -> Space:
         """Find the coordinates that suit the points `X`.
 
         Parameters
         ----------
-        X : ndarray of shape (n, m)
-            Points.
+        X : ndarray or ChunkedPoints of shape (n, m)
+            Points. Those in chunks have to be more than their features.
         rescale : bool, default=True
             False keeps units and features as they are; the points are only centred.
         """
+        if isinstance(X, ChunkedPoints):
+            return cls._of_chunks(X, rescale)
         # A first division by the largest magnitude keeps the squares finite.
         size = float(np.max(np.abs(X), initial=0.0)) or 1.0
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
@@ -62,9 +70,26 @@ class Space:
             points = (left[:, keep] * lengths[keep]).astype(X.dtype)
         return cls(points, basis, size * spread)
 
+    @classmethod
+    def _of_chunks(cls, X: ChunkedPoints, rescale: bool) -> Space:
+        if not rescale:
+            return cls(X.scaled(1.0 / X.size), None, 1.0, X.covariance * X.size**2)
+        spread = float(np.sqrt(2.0 * np.trace(X.covariance))) or 1.0
+        return cls(X.scaled(spread), None, X.size * spread, X.covariance / spread**2)
+
+    def points_with_first(self, rows: NDArray) -> Any:
+        """The points, those of some rows before all others; the others keep their order."""
+        if self.known_covariance is not None:
+            return with_first(self.points, rows)
+        others = np.ones(len(self.points), dtype=bool)
+        others[rows] = False
+        return self.points[np.concatenate([rows, np.flatnonzero(others)])]
+
     @property
     def top_variance(self) -> float:
         """Largest eigenvalue of the points' covariance, in these units."""
+        if self.known_covariance is not None:
+            return float(np.linalg.eigvalsh(self.known_covariance)[-1])
         points = self.points.astype(np.float64)
         gram = points.T @ points if points.shape[1] <= points.shape[0] else points @ points.T
         return float(np.linalg.eigvalsh(gram)[-1]) / len(points)
@@ -89,12 +114,15 @@ class Space:
         points is `eta` under it: the threshold divides the pairs, so that the entropy of the
         unlabelled ones has something to say (at the zero metric it has a maximum of its own).
         """
-        d = self.points.shape[1]
+        d, covariance = self.points.shape[1], self.known_covariance
         if rank >= d:
-            directions, squared = np.eye(d), 2.0 * float(np.sum(self.points.var(axis=0)))
+            variance = self.points.var(axis=0) if covariance is None else np.diag(covariance)
+            directions, squared = np.eye(d), 2.0 * float(np.sum(variance))
         else:
-            points = self.points.astype(np.float64)
-            values, vectors = np.linalg.eigh(points.T @ points / len(points))
+            if covariance is None:
+                points = self.points.astype(np.float64)
+                covariance = points.T @ points / len(points)
+            values, vectors = np.linalg.eigh(covariance)
             directions = vectors[:, ::-1][:, :rank].T
             squared = 2.0 * float(values[::-1][:rank].sum())
         return directions * np.sqrt(eta / squared) if squared > 0.0 else directions

@@ -27,7 +27,11 @@ CLASSIC = {
         "n_constraints": st.sampled_from([None, 1, 5]),
         **STEPS,
     },
-    LDM: {"n_components": st.sampled_from([None, 1, 3, 0.5, 1.0]), "lam": weights("auto"), **STEPS},
+    LDM: {
+        "n_components": st.sampled_from([None, 1, 3, 0.5, 1.0]),
+        "lam": weights("auto"),
+        **STEPS,
+    },
     LMNN: {
         "n_neighbors": st.sampled_from([1, 2, 10]),
         "push_weight": st.sampled_from([1e-9, 0.1, 0.99]),

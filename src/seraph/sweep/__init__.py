@@ -23,7 +23,7 @@ O(n m + tile^2). Which backend ran is not known outside of this package. ::
 Only tiles on or above the diagonal are visited; of ``mu = 0`` only L x L.
 """
 
-from ._choose import BACKENDS, Backend, choose_backend, make_sweep
+from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
 from ._tiles import NumbaSweep, NumpySweep
@@ -40,4 +40,5 @@ __all__ = [
     "choose_backend",
     "make_sweep",
     "one_blas_thread",
+    "workers",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -102,6 +103,24 @@ def make_sweep(
         _require("numba", "numba", "numba")
         return NumbaSweep(X, n_jobs)
     return NumpySweep(X, n_jobs)
+
+
+def workers(backend: Backend, n_jobs: int | None = None) -> AbstractContextManager[None]:
+    """What the backend needs for the time of a fit: for dask, a cluster.
+
+    Parameters
+    ----------
+    backend : {"numpy", "numba", "torch", "dask"}
+        The backend.
+    n_jobs : int, optional
+        Number of threads of a cluster of our own, where the user has none. None is all cores.
+    """
+    if backend != "dask":
+        return nullcontext()
+    _require("distributed", "dask", "dask")
+    from ._dask import cluster
+
+    return cluster(n_jobs)
 
 
 def _require(package: str, name: str, extra: str) -> None:

@@ -1,0 +1,552 @@
+"""The backend for clusters: the same metric, whatever the chunks and whoever computes."""
+
+import gc
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from itertools import product
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster, default_client
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph.chunks import ChunkedPoints
+from seraph.space import Space
+from seraph.sweep import (
+    NumpySweep,
+    PairTerms,
+    Posterior,
+    Sample,
+    _choose,
+    _dask,
+    _tasks,
+    one_blas_thread,
+)
+
+SAME = {"rtol": 1e-10, "atol": 1e-10}
+NAMES = list("abcdef")
+# Few steps will do: they are to be the same, not to arrive.
+FEW = {"max_iter": 2}
+pytestmark = pytest.mark.filterwarnings("ignore:.*not converged")
+# A port that is free, and nothing to see there.
+QUIET = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+
+
+@pytest.fixture(scope="module")
+def local():
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, **QUIET) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(local):
+    with Client(local) as client:
+        yield client
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Parts of a few rows, so that a few points make many."""
+    monkeypatch.setattr(_dask, "_FEW", 4)
+    monkeypatch.setattr(_dask, "_SMALL", 9)
+    monkeypatch.setattr(_tasks, "ROWS", 12)
+    with one_blas_thread():  # once for all tasks
+        yield
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three Gaussian classes, 30 of 200 points labelled, two marked pairs."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(3, size=200)
+    X = 1.5 * rng.normal(size=(3, 6))[classes] + rng.normal(size=(200, 6)) + 3.0
+    y = np.where(rng.permutation(200) < 30, classes, -1)
+    free = np.flatnonzero(y < 0)
+    pairs = [[free[0], free[100]], [free[3], np.flatnonzero(y == 0)[5]]]
+    return X, y, {"pairs": pairs, "pair_labels": [1, -1]}
+
+
+@pytest.fixture(scope="module")
+def expected(data):
+    X, y, marked = data
+    return SERAPH(backend="numpy", **FEW).fit(X, y, **marked)
+
+
+def frame(X, npartitions=4):
+    return dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=npartitions)
+
+
+def without_lengths(X):
+    return frame(X).to_dask_array()
+
+
+# The sums
+
+
+def all_terms(rng):
+    codes = np.repeat([0, 1, 2], [5, 4, 8])
+    listed = np.array([[0, 60], [30, 20], [50, 3]]), np.array([True, False, True])
+    drawn = Sample(np.array([[0, 40], [16, 17], [17, 18], [40, 69]]), 7.5)
+    posteriors = [None, Posterior(), Posterior(rng.normal(size=(3, 6)))]
+    for q, mu, sample in product(posteriors, [0.0, 0.4], [None, drawn]):
+        yield PairTerms(codes, *listed, eta=1.3, mu=mu, q=q, sample=sample)
+    yield PairTerms(codes[:0], mu=0.4)
+    yield PairTerms(np.arange(70) // 9, mu=0.4)
+    yield PairTerms(codes[:0])
+
+
+@pytest.mark.parametrize("chunks", [None, (11, 6), (1, 2), ((3, 0, 40, 27), 6)])
+def test_sums_do_not_depend_on_the_chunks(rng, small_parts, chunks):
+    X = 0.6 * rng.normal(size=(70, 6))
+    points = X if chunks is None else da.from_array(X, chunks=chunks)
+    for terms in all_terms(rng):
+        sweep = _dask.DaskSweep(points)
+        for rank, wrt in [(0, "metric"), (2, "factor"), (5, "factor"), (2, "threshold")]:
+            P = rng.normal(size=(rank, 6))
+            value, gradient = sweep(P, terms, wrt)
+            expected_value, expected_gradient = NumpySweep(X)(P, terms, wrt)
+            assert value == pytest.approx(expected_value, rel=1e-11)
+            np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-10, atol=1e-11)
+            assert np.shape(gradient) == np.shape(expected_gradient)
+        assert sweep.n_sweeps == 4
+
+
+def test_other_terms_of_the_same_points_have_sums_of_their_own(rng, small_parts):
+    X = rng.normal(size=(70, 6))
+    sweep, P = _dask.DaskSweep(X), rng.normal(size=(2, 6))
+    for terms in [*all_terms(rng), *all_terms(rng)]:
+        assert sweep(P, terms, "factor")[0] == pytest.approx(
+            NumpySweep(X)(P, terms, "factor")[0], rel=1e-11
+        )
+
+
+def test_compiled_sums_are_those_of_numpy(rng):
+    X = rng.normal(size=(2500, 6)).astype(np.float32)
+    terms = PairTerms(np.zeros(30, dtype=int), mu=0.1)
+    P = rng.normal(size=(2, 6))
+    value, gradient = _dask.DaskSweep(X)(P, terms, "factor")
+    expected_value, expected_gradient = NumpySweep(X)(P, terms, "factor")
+    assert value == pytest.approx(expected_value, rel=1e-5)
+    np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "rows", "parts"),
+    [([10], 4, [3, 3, 4]), ([1, 1, 1, 9, 1], 4, [3, 3, 3, 3, 1]), ([2, 0, 3], 4, [2, 3])],
+)
+def test_small_chunks_are_joined_and_large_ones_cut(lengths, rows, parts):
+    assert _dask._cut(lengths, rows) == parts
+
+
+def test_the_number_of_parts_is_bounded():
+    X = da.zeros((3_000_000, 4), chunks=(1000, 4), dtype=np.float32)
+    parts = _dask._Parts(X, np.zeros(10, dtype=int))
+    assert len(parts.other_lengths) <= 2 * _dask._MANY
+    assert max(parts.other_lengths) <= 3_000_000 // _dask._MANY + 1
+
+
+# Fits
+
+
+@pytest.mark.parametrize(
+    "collection",
+    [
+        np.asarray,
+        lambda X: da.from_array(X, chunks=(33, 6)),
+        lambda X: da.from_array(X, chunks=(200, 4)),
+        lambda X: da.from_array(X, chunks=((1, 150, 49), 6)).persist(),
+        frame,
+        without_lengths,
+    ],
+    ids=["array", "rows", "columns", "persisted", "frame", "unknown lengths"],
+)
+def test_the_metric_is_that_of_numpy(client, small_parts, data, expected, collection):
+    X, y, marked = data
+    learner = SERAPH(backend="dask", **FEW).fit(collection(X), y, **marked)
+    assert learner.backend_ == "dask"
+    assert learner.device_ is None
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+    for name in ("lam_", "mu_", "objective_", "n_unlabeled_", "n_iter_"):
+        assert getattr(learner, name) == pytest.approx(getattr(expected, name), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"algorithm": "em", "em_max_iter": 2},
+        {"gamma": 0.1, "tol": 0.1},
+        {"solver": "spg"},
+        {"solver": "projected-gradient"},
+        {"mu": 0},
+        {"n_components": 1},
+        {"unlabeled_pairs": 2000, "random_state": 0},
+        {"unlabeled_pairs": 0.1, "random_state": 0, "algorithm": "em", "em_max_iter": 2},
+    ],
+    ids=str,
+)
+def test_the_metric_is_that_of_numpy_for_every_model(client, data, parameters):
+    X, y, marked = data
+    expected = SERAPH(backend="numpy", **FEW | parameters).fit(X, y, **marked)
+    learner = SERAPH(**FEW | parameters).fit(da.from_array(X, chunks=(60, 6)), y, **marked)
+    assert learner.backend_ == "dask"
+    np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-9, atol=1e-9)
+    assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda y: da.from_array(y, chunks=50),
+        lambda y: dd.from_pandas(pd.Series(y), npartitions=3),
+        lambda y: dd.from_pandas(pd.Series(np.where(y < 0, None, y)), npartitions=3),
+    ],
+    ids=["array", "series", "series with gaps"],
+)
+def test_labels_may_be_in_chunks(client, data, expected, labels):
+    X, y, marked = data
+    learner = SERAPH(**FEW).fit(da.from_array(X, chunks=(60, 6)), labels(y), **marked)
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+
+
+def test_no_bit_depends_on_the_workers_or_the_run(small_parts, client, data):
+    X, y, _ = data
+    points = da.from_array(X, chunks=(33, 6))
+    found = [SERAPH(**FEW).fit(points, y) for _ in range(2)]
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+        ) as other,
+        Client(other),
+    ):
+        found.append(SERAPH(**FEW).fit(points, y))
+    for learner in found[1:]:
+        np.testing.assert_array_equal(learner.components_, found[0].components_)
+        assert learner.objective_ == found[0].objective_
+
+
+def test_single_precision_stays_single(client, data, expected):
+    X, y, marked = data
+    points = da.from_array(X.astype(np.float32), chunks=(60, 6))
+    learner = SERAPH(**FEW).fit(points, y, **marked)
+    assert learner.components_.dtype == np.float32
+    np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-2, atol=1e-3)
+    assert learner.transform(points).dtype == np.float32
+
+
+def test_points_on_disk(client, data, expected, tmp_path):
+    X, y, marked = data
+    points = da.from_array(X, chunks=(60, 6))
+    da.to_npy_stack(tmp_path / "npy", points, axis=0)
+    da.to_zarr(points, str(tmp_path / "zarr"))
+    for stored in (
+        da.from_npy_stack(tmp_path / "npy"),
+        da.from_zarr(str(tmp_path / "zarr")),
+    ):
+        learner = SERAPH(**FEW).fit(stored, y, **marked)
+        np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+
+
+def test_fewer_points_than_features_are_learned_from_in_memory(client, rng):
+    X, y = rng.normal(size=(12, 20)), np.repeat([0, 1, -1], 4)
+    learner = SERAPH(**FEW).fit(da.from_array(X, chunks=(5, 20)), y)
+    expected = SERAPH(backend="numpy", **FEW).fit(X, y)
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+
+
+def test_another_backend_may_be_asked_for(data, expected):
+    X, y, marked = data
+    for points in (da.from_array(X, chunks=(60, 6)), frame(X)):
+        learner = SERAPH(backend="numpy", **FEW).fit(points, y, **marked)
+        assert learner.backend_ == "numpy"
+        np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda X, y, **s: SERAPHCV(SERAPH(**s), cv=2, lam_factors=(0.5, 1)).fit(X, y).components_,
+        lambda X, y, **s: KernelSERAPH(kernel="rbf", **s).fit(X, y).components_,
+        lambda X, y, **s: seraph_path(X, y, n_lams=2, **s).components[-1],
+    ],
+    ids=["cross-validation", "kernel", "path"],
+)
+def test_the_other_learners_run_on_a_cluster(client, data, learn):
+    X, y, _ = data
+    here, there = (learn(X, y, backend=backend, **FEW) for backend in ("numpy", "dask"))
+    np.testing.assert_allclose(
+        there.T @ there, here.T @ here, rtol=1e-6, atol=1e-6 * np.abs(here.T @ here).max()
+    )
+
+
+# Who computes
+
+
+def test_a_cluster_of_its_own_is_there_for_the_fit_and_no_longer(data, expected, monkeypatch):
+    X, y, marked = data
+    seen = []
+
+    class Watched(_dask.DaskSweep):
+        def __call__(self, *question):
+            seen.append(default_client())
+            return super().__call__(*question)
+
+    monkeypatch.setattr(_dask, "DaskSweep", Watched)
+    before = set(threading.enumerate())
+    learner = SERAPH(backend="dask", n_jobs=2, **FEW).fit(X, y, **marked)
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+    assert len(set(seen)) == 1
+    assert seen[0].status == "closed"
+    assert seen[0].cluster.status.name == "closed"
+    with pytest.raises(ValueError, match="No client"):
+        default_client()
+    left = [thread for thread in threading.enumerate() if thread not in before]
+    assert all("Offload" in thread.name for thread in left), left  # dask's own, kept for good
+
+
+def test_a_failed_fit_closes_its_cluster(data, monkeypatch):
+    X, y, _ = data
+
+    def fail(self, *question):
+        raise RuntimeError("no sum today")
+
+    monkeypatch.setattr(_dask.DaskSweep, "__call__", fail)
+    with pytest.raises(RuntimeError, match="no sum today"):
+        SERAPH(backend="dask").fit(X, y)
+    with pytest.raises(ValueError, match="No client"):
+        default_client()
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with LocalCluster(n_workers=2, threads_per_worker=1, **QUIET) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["array", "dask array"])
+def test_a_fit_survives_a_worker(processes, data, expected, monkeypatch, plain):
+    X, y, marked = data
+    monkeypatch.setattr(_dask, "_SMALL", 60)  # the dead worker held some of several parts
+    with Client(processes) as client:
+        client.wait_for_workers(2)
+        doomed = next(iter(client.run(os.getpid).values()))
+        asked = []
+
+        class Deadly(_dask.DaskSweep):
+            def __call__(self, *question):
+                asked.append(question)
+                if len(asked) == 3:  # while the tiles are being swept
+                    threading.Timer(0.02, os.kill, [doomed, signal.SIGKILL]).start()
+                return super().__call__(*question)
+
+        monkeypatch.setattr(_dask, "DaskSweep", Deadly)
+        points = X if plain else da.from_array(X, chunks=(33, 6))
+        learner = SERAPH(backend="dask", **FEW).fit(points, y, **marked)
+        assert doomed not in client.run(os.getpid).values()
+    assert len(asked) > 4
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+
+
+def test_tasks_have_names_that_a_dashboard_can_show(client, small_parts, data):
+    X, y, marked = data
+
+    def names(dask_scheduler):
+        return list(dask_scheduler.task_prefixes)
+
+    SERAPH(**FEW).fit(da.from_array(X, chunks=(33, 6)), y, **marked)
+    shown = set(client.run_on_scheduler(names))
+    ours = {"moments", "merge", "points", "rows", "differences", "tile", "pairs", "factor", "sum"}
+    assert {f"seraph-{name}" for name in ours} <= shown
+
+
+def test_nothing_is_left_on_the_cluster(client, data):
+    X, y, _ = data
+
+    def held(dask_scheduler):
+        return [str(key) for key in dask_scheduler.tasks]
+
+    SERAPH(**FEW).fit(da.from_array(X, chunks=(33, 6)), y)
+    gc.collect()
+    for _ in range(50):
+        left = client.run_on_scheduler(held)
+        if not left:
+            break
+        time.sleep(0.1)
+    assert not left
+
+
+# What is read, and how often
+
+
+READS = Counter()
+
+
+def read(chunk, block_info=None):
+    READS[block_info[0]["chunk-location"][0]] += 1
+    return chunk
+
+
+def counted(X, chunks):
+    """A dask array of `X` that counts in READS how often each of its chunks is read."""
+    READS.clear()
+    points = da.from_array(X, chunks=chunks)
+    return points.map_blocks(read, dtype=X.dtype, meta=np.empty((0, 0), dtype=X.dtype))
+
+
+def test_points_are_read_for_their_moments_and_once_more_to_be_held(client, small_parts, data):
+    X, y, _ = data
+    SERAPH(**FEW).fit(counted(X, (33, 6)), y)
+    assert set(READS.values()) == {2}
+
+
+def test_points_that_do_not_fit_are_read_in_every_sweep(
+    client, small_parts, data, expected, monkeypatch
+):
+    X, y, marked = data
+    monkeypatch.setattr(_dask, "_free_memory", lambda: X.nbytes / 2)
+    learner = SERAPH(**FEW).fit(counted(X, (33, 6)), y, **marked)
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+    assert min(READS.values()) > 5
+
+
+def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
+    X = da.zeros((1000, 8), chunks=(100, 8))
+    monkeypatch.setattr(_dask, "_SMALL", 100)
+    monkeypatch.setattr(_dask, "_free_memory", lambda: 30_000.0)
+    parts = _dask._Parts(X, np.zeros(20, dtype=int))
+    strips = list(parts.strips())
+    everything = [tile for strip in strips for tile in strip]
+    n = len(parts.edges) - 1
+    assert sorted(everything) == [(a, b) for a in range(n) for b in range(max(a, 1), n)]
+    for strip in strips:
+        rows = {a for a, _ in strip}
+        assert sum(np.diff(parts.edges)[list(rows)]) * 64 <= 7500 or len(rows) == 1
+
+
+def test_without_unlabelled_weight_only_labelled_rows_are_read(client, small_parts, data):
+    X = data[0]
+    sweep = _dask.DaskSweep(counted(X, (20, 6)))
+    terms = PairTerms(np.repeat([0, 1], 10))
+    value, _ = sweep(np.eye(6), terms, "factor")
+    assert value == pytest.approx(NumpySweep(X)(np.eye(6), terms, "factor")[0])
+    assert READS == {0: 1}
+
+
+def test_drawn_pairs_are_gathered_once(client, small_parts, data):
+    X = data[0]
+    sweep = _dask.DaskSweep(counted(X, (20, 6)))
+    drawn = Sample(np.array([[3, 190], [25, 26], [26, 185], [27, 28]]), 2.0)
+    terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, sample=drawn)
+    for _ in range(3):
+        value, _ = sweep(np.eye(6), terms, "factor")
+    assert value == pytest.approx(NumpySweep(X)(np.eye(6), terms, "factor")[0])
+    assert set(READS.values()) == {1}
+    assert {0, 1, 9} <= set(READS) <= {0, 1, 2, 8, 9}
+
+
+# What one reading tells
+
+
+@pytest.mark.parametrize(
+    ("scale", "rescale"), [(1.0, True), (1.0, False), (1e-200, True), (1e200, True)]
+)
+def test_the_coordinates_are_those_of_numpy(rng, scale, rescale):
+    X = scale * (rng.normal(size=(40, 4)) * [1, 2, 3, 4] + 5.0)
+    X[:7] = 0.0
+    space = Space.make(X, rescale=rescale)
+    points = ChunkedPoints.read(da.from_array(X, chunks=((5, 1, 30, 4), 3)))
+    chunked = Space.make(points, rescale=rescale)
+    assert chunked.unit == pytest.approx(space.unit, rel=1e-13)
+    assert chunked.n_features == 4
+    np.testing.assert_allclose(chunked.points.compute(), space.points, rtol=1e-12, atol=1e-13)
+    assert chunked.top_variance == pytest.approx(space.top_variance, rel=1e-12)
+    for rank in (2, 4):
+        first, other = space.first_factor(1.5, rank), chunked.first_factor(1.5, rank)
+        np.testing.assert_allclose(other.T @ other, first.T @ first, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(points.std() / scale, (X / scale).std(axis=0), rtol=1e-12)
+    rows = np.array([31, 3, 0])
+    np.testing.assert_allclose(
+        chunked.points_with_first(rows).compute(), space.points_with_first(rows), atol=1e-13
+    )
+
+
+def test_features_of_other_scales_are_told_of(client, data):
+    X, y, _ = data
+    with pytest.warns(UserWarning, match="standard deviations"):
+        SERAPH(**FEW).fit(da.from_array(X * [1, 1, 1, 1, 1, 1e5], chunks=(60, 6)), y)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X: da.where(da.arange(200, chunks=60)[:, None] == 9, np.nan, X), "contains NaN"),
+        (lambda X: da.where(X.max() == X, np.inf, X), "contains infinity"),
+        (lambda X: X[:1], "minimum of 2 samples"),
+        (lambda X: X[:, 0], "2 dimensions"),
+        (lambda X: X * 1j, "Complex data"),
+    ],
+    ids=["NaN", "infinity", "one row", "one dimension", "complex"],
+)
+def test_what_cannot_be_learned_from_is_refused(data, spoil, message):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=message):
+        SERAPH().fit(spoil(da.from_array(X, chunks=(60, 6))), y)
+
+
+def test_labels_have_to_be_as_many_as_the_points(data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match="y has 199 labels and X has 200 rows"):
+        SERAPH().fit(without_lengths(X), y[:-1])
+
+
+def test_neighbours_are_not_looked_for_across_chunks(client, data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=r"manifold=0.1 needs .* pass X.compute\(\)"):
+        SERAPH(manifold=0.1).fit(da.from_array(X, chunks=(60, 6)), y)
+
+
+def test_a_cluster_without_dask_names_the_extra(data, monkeypatch):
+    X, y, _ = data
+    monkeypatch.setattr(_choose, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"needs distributed: .*seraph-learn\[dask\]"):
+        SERAPH(backend="dask").fit(X, y)
+    with pytest.raises(ImportError, match=r"seraph-learn\[dask\]"):
+        _choose.make_sweep(X, backend="dask")
+
+
+# What comes after
+
+
+def test_columns_keep_their_names(client, data):
+    X, y, _ = data
+    learner = SERAPH(**FEW).fit(frame(X), y)
+    assert learner.feature_names_in_.tolist() == NAMES
+    assert learner.n_features_in_ == 6
+    with pytest.raises(ValueError, match="feature names"):
+        learner.transform(frame(X).rename(columns={"a": "z"}))
+
+
+def test_points_in_chunks_are_mapped_when_they_are_asked_for(data, expected):
+    X = data[0]
+    mapped = expected.transform(counted(X, (33, 3)))
+    assert isinstance(mapped, da.Array)
+    assert mapped.shape == (200, len(expected.components_))
+    assert not READS
+    np.testing.assert_allclose(mapped.compute(), expected.transform(X), **SAME)
+    table = expected.transform(frame(X).to_dask_array())
+    np.testing.assert_allclose(table.compute(), expected.transform(X), **SAME)
+    integers = expected.transform(da.from_array(np.eye(6, dtype=int), chunks=(4, 6)))
+    np.testing.assert_allclose(integers.compute(), expected.components_.T, **SAME)
+
+
+def test_what_cannot_be_mapped_is_refused(data, expected):
+    points = da.from_array(data[0], chunks=(60, 6))
+    with pytest.raises(ValueError, match="X has 5 features"):
+        expected.transform(points[:, :5])
+    with pytest.raises(ValueError, match="contains NaN"):
+        expected.transform(da.where(points > 4.0, np.nan, points)).compute()
