@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "advice": {"chunks", "pairs"},
     "posterior": {"base", "model", "pairs", "query"},
     "problem": {"chunks", "graph", "objective", "pairs", "sampling", "space", "sweep"},
-    "checkpoint": {"_version", "files", "pairs", "sweep"},
+    "checkpoint": {"_version", "chunks", "files", "pairs", "sweep"},
     "callback": {"solvers"},
     "seraph": {
         "advice",

@@ -181,6 +181,23 @@ def test_a_path_goes_on_where_it_was_left(wine, file, n_computed, monkeypatch):
     np.testing.assert_array_equal(plain.optimality_gaps, resumed.optimality_gaps)
 
 
+def test_points_in_chunks_go_on_too(wine, file, n_computed):
+    X, y_partial, _ = wine
+    chunked = da.from_array(X, chunks=(30, -1))
+    plain = SERAPH(checkpoint=file).fit(chunked, y_partial)
+    n_all = n_computed()
+    begun(SERAPH(), file, chunked, y_partial)
+    n_before = n_computed()
+    again = da.from_array(X.copy(), chunks=(30, -1))
+    resumed = SERAPH(checkpoint=file).fit(again, y_partial)
+    assert resumed.backend_ == "dask"
+    assert n_computed() == n_all - n_before
+    np.testing.assert_array_equal(resumed.components_, plain.components_)
+    begun(SERAPH(), file, chunked, y_partial)
+    with pytest.raises(ValueError, match="X"):
+        SERAPH(checkpoint=file).fit(da.from_array(X * 1.001, chunks=(30, -1)), y_partial)
+
+
 def test_where_to_stop_may_change_from_one_attempt_to_the_next(wine, file, n_computed):
     X, y, _ = wine
     begun(SERAPH(tol=1e-6), file, X, y, iteration=20)

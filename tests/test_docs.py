@@ -116,10 +116,30 @@ def test_the_learners_page_counts_the_bold_figures_of_the_papers_table():
     best = {}
     for name, cells in re.findall(r"^\| ([\w][^|]*) \|(.*)\|$", table, re.MULTILINE):
         best[name] = best.get(name, 0) + cells.count(" **")
-    page = (DOCS / "learners.md").read_text()
+    page = (DOCS / "learners.md").read_text().replace("`", "")
     counted = dict(re.findall(r"^\| ([^|]*) \| (\d+) of 12 \|$", page, re.MULTILINE))
     assert len(counted) == 8
     assert counted == {name: str(best[name]) for name in counted}
+
+
+def test_the_user_guide_quotes_the_benchmark():
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    _, usps, digits = re.split(r"^USPS$|^scikit-learn's digits$", results, flags=re.MULTILINE)
+    figure = r"([\d.]+ ± [\d.]+)"
+    row = rf"^ +(\d+) +(\d+) +(\d+) +\d+ +{figure} +{figure} +{figure}"
+    expected = [
+        [*sizes, euclidean, auto, *others]
+        for (*sizes, euclidean, _, auto), others in zip(
+            re.findall(row, usps, re.MULTILINE),
+            [(e, a) for *_, e, _, a in re.findall(row, digits, re.MULTILINE)],
+            strict=True,
+        )
+    ]
+    guide = (DOCS / "user_guide.md").read_text().replace("*", "")
+    quoted = [
+        line.strip("| ").split(" | ") for line in guide.splitlines() if line.count(" ± ") == 4
+    ]
+    assert quoted == expected
 
 
 def test_pages_are_run_and_wrong_output_is_noticed(tmp_path):

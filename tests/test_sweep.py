@@ -2,6 +2,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from distributed import Client
 from oracle import labelled_pairs, numeric_gradient, objective
 from scipy.special import expit
 
@@ -52,10 +53,8 @@ def sample_of(rng, n, codes, pairs, size=60):
     return Sample(np.array(free)[chosen], len(free) / size)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dask_client():
-    from distributed import Client
-
     with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as c:
         yield c
 

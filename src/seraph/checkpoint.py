@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ._version import __version__
+from .chunks import ChunkedPoints
 from .files import write_whole
 from .pairs import PairLabels
 from .sweep import PairTerms, Sample, Sweep
@@ -356,9 +357,10 @@ def _digest(*values: Any) -> bytes:
 def _content(array: Any) -> tuple[str, Any]:
     """What there is to an array: words on its form, and its bytes."""
     form = f"{tuple(array.shape)} {array.dtype}"
-    if hasattr(array, "__dask_graph__"):
-        # Its name is a digest of how it is made; its numbers may be more than memory holds.
-        return f"{form} {array.chunks} {array.name}", b""
+    if isinstance(array, ChunkedPoints):
+        # The numbers may be more than memory holds; their moments are known.
+        form = f"{form} {array.array.chunks} {array.size!r}"
+        array = np.vstack([array.mean, array.covariance])
     if hasattr(array, "detach"):  # a tensor of torch's
         array = array.detach().cpu().numpy()
     return form, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -6,9 +6,11 @@ mean and their covariance. dask is imported by those who were given a dask colle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
@@ -73,11 +75,10 @@ def as_array(X: Any, dtype: Any = None) -> Any:
 
 def compute(graph: Graph, key: Any) -> Any:
     """Value of a key of a graph, by the scheduler in force: the user's cluster, or threads."""
-    import dask
     from dask.base import get_scheduler
     from dask.threaded import get as get_by_threads
 
-    with dask.config.set(_LARGE_GRAPHS):
+    with _large_graphs():
         return (get_scheduler() or get_by_threads)(graph, key)
 
 
@@ -85,13 +86,22 @@ def persist(*arrays: Any) -> tuple[Any, ...]:
     """The same dask arrays, computed at once and held where they were computed."""
     import dask
 
-    with dask.config.set(_LARGE_GRAPHS):
+    with _large_graphs():
         return dask.persist(*arrays)
 
 
-# Arrays that have to reach the workers are in the graph, so that they can be sent again if a
-# worker dies; no word about their size is needed.
-_LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 PiB"}
+@contextmanager
+def _large_graphs() -> Iterator[None]:
+    """No word about the size of graphs.
+
+    Arrays that have to reach the workers are in them, to be sent again if a worker dies.
+    """
+    import dask
+
+    if find_spec("distributed"):
+        import distributed  # noqa: F401 (all its settings go with the one, if they come later)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
+        yield
 
 
 def tasks(array: Any) -> tuple[Graph, list[Any]]:

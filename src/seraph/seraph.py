@@ -319,7 +319,8 @@ class SERAPH(PosteriorLearner):
             if journal is not None:
                 if problem.terms.sample is not None:
                     checkpoint.check_repeatable("unlabelled pairs", self.random_state)
-                sweep = journal.recorded(problem.sweep, problem.space.points, problem.terms)
+                data = points if isinstance(points, ChunkedPoints) else problem.space.points
+                sweep = journal.recorded(problem.sweep, data, problem.terms)
                 problem = replace(problem, sweep=sweep)
             objective = problem.objective(self.lam)
             start = partial(self._start, problem, solver)
