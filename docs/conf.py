@@ -20,6 +20,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "results/**"]
 templates_path = ["_templates"]
+smartquotes = False  # "auto" can be copied, “auto” cannot
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
@@ -47,6 +48,8 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = f"seraph {version}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 # `make linkcheck`: where a site wants a browser, its answer says nothing of the link.
 linkcheck_timeout = 20

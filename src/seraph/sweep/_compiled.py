@@ -181,11 +181,28 @@ def e_step(t: NDArray, mu: float, out: NDArray) -> NDArray:
     return out
 
 
+@_compiled
+def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
+    for k in range(len(i)):
+        total = out.dtype.type(0)
+        for column in range(Z.shape[1]):
+            difference = Z[i[k], column] - Z[j[k], column]
+            total += difference * difference
+        out[k] = total
+
+
+def squared_distances(Z: NDArray, i: NDArray, j: NDArray) -> NDArray:
+    """Squared distances of listed pairs of rows of `Z`."""
+    out = np.empty(len(i), dtype=Z.dtype)
+    _patiently(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
+    return out
+
+
 def _patiently(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a compiled function, with a word to the user if it has to be compiled first."""
+    """Call a compiled function, with a word to the user if that has to be made ready first."""
     if getattr(function, "overloads", True):
         return function(*arguments)
-    word = "compiling the sweep over the pairs; it is kept for the next time"
+    word = "compiling the sweep over the pairs, or loading it: only a first fit waits for this"
     timer = threading.Timer(_PATIENCE, _logger.warning, [word])
     timer.start()
     try:

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import LibController, ThreadpoolController
 
 _lock = threading.Lock()
 _users = 0
-_limits: threadpool_limits | None = None
+_before: list[tuple[LibController, int]] = []
 
 
 @contextmanager
@@ -21,16 +21,31 @@ def one_blas_thread() -> Iterator[None]:
     one in sets it and the last one out lifts it. (Each setting its own would restore the
     limit of another.)
     """
-    global _users, _limits
+    global _users
     with _lock:
         if _users == 0:
-            _limits = threadpool_limits(1, user_api="blas")
+            libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+            _before[:] = [(library, library.num_threads) for library in libraries]
+            for library in libraries:
+                _set_threads(library, 1)
         _users += 1
     try:
         yield
     finally:
         with _lock:
             _users -= 1
-            if _users == 0 and _limits is not None:
-                _limits.restore_original_limits()
-                _limits = None
+            if _users == 0:
+                for library, n_threads in _before:
+                    _set_threads(library, n_threads)
+
+
+def _set_threads(library: LibController, n_threads: int) -> None:
+    """Set the limit of a library, from whichever thread.
+
+    From version 3.8 on threadpoolctl heeds one thread alone, and no other until that one is
+    done. But the first fit to begin need not be the last to end: here the lock decides.
+    """
+    heed_anyone = getattr(library, "clear_controlling_thread", lambda force: None)
+    heed_anyone(force=True)
+    library.set_num_threads(n_threads)
+    heed_anyone(force=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import ModuleType
@@ -23,7 +23,7 @@ _CHUNK = 1 << 18
 # are added in order: the result does not depend on the threads.
 _GROUPS = 16
 # A chunk of sampled pairs is a tile of this shape.
-_SAMPLED = (256, 256)
+_SAMPLED = (64, 256)
 # The pair of a point with itself is given this t, and q = 0: every term and weight is 0 there.
 _FAR = 1e4
 
@@ -107,6 +107,10 @@ class NumpySweep:
         """Where the arithmetic of a tile comes from."""
         return model
 
+    def _distances(self) -> Callable[[NDArray, NDArray, NDArray], NDArray]:
+        """What tells the squared distances of listed pairs."""
+        return _squared_distances
+
 
 class NumbaSweep(NumpySweep):
     """The same, with the arithmetic of a tile compiled by numba."""
@@ -117,6 +121,11 @@ class NumbaSweep(NumpySweep):
         from . import _compiled
 
         return _compiled
+
+    def _distances(self) -> Callable[[NDArray, NDArray, NDArray], NDArray]:
+        from . import _compiled
+
+        return _compiled.squared_distances
 
 
 class _Pass:
@@ -139,8 +148,10 @@ class _Pass:
         n_tiled = len(X) if all_unlabeled else len(terms.codes)
         self.frozen: _Margins | None = None
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
-            self.frozen = _Margins(X @ terms.q.P.T.astype(X.dtype), terms.eta, n_tiled)
-        self.now = _Margins(self.Z, terms.eta, n_tiled)
+            self.frozen = _Margins(
+                X @ terms.q.P.T.astype(X.dtype), terms.eta, n_tiled, sweep._distances()
+            )
+        self.now = _Margins(self.Z, terms.eta, n_tiled, sweep._distances())
         # Blocks of rows, each with the blocks of columns that it meets.
         self.strips: list[tuple[slice, list[slice]]] = []
         if sweep.split is not None:
@@ -311,6 +322,12 @@ def _sum_of_heads(parts: Sequence[NDArray]) -> NDArray:
     return total
 
 
+def _squared_distances(Z: NDArray, i: NDArray, j: NDArray) -> NDArray:
+    difference = np.take(Z, i, axis=0)
+    difference -= np.take(Z, j, axis=0)
+    return np.einsum("kr,kr->k", difference, difference)
+
+
 def row_blocks(start: int, stop: int, tile: int) -> list[slice]:
     """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
     if stop <= start:
@@ -322,8 +339,14 @@ def row_blocks(start: int, stop: int, tile: int) -> list[slice]:
 class _Margins:
     """``t_ij = ||z_i - z_j||^2 - eta``, by tiles of the first rows or for listed pairs."""
 
-    def __init__(self, Z: NDArray, eta: float, n_tiled: int) -> None:
-        self.Z, self.eta = Z, Z.dtype.type(eta)
+    def __init__(
+        self,
+        Z: NDArray,
+        eta: float,
+        n_tiled: int,
+        distances: Callable[[NDArray, NDArray, NDArray], NDArray],
+    ) -> None:
+        self.Z, self.eta, self.distances = Z, Z.dtype.type(eta), distances
         Z = Z[:n_tiled]
         squares = np.einsum("ir,ir->i", Z, Z)[:, np.newaxis]
         ones = np.ones_like(squares)
@@ -338,5 +361,4 @@ class _Margins:
             np.fill_diagonal(out, _FAR)
 
     def listed(self, i: NDArray, j: NDArray) -> NDArray:
-        difference = self.Z[i] - self.Z[j]
-        return np.einsum("kr,kr->k", difference, difference) - self.eta
+        return self.distances(self.Z, i, j) - self.eta
