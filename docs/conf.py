@@ -51,7 +51,7 @@ html_title = f"seraph {version}"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 
-# `make linkcheck`: where a site wants a browser, its answer says nothing of the link.
+# `make linkcheck`
 linkcheck_timeout = 20
 linkcheck_retries = 2
 

@@ -21,7 +21,7 @@ from .callback import FitState
 from .pairs import PairLabels
 from .posterior import FLOATS, PosteriorLearner
 from .seraph import SERAPH
-from .sweep import Backend
+from .sweep import Backend, one_blas_thread
 
 Kernel = str | Callable[..., float]
 # These do not see where the origin is, but far from it the values of rbf lose their digits.
@@ -230,10 +230,12 @@ class KernelSERAPH(PosteriorLearner):
         advice.warn_of_labels(labels)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             checkpoint.check_repeatable("landmarks", self.random_state)
-        kernel_map = self._kernel_map(points)
+        with one_blas_thread():
+            kernel_map = self._kernel_map(points)
+            coordinates = kernel_map(points)
         parameters = self.get_params()
         with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
-            learned = learner._learn(kernel_map(points), labels, graph, journal)
+            learned = learner._learn(coordinates, labels, graph, journal)
             learner._warn_of_result(learned)
             return self._learned(X, kernel_map_=kernel_map, **learned)
 
