@@ -408,7 +408,7 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
     client, small_parts, data, expected, monkeypatch
 ):
     X, y, marked = data
-    monkeypatch.setattr(_dask, "_free_memory", lambda: X.nbytes / 2)
+    monkeypatch.setattr(_dask, "_free_memory", lambda: [X.nbytes / 2])
     learner = SERAPH(**FEW).fit(counted(X, (33, 6)), y, **marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert min(READS.values()) > 5
@@ -417,7 +417,7 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
 def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
     X = da.zeros((1000, 8), chunks=(100, 8))
     monkeypatch.setattr(_dask, "_SMALL", 100)
-    monkeypatch.setattr(_dask, "_free_memory", lambda: 30_000.0)
+    monkeypatch.setattr(_dask, "_free_memory", lambda: [30_000.0])
     parts = _dask._Parts(X, np.zeros(20, dtype=int))
     strips = list(parts.strips())
     everything = [tile for strip in strips for tile in strip]

@@ -24,17 +24,17 @@ from .. import chunks
 from . import _tasks
 from ._terms import ROUNDING, PairTerms, Variable
 
-# A part has at most so many rows, for a task of some tenths of a second; ...
-_ROWS = _tasks.ROWS
-# ... fewer, but no fewer than _SMALL, if there would not be _FEW parts to share; ...
+# A part has at most so many rows, for a task of some tenths of a second, and bytes; ...
+_ROWS, _BYTES = _tasks.ROWS, 1 << 25
+# ... fewer rows, but no fewer than _SMALL, if there would not be _FEW parts to share; ...
 _FEW, _SMALL = 8, 1024
 # ... and more, if there would be so many parts: 33 thousand tasks are enough for a scheduler.
 _MANY = 256
-# The workers hold the points if they take up at most this share of their free memory. Of
-# points that do not fit, half as much is read at a time.
-_SHARE = 0.5
+# The workers hold the points if they take up at most this share of their free memory. Points
+# that do not fit are swept in strips, whose rows take up at most this share of each worker's.
+_SHARE, _STRIP = 0.5, 0.25
 # Differences of pairs are held in shards of so many bytes.
-_SHARD = 1 << 26
+_SHARD = 1 << 27
 
 
 @contextmanager
@@ -121,11 +121,11 @@ class DaskSweep:
         job = _Job(question)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
-            if self._listed is None or self._listed.pairs is not terms.pairs:
+            if self._listed is None or not self._listed.are_of(terms.pairs, terms.similar):
                 self._listed = _Shards(parts, terms.pairs, terms.similar)
             self._listed.add_pairs(job)
         if terms.mu > 0.0 and terms.sample is not None:
-            if self._drawn is None or self._drawn.pairs is not terms.sample.pairs:
+            if self._drawn is None or not self._drawn.are_of(terms.sample.pairs):
                 self._drawn = _Shards(parts, terms.sample.pairs)
             self._drawn.add_pairs(job)
         if everything:
@@ -164,16 +164,18 @@ class _Parts:
 
     def __init__(self, X: Any, codes: NDArray) -> None:
         self.X, self.codes = X, codes
-        n, k = len(X), len(codes)
-        rows = max(min(_ROWS, max(_SMALL, -(-n // _FEW))), -(-n // _MANY))
+        (n, m), k = X.shape, len(codes)
+        rows = min(_ROWS, max(_SMALL, -(-n // _FEW)), max(1, _BYTES // (m * X.dtype.itemsize)))
+        rows = max(rows, -(-n // _MANY))
         ends = np.cumsum(X.chunks[0]) if chunks.is_chunked(X) else [n]
         self.labeled_lengths = _cut([k], rows)
         self.other_lengths = _cut(np.diff(np.maximum(ends, k), prepend=k).tolist(), rows)
         self.n_labeled = len(self.labeled_lengths)
         self.edges = np.cumsum([0, *self.labeled_lengths, *self.other_lengths])
-        self.room = _free_memory() * _SHARE
+        free = _free_memory()
         # An array that is not in chunks would have to be sent anew each time.
-        self.fits = not chunks.is_chunked(X) or X[k:].nbytes <= self.room
+        self.fits = not chunks.is_chunked(X) or X[k:].nbytes <= _SHARE * sum(free)
+        self.strip = np.inf if self.fits else _STRIP * min(free)
         self._held: set[str] = set()
 
     @cached_property
@@ -251,14 +253,13 @@ class _Parts:
         return [(a, b) for a in range(k) for b in range(a, k)]
 
     def strips(self) -> Iterator[list[tuple[int, int]]]:
-        """All other pairs of parts, as many at a time as there is room to hold the rows of."""
+        """All other pairs of parts, a strip of rows at a time."""
         k, n = self.n_labeled, len(self.edges) - 1
         size = np.diff(self.edges) * self.X.dtype.itemsize * self.X.shape[1]
-        limit = np.inf if self.fits else self.room / 2.0
         start = 0
         while start < n:
             stop = start + 1
-            while stop < n and size[start : stop + 1].sum() <= limit:
+            while stop < n and size[start : stop + 1].sum() <= self.strip:
                 stop += 1
             # A part is read for all the rows of the strip at once, and given up after that.
             yield [(a, b) for b in range(max(start, k), n) for a in range(start, min(stop, b + 1))]
@@ -273,7 +274,7 @@ class _Shards:
     """
 
     def __init__(self, parts: _Parts, pairs: NDArray, similar: NDArray | None = None) -> None:
-        self.pairs = pairs
+        self.pairs, self.known = pairs, similar
         of = np.searchsorted(parts.edges, pairs, side="right") - 1
         order = np.lexsort([of[:, 1], of[:, 0]])
         of, rows = of[order], (pairs - parts.edges[of])[order].astype(np.int32)
@@ -300,6 +301,10 @@ class _Shards:
         self.similar = None
         if similar is not None:
             (self.similar,) = chunks.persist(_from_array(similar[order], lengths))
+
+    def are_of(self, pairs: NDArray, similar: NDArray | None = None) -> bool:
+        """Whether these are the differences of some pairs."""
+        return self.pairs is pairs and self.known is similar
 
     def add_pairs(self, job: _Job) -> None:
         """Add tasks that sum over the pairs: listed ones where it is known what is similar."""
@@ -349,15 +354,14 @@ def _client() -> Client | None:
         return None
 
 
-def _free_memory() -> float:
-    """Bytes that all workers together may still hold."""
+def _free_memory() -> list[float]:
+    """Bytes that each worker may still hold; without a limit, or a worker yet, any number."""
     client = _client()
-    return np.inf if client is None else client.run_on_scheduler(_free_memory_of)
+    return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
 
 
-def _free_memory_of(dask_scheduler: Any) -> float:
-    workers = dask_scheduler.workers.values()
-    # None yet: they will come. Without a limit: their owner knows.
-    if not workers or not all(worker.memory_limit for worker in workers):
-        return np.inf
-    return float(sum(max(0, w.memory_limit - w.memory.managed) for w in workers))
+def _free_memory_of(dask_scheduler: Any) -> list[float]:
+    return [
+        max(0.0, worker.memory_limit - worker.memory.process) if worker.memory_limit else np.inf
+        for worker in dask_scheduler.workers.values()
+    ]
