@@ -292,3 +292,12 @@ def test_what_deserves_a_warning_gets_it(wine):
         pytest.warns(match="rank 0"),
     ):
         KernelSERAPH().fit(X, np.where(y_partial >= 0, 0, -1))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_points_far_from_the_origin_give_the_distances_of_points_near_it(rng, kernel):
+    X = np.round(rng.normal(size=(20, 3)), 3)
+    y = np.arange(20) % 2
+    near = KernelSERAPH(kernel=kernel, mu=0.0, tol=1e-6, max_iter=2000).fit(X, y)
+    far = clone(near).fit(X + 1e7, y)
+    np.testing.assert_allclose(distances(far, X + 1e7), distances(near, X), atol=1e-3)

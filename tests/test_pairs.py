@@ -61,7 +61,15 @@ def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
 
 
 @pytest.mark.parametrize(
-    "signs", [[True, False], np.array([1.0, -1.0]), np.array([1, -1], dtype=np.int8)]
+    "signs",
+    [
+        [True, False],
+        np.array([1.0, -1.0]),
+        np.array([1, -1], dtype=np.int8),
+        np.array([True, False], dtype=object),
+        pd.Series([True, False], dtype="boolean"),
+        pd.Series([1, -1], dtype="Int64"),
+    ],
 )
 def test_pair_labels_may_be_booleans_or_signs_of_any_type(signs):
     labels = PairLabels.make(4, pairs=[[0, 1], [2, 3]], pair_labels=signs)
@@ -111,6 +119,26 @@ BAD = {
     "no pair labels": ({"pairs": [[0, 1]]}, "without pair_labels"),
     "no pairs": ({"pair_labels": [1]}, "without pairs"),
     "few pair labels": ({"pairs": [[0, 1], [1, 2]], "pair_labels": [1]}, r"\(1,\) for 2 pairs"),
+    "a word": (
+        {"pairs": np.array([[0, "b"]], dtype=object), "pair_labels": [1]},
+        "whole numbers; got object",
+    ),
+    "pairs of two lengths": (
+        {"pairs": [[0, 1], [2]], "pair_labels": [1, 1]},
+        "pairs must have rows of one length",
+    ),
+    "labels of two lengths": (
+        {"pairs": [[0, 1], [0, 2]], "pair_labels": [[1], [1, 1]]},
+        "pair_labels must have rows of one length",
+    ),
+    "pandas missing pair label": (
+        {"pairs": [[0, 1]], "pair_labels": pd.array([None], dtype="boolean")},
+        "or True or False; got <NA>",
+    ),
+    "no pairs in two columns of labels": (
+        {"pairs": [], "pair_labels": np.empty((0, 2), dtype=bool)},
+        "No labelled pair",
+    ),
     "zero and one": ({"pairs": [[0, 1]], "pair_labels": [0]}, r"\+1 \(similar\).*got .*0"),
     "missing pair label": ({"pairs": [[0, 1]], "pair_labels": [np.nan]}, "nan"),
 }

@@ -231,3 +231,11 @@ def test_stopping_early_warns_once(wine):
         path = seraph_path(*wine[:2], n_lams=5, max_iter=1, tol=1e-9)
     assert len(record) == 1
     assert not path.converged.all()
+
+
+@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.filterwarnings("ignore:All .* labelled pairs are dissimilar")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_path_ends_where_no_step_helps_for_rounding(rng, n):
+    path = seraph_path(rng.normal(size=(n, 2)), np.arange(n), n_lams=5, eta=1e12, mu=0.0)
+    assert np.all(np.isfinite(path.objectives))

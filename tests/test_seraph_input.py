@@ -157,3 +157,10 @@ def test_two_points_are_enough(similar):
 def test_points_that_are_all_alike_do_not_break_anything():
     learner = SERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
     assert np.all(np.isfinite(learner.components_))
+
+
+def test_a_metric_that_shrinks_to_nothing_is_zero_and_not_a_division_by_zero():
+    points = [[0, 1], [0, -1], [1, 0], [-1, 1], [0, 0], [0, 1], [-1, 0]]
+    with pytest.warns(match="rank 0"), pytest.warns(match="similar.*collapse"):
+        learner = SERAPH(eta=1e6).fit(points, [-1, 0, 0, -1, 0, -1, -1])
+    assert learner.components_.shape == (0, 2)

@@ -207,3 +207,8 @@ def test_single_precision_converges_to_what_double_precision_does(digits):
     assert single.converged_
     A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
     assert np.linalg.norm(B - A) < 1e-3 * np.linalg.norm(A)
+
+
+def test_a_factor_whose_squares_underflow_is_that_of_the_zero_metric():
+    assert compress(np.full((2, 3), 1e-170)).shape == (0, 3)
+    assert compress(np.eye(2, 3) * 1e-150).shape == (2, 3)

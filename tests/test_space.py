@@ -49,3 +49,10 @@ def test_points_that_are_all_alike_have_a_unit_all_the_same():
     assert space.unit > 0
     assert np.all(np.isfinite(space.points))
     assert np.all(np.isfinite(space.first_factor(1.0, 3)))
+
+
+def test_the_order_of_the_columns_in_memory_changes_no_bit(rng):
+    X = rng.normal(size=(300, 7))
+    one, other = Space.make(X), Space.make(np.asfortranarray(X))
+    np.testing.assert_array_equal(one.points, other.points)
+    assert one.unit == other.unit

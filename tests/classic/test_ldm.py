@@ -418,3 +418,11 @@ def test_check_estimator():
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert len(results) > 30
     assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy
+
+
+def test_steps_that_have_come_to_rest_end_the_search():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    with pytest.warns(ConvergenceWarning, match="LDM has not converged"):
+        learner = LDM(tol=0, max_iter=2000).fit(X, [0, 0, 1, 1, 2, 2])
+    assert learner.n_iter_ < 100
+    assert np.all(np.isfinite(learner.gamma_))

@@ -362,3 +362,9 @@ def test_check_estimator():
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert len(results) > 30
     assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy
+
+
+def test_a_denominator_of_zero_is_an_infinite_ratio_and_no_overflow():
+    learner = MFDA(alpha=0).fit([[0.0], [0.0], [1.0], [1.0]], [0, 0, 1, 1])
+    assert learner.objective_ == np.inf
+    np.testing.assert_array_equal(np.abs(learner.components_), [[1.0]])

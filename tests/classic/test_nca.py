@@ -184,3 +184,13 @@ def test_check_estimator(estimator):
     skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
     assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
     assert sum(r["status"] == "passed" for r in results) > 30
+
+
+def test_no_tolerance_and_a_gradient_that_underflows_leave_the_start():
+    learner = NCA(tol=0).fit([[0.0], [0.0], [20.0]], [0, 0, 1])
+    np.testing.assert_array_equal(learner.components_, [[1.0]])
+
+
+def test_more_components_than_features_are_refused():
+    with pytest.raises(ValueError, match="n_components=3 is more than there can be: X has 1"):
+        NCA(n_components=3).fit([[0.0], [1.0], [3.0]], [0, 0, 1])
