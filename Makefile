@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-oldest lint format bench table2 docs clean
+.PHONY: demo test test-all test-oldest lint format bench table2 docs linkcheck clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m seraph.demo
@@ -43,7 +43,13 @@ table2: $(VENV)/.dev
 	$(BIN)/seraph reproduce all --jobs 2 --out reproduced
 
 docs: $(VENV)/.docs
+	$(BIN)/python tools/run_pages.py docs/*.md
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
+
+# The links to other sites; needs a network.
+linkcheck: docs
+	$(BIN)/python -m sphinx -q -b linkcheck -d docs/_build/html/.doctrees docs docs/_build/linkcheck
 
 clean:
 	rm -rf .venv .venv-oldest build dist demo.png docs/_build docs/auto_examples docs/generated
