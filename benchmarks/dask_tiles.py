@@ -13,18 +13,18 @@ import dask
 import dask.array as da
 import distributed
 import numpy as np
-from distributed import Client, LocalCluster
+from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.core import blobs
-from seraph import solvers
-from seraph.chunks import ChunkedPoints, compute, tree, unique
+from seraph import SERAPH, solvers
+from seraph.chunks import ChunkedPoints, compute, persist, tree, unique
 from seraph.pairs import PairLabels
 from seraph.problem import Problem
 from seraph.sweep import NumbaSweep, PairTerms, one_blas_thread
-from seraph.sweep._dask import DaskSweep
+from seraph.sweep._dask import DaskSweep, cluster
 from seraph.sweep._tasks import Question, drawn, tile, total
 
-M, RANK = 64, 10
+M, RANK = 64, 20  # the rank that a fit starts with
 UNLABELED = PairTerms(np.empty(0, dtype=np.intp), mu=0.1)
 # Not measured: dollars for an hour of a core, and bytes that a core reads in a second.
 CORE_HOUR, READING = 0.05, 100e6
@@ -70,21 +70,25 @@ def costs_on_a_worker(dtype, side=8192, n_drawn=1 << 18):
         )
 
 
-def _nothing(question):
+def _nothing(question, part, other):
     return 0.0, np.zeros_like(question.P)
 
 
-def cost_of_a_task(n_tasks=2000):
-    """CPU seconds of client, scheduler and worker together for a task with nothing to do."""
+def cost_of_a_task(n_parts=60):
+    """CPU seconds of client, scheduler and worker together for a tile with nothing to do."""
+    (points,) = persist(da.zeros((n_parts, 1), chunks=1))
+    tiles = [(a, b) for a in range(n_parts) for b in range(a, n_parts)]
 
     def run():
         name = unique("seraph-nothing")
-        graph = {name: Question(np.zeros((RANK, M)), UNLABELED, "factor")}
-        keys = [(name, number) for number in range(n_tasks)]
-        graph.update(dict.fromkeys(keys, (_nothing, name)))
+        graph = dict(points.dask)
+        graph[name] = Question(np.zeros((RANK, M)), UNLABELED, "factor")
+        for a, b in tiles:
+            graph[name, a, b] = (_nothing, name, (points.name, a, 0), (points.name, b, 0))
+        keys = [(name, *both) for both in tiles]
         compute(graph, tree(graph, keys, total, unique("seraph-sum")))
 
-    return cpu(run) / n_tasks
+    return cpu(run) / len(tiles)
 
 
 class Counted:
@@ -117,6 +121,28 @@ def fit(n, kind):
     )
     wall, used = time.perf_counter() - wall, time.process_time() - used
     return used, wall, problem.sweep.counts, found.value
+
+
+def draws(n=10_000):
+    """How far a draw of the pairs is from all, in the metric and in 1-NN errors."""
+    X, y = blobs(n)
+    classes = np.random.default_rng(0).integers(10, size=n)  # those of the blobs
+    known = y >= 0
+
+    def error(Z):
+        nearest = KNeighborsClassifier(1).fit(Z[known], y[known])
+        return 100 * (1 - nearest.score(Z[~known], classes[~known]))
+
+    whole = SERAPH().fit(X, y)
+    A = whole.get_mahalanobis_matrix()
+    print(f"\nThe same {n} points: what a draw of the unlabelled pairs changes\n")
+    print(f"{'pairs':>12}{'change of the metric':>22}{'1-NN error, %':>16}")
+    print(f"{'(Euclidean)':>12}{'':>22}{error(X):>16.1f}\n{'all':>12}", end="")
+    print(f"{'':>22}{error(whole.transform(X)):>16.1f}")
+    for budget in (n // 10, n, 10 * n, 100 * n):
+        learner = SERAPH(unlabeled_pairs=budget, random_state=0).fit(X, y)
+        change = np.linalg.norm(learner.get_mahalanobis_matrix() - A) / np.linalg.norm(A)
+        print(f"{budget:>12}{change:>22.2f}{error(learner.transform(X)):>16.1f}", flush=True)
 
 
 def of_pairs(n, counts, costs):
@@ -157,10 +183,7 @@ def main():
         figures = (costs.by_factor, costs.by_metric, costs.drawn, costs.row)
         print(f"{dtype.__name__:>10}" + "".join(f"{1e9 * x:>14.1f}" for x in figures), flush=True)
 
-    local = LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
-    )
-    with local, Client(local), one_blas_thread():
+    with cluster(2), one_blas_thread():
         costs.task = cost_of_a_task()
         print(f"\nA task with nothing to do: {1e3 * costs.task:.2f} ms of CPU time, all together")
         n = 10_000
@@ -173,6 +196,7 @@ def main():
             told = of_pairs(n, counts, costs)
             print(f"{name:>8}{used:>8.1f}{wall:>8.1f}{told:>14.1f}{by:>22}{value:>14.4f}")
 
+    draws()
     print(f"\nPlans: float32, m = {M}, as many sweeps as above. Taken, not measured: a core reads")
     print(f"{READING / 1e6:.0f} MB a second and costs {CORE_HOUR} dollars an hour.\n")
     print(

@@ -409,9 +409,15 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
 ):
     X, y, marked = data
     monkeypatch.setattr(_dask, "_free_memory", lambda: [X.nbytes / 2])
-    learner = SERAPH(**FEW).fit(counted(X, (33, 6)), y, **marked)
+    points = counted(X, (33, 6))
+    learner = SERAPH(**FEW).fit(points, y, **marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert min(READS.values()) > 5
+    READS.clear()
+    points = points.persist()
+    learner = SERAPH(**FEW).fit(points, y, **marked)
+    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+    assert set(READS.values()) == {1}  # when they were persisted
 
 
 def test_pairs_are_swept_in_strips_that_fit(monkeypatch):

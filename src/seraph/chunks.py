@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 # Results are merged so many at a time, in their order: the sum does not depend on who is first.
 _FAN_IN = 16
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+# Arrays that have to reach the workers are in the graph, so that they can be sent again if a
+# worker dies; no word about their size is needed.
 
 Graph = dict[Any, Any]
 
@@ -44,15 +46,13 @@ def header(X: Any) -> Any:
     return pandas.DataFrame(columns=X.columns)
 
 
-def as_array(X: Any, dtype: Any = None) -> Any:
+def as_array(X: Any) -> Any:
     """A dask collection as a dask array of floats, whole rows to a chunk.
 
     Parameters
     ----------
     X : dask array or dask DataFrame
-        Points.
-    dtype : dtype, optional
-        Type of the floats. By default X's own, or double precision if X has no floats.
+        Points; what is neither float64 nor float32 becomes float64.
 
     Returns
     -------
@@ -66,11 +66,9 @@ def as_array(X: Any, dtype: Any = None) -> Any:
         )
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: the points must be real numbers.")
-    if dtype is None:
-        dtype = array.dtype if array.dtype in _FLOATS else _FLOATS[0]
     if array.numblocks[1] > 1:
         array = array.rechunk({1: -1})
-    return array if array.dtype == dtype else array.astype(dtype)
+    return array if array.dtype in _FLOATS else array.astype(_FLOATS[0])
 
 
 def compute(graph: Graph, key: Any) -> Any:

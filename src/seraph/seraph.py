@@ -118,7 +118,8 @@ class SERAPH(PosteriorLearner):
     verbose : int, default=0
         1 prints a line per iteration.
     n_jobs : int, optional
-        Number of threads. None is 1, -1 all cores. The result does not depend on it.
+        Number of threads. None is 1, -1 all cores. The result does not depend on it. (With
+        dask, those of the cluster that a fit starts where there is no Client; None is all.)
     random_state : int, RandomState instance or None, default=None
         Seed of the draw of `unlabeled_pairs`; without such a draw the fit is deterministic.
 

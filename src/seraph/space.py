@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .chunks import ChunkedPoints, with_first
+from .chunks import ChunkedPoints, is_chunked, with_first
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Space:
 
     def points_with_first(self, rows: NDArray) -> Any:
         """The points, those of some rows before all others; the others keep their order."""
-        if self.known_covariance is not None:
+        if is_chunked(self.points):
             return with_first(self.points, rows)
         others = np.ones(len(self.points), dtype=bool)
         others[rows] = False
