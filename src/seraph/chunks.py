@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 # Results are merged so many at a time, in their order: the sum does not depend on who is first.
 _FAN_IN = 16
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-# Arrays that have to reach the workers are in the graph, so that they can be sent again if a
-# worker dies; no word about their size is needed.
 
 Graph = dict[Any, Any]
 
