@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Processes that the tests run in; threads of theirs would only wait for each other.
+JOBS ?= 2
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 .PHONY: demo test test-all test-oldest lint format bench table2 docs linkcheck clean
 
@@ -10,10 +13,10 @@ demo: $(VENV)/.demo
 	$(BIN)/python -m seraph.demo
 
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: $(VENV)/.dev lint
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest
+	HYPOTHESIS_PROFILE=nightly $(PYTEST)
 
 # The suite on exactly the lower bounds that pyproject.toml states.
 test-oldest:
@@ -21,7 +24,7 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python tools/lower_bounds.py > .venv-oldest/bounds.txt
 	.venv-oldest/bin/python -m pip install --quiet -e ".[test]" -c .venv-oldest/bounds.txt
-	.venv-oldest/bin/python -m pytest -m "not slow"
+	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -257,7 +257,6 @@ def test_check_estimator(estimator):
         ({"solver": "newton"}, "solver must be one of"),
         ({"manifold": -1}, "manifold must be"),
     ],
-    ids=str,
 )
 def test_bad_parameters(wine, parameters, message):
     with pytest.raises(ValueError, match=message):

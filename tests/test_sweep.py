@@ -55,8 +55,10 @@ def sample_of(rng, n, codes, pairs, size=60):
 
 @pytest.fixture(scope="module")
 def dask_client():
-    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as c:
-        yield c
+    # A port that is free, and nothing to see there.
+    quiet = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with Client(processes=False, n_workers=2, threads_per_worker=1, **quiet) as client:
+        yield client
 
 
 @pytest.fixture(params=["numpy", "numba", "torch", "dask"])
