@@ -34,6 +34,16 @@ def test_a_tensor_with_gradients_is_only_read(digits):
     np.testing.assert_array_equal(points.detach().numpy(), X)
 
 
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_a_factor_may_lie_upside_down_in_memory(rng, rank):
+    X, P = rng.normal(size=(20, 4)), rng.normal(size=(rank, 4))[::-1]
+    terms = PairTerms(np.array([0, 1, 1]), mu=0.3)
+    value, gradient = TorchSweep(X, "cpu")(P, terms, "metric")
+    expected_value, expected = NumpySweep(X)(P, terms, "metric")
+    assert value == pytest.approx(expected_value, rel=1e-12)
+    np.testing.assert_allclose(gradient, expected, atol=1e-11)
+
+
 def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
     X = rng.normal(size=(1500, 4))
     terms, P = PairTerms(np.array([0, 1, 1]), mu=0.3), rng.normal(size=(2, 4))

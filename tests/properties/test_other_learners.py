@@ -72,6 +72,7 @@ PATH = {
     "n_components": st.sampled_from([None, 1, 2]),
     **STEPS,
 }
+MANY_CLASSES = "The number of unique classes is greater than 50%"  # scikit-learn says so
 GENERAL = ("cloud", "clusters")  # no two distances are alike: nothing hangs on rounding
 STRICT = {"mu": 0.0, "tol": 1e-7, "max_iter": 5000}
 
@@ -89,7 +90,7 @@ def test_a_classic_learner_gives_a_sound_metric_or_says_what_is_wrong(Learner, d
     options = CLASSIC[Learner]
     parameters = {} if options is None else {"max_iter": 50} | data.draw(some_of(options))
     arguments = data.draw(cases() | sound_cases()).arguments
-    learner = attempt(lambda: Learner(**parameters).fit(**arguments))
+    learner = attempt(lambda: Learner(**parameters).fit(**arguments), MANY_CLASSES)
     if not isinstance(learner, Exception):
         check_metric(learner, arguments["X"])
 
@@ -110,6 +111,9 @@ def test_a_classic_learner_does_not_see_shifts_orders_and_repetitions(Learner, d
     order = rng.permutation(len(X))
     moved = X + rng.normal(size=X.shape[1])
     other = fitted(Learner(), moved[order], y=y[order])
+    if Learner is LMNN:  # may have several best metrics
+        assert other.objective_ == pytest.approx(learner.objective_, rel=0.05, abs=0.05)
+        return
     first, second = pdist(learner.transform(X)), pdist(other.transform(X))
     np.testing.assert_allclose(first, second, atol=0.05 * first.max() + 1e-9)
 
@@ -188,9 +192,7 @@ def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, n_n
     arguments = case.arguments
     X = arguments["X"]
     classifier = MetricNeighborsClassifier(learner, n_neighbors=n_neighbors, weights=weights)
-    fitted = attempt(
-        lambda: classifier.fit(**arguments), "The number of unique classes is greater than 50%"
-    )
+    fitted = attempt(lambda: classifier.fit(**arguments), MANY_CLASSES)
     if isinstance(fitted, Exception):
         return
     shares = classifier.predict_proba(X)

@@ -276,8 +276,8 @@ def maximise(
             if gain >= 0.5 * bound(near, far, step, lam, width) or width <= safe:
                 break
             width = max(width / 3.0, safe)
-        if gain < 0.0 or not step.any():  # rounding errors are all that is left to gain
-            break
+        if gain < 0.0 or np.abs(step).max() <= 1e-14 * gamma.max():
+            break  # rounding errors are all that is left to gain
         bend = float(step @ (slope - (new_far - new_near - lam)))
         widest = 10.0 * width
         met = float(step**2 @ (near + far)) / bend if bend > 0.0 else widest

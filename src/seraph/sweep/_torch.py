@@ -291,7 +291,8 @@ class _Pass:
 
 
 def _like(P: NDArray, X: Tensor) -> Any:
-    return torch.tensor(np.ascontiguousarray(P)).to(dtype=X.dtype).to(X.device)
+    # (A copy: numpy takes one row for contiguous whatever its stride, which may be negative.)
+    return torch.tensor(P.copy()).to(dtype=X.dtype).to(X.device)
 
 
 def cross_entropy(t: Tensor, q: Tensor, wide: torch.dtype) -> tuple[Tensor, Tensor]:
