@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 # How many factors in (1, 2] can be multiplied before the product overflows.
-_FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}
+FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}
 
 
 def posterior(t: NDArray) -> NDArray:
@@ -93,7 +93,7 @@ def negative_entropy(
 
 def _log_of_product(factors: NDArray) -> float:
     """Sum of the logarithms of numbers in (1, 2]: one logarithm serves a whole column."""
-    limit = _FACTORS[factors.dtype]
+    limit = FACTORS[factors.dtype]
     total = 0.0
     for start in range(0, len(factors), limit):
         total += _total(np.log(np.multiply.reduce(factors[start : start + limit], axis=0)))

@@ -18,11 +18,11 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
+from ..model import FACTORS
+
 _logger = logging.getLogger("seraph")
 # Sums may be taken in any order; infinities and NaN keep their meaning.
 _MATH: Any = {"fastmath": {"contract", "reassoc", "nsz"}, "error_model": "numpy"}
-# How many factors in (1, 2] can be multiplied before the product overflows.
-_FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}
 # So many seconds of compiling are worth a word.
 _PATIENCE = 0.7
 
@@ -158,7 +158,7 @@ def _e_step(t: Any, slope: Any, out: Any) -> None:
 
 def negative_entropy(t: NDArray, scratch: Sequence[NDArray]) -> tuple[float, NDArray]:
     """As in `model`; `t` is left as it is."""
-    weight, limit = scratch[1], _FACTORS[t.dtype]
+    weight, limit = scratch[1], FACTORS[t.dtype]
     product = np.empty(t.shape[1], dtype=t.dtype)
     return _patiently(_negative_entropy, t, weight, product, limit), weight
 
@@ -167,7 +167,7 @@ def cross_entropy(
     t: NDArray, q: NDArray | float, scratch: Sequence[NDArray]
 ) -> tuple[float, NDArray]:
     """As in `model`; `t` is left as it is."""
-    weight, limit = scratch[1], _FACTORS[t.dtype]
+    weight, limit = scratch[1], FACTORS[t.dtype]
     if not isinstance(q, np.ndarray):
         scratch[0][...] = q
         q = scratch[0]

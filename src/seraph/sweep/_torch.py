@@ -256,7 +256,7 @@ class _Pass:
     ) -> tuple[Tensor, Tensor]:
         """Sums over pairs that are gathered in chunks."""
         value = torch.zeros_like(self.value)
-        gradient = torch.zeros_like(self._of_nothing())
+        gradient = self._of_nothing()
         rows = torch.tensor(np.ascontiguousarray(pairs.T, dtype=np.int64)).to(self.X.device)
         for start in range(0, len(pairs), _CHUNK):
             chunk = slice(start, start + _CHUNK)
