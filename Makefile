@@ -10,7 +10,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(
 .PHONY: demo test test-all test-oldest lint format bench table2 docs linkcheck clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python -m seraph.demo
+	$(BIN)/python -m seraph demo
 
 test: $(VENV)/.dev lint
 	$(PYTEST) -m "not slow"

@@ -16,13 +16,14 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.core import blobs
-from seraph import SERAPH, solvers
-from seraph.chunks import ChunkedPoints, compute, persist, tree, unique
-from seraph.pairs import PairLabels
-from seraph.problem import Problem
-from seraph.sweep import NumbaSweep, PairTerms, one_blas_thread
-from seraph.sweep._dask import DaskSweep, cluster
-from seraph.sweep._tasks import Question, drawn, tile, total
+from seraph import SERAPH
+from seraph import _solvers as solvers
+from seraph._engine._problem import Problem
+from seraph._pairs import PairLabels
+from seraph._sweep import NumbaSweep, PairTerms, one_blas_thread
+from seraph._sweep._chunks import ChunkedPoints, compute, persist, tree, unique
+from seraph._sweep._dask import DaskSweep, cluster
+from seraph._sweep._tasks import Question, drawn, tile, total
 
 M, RANK = 64, 20  # the rank that a fit starts with
 UNLABELED = PairTerms(np.empty(0, dtype=np.intp), mu=0.1)

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from seraph import SERAPH
-from seraph.sweep import NumpySweep, PairTerms, Posterior
-from seraph.sweep._torch import TorchSweep
+from seraph._sweep import NumpySweep, PairTerms, Posterior
+from seraph._sweep._torch import TorchSweep
 
 
 def points(n: int, m: int, seed: int = 0) -> np.ndarray:

@@ -19,10 +19,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.core import blobs, timed
 from seraph import SERAPH
+from seraph._engine._sampling import draw_pairs
+from seraph._paper._protocol import draw
+from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 from seraph.datasets import load_task
-from seraph.paper.protocol import draw
-from seraph.sampling import draw_pairs
-from seraph.sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 
 # Task, training points (None for the paper's number), and the share of the samplings it gets.
 TASKS = [

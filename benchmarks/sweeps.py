@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.core import timed
 from seraph import SERAPH
-from seraph.sweep import NumbaSweep, NumpySweep, PairTerms
+from seraph._sweep import NumbaSweep, NumpySweep, PairTerms
 
 
 def sweep_against_products(threads=1, repeat=7):

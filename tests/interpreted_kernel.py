@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
-from seraph.sweep import NumpySweep, PairTerms, Posterior
-from seraph.sweep._torch import TorchSweep, _fits_kernel, _Pass
+from seraph._sweep import NumpySweep, PairTerms, Posterior
+from seraph._sweep._torch import TorchSweep, _fits_kernel, _Pass
 
 
 def errors():

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH
-from seraph.callback import FitState
+from seraph._engine._callback import FitState
 
 SETTINGS = [
     {},

@@ -16,10 +16,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, checkpoint, seraph_path
-from seraph.checkpoint import Journal, fingerprint
-from seraph.pairs import PairLabels
-from seraph.sweep import NumpySweep, PairTerms, Posterior, Sample
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph._engine import _checkpoint as checkpoint
+from seraph._engine._checkpoint import Journal, fingerprint
+from seraph._pairs import PairLabels
+from seraph._sweep import NumpySweep, PairTerms, Posterior, Sample
 
 SETTINGS = [
     {},
@@ -223,7 +224,8 @@ SCRIPT = """
 import os, signal, sys, warnings
 import numpy as np
 from sklearn.datasets import load_digits
-from seraph import SERAPH, checkpoint
+from seraph import SERAPH
+from seraph._engine import _checkpoint as checkpoint
 
 path, result, way = sys.argv[1:]
 warnings.simplefilter("ignore")  # six M-steps are not enough

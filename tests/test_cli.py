@@ -19,8 +19,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import seraph as package
 from seraph import SERAPH, MetricNeighborsClassifier, load, save
+from seraph._cli import _fit, _inspect, _neighbors, _query, _transform
 from seraph.classic import Euclidean
-from seraph.cli import _fit, _inspect, _neighbors, _query, _transform
 
 CULTIVARS = np.array(["barolo", "grignolino", "barbera"])
 FEATURES = ["alcohol", "ash", "hue", "proline", "flavanoids"]
@@ -545,9 +545,9 @@ def test_help_has_an_example_for_every_command():
 
 
 def test_the_choices_of_reproduce_are_those_of_the_paper():
-    from seraph.cli._paper import _PARTS, _SCALINGS
-    from seraph.paper import PARTS
-    from seraph.paper.protocol import SCALINGS
+    from seraph._cli._paper import _PARTS, _SCALINGS
+    from seraph._paper import PARTS
+    from seraph._paper._protocol import SCALINGS
 
     assert _PARTS.split("|") == [*PARTS, "all"]
     assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)
@@ -558,7 +558,7 @@ def test_nothing_heavy_is_imported_before_a_command_asks_for_it():
         "import sys, types\n"
         f"package = types.ModuleType('seraph'); package.__path__ = [{package.__path__[0]!r}]\n"
         "sys.modules['seraph'] = package\n"
-        "import seraph.cli\n"
+        "import seraph._cli\n"
         "print({'numpy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -567,7 +567,7 @@ def test_nothing_heavy_is_imported_before_a_command_asks_for_it():
 
 def process(*arguments, **options):
     return subprocess.Popen(
-        [sys.executable, "-m", "seraph.cli", *arguments],
+        [sys.executable, "-m", "seraph._cli", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from seraph.cli._check import Check, check, deal
+from seraph._cli._check import Check, check, deal
 
 SEEN = []
 

@@ -16,9 +16,8 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph.chunks import ChunkedPoints
-from seraph.space import Space
-from seraph.sweep import (
+from seraph._engine._coordinates import Space
+from seraph._sweep import (
     NumpySweep,
     PairTerms,
     Posterior,
@@ -28,6 +27,7 @@ from seraph.sweep import (
     _tasks,
     one_blas_thread,
 )
+from seraph._sweep._chunks import ChunkedPoints
 
 SAME = {"rtol": 1e-10, "atol": 1e-10}
 NAMES = list("abcdef")

@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH
-from seraph.objective import FullModel, Objective
-from seraph.solvers import Result, over_scale
-from seraph.sweep import NumpySweep, PairTerms
+from seraph._engine._objective import FullModel, Objective
+from seraph._solvers import Result, over_scale
+from seraph._sweep import NumpySweep, PairTerms
 
 STRICT = {"tol": 1e-6, "max_iter": 5000}
 

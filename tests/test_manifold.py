@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH, KernelSERAPH
-from seraph.graph import neighbor_graph, roughness
-from seraph.objective import Objective
-from seraph.sweep import NumpySweep, PairTerms
+from seraph._engine._graph import neighbor_graph, roughness
+from seraph._engine._objective import Objective
+from seraph._sweep import NumpySweep, PairTerms
 
 
 def edges(graph):

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH
-from seraph.base import MahalanobisLearner
+from seraph._base import MahalanobisLearner
+from seraph._estimators._neighbors import MetricNeighborsClassifier
 from seraph.classic._euclidean import Euclidean
-from seraph.neighbors import MetricNeighborsClassifier
 
 
 class Collapse(MahalanobisLearner):

@@ -3,9 +3,9 @@ import pytest
 from oracle import numeric_gradient
 from scipy.spatial.distance import pdist
 
-from seraph.objective import Objective
-from seraph.solvers import project_psd
-from seraph.sweep import NumpySweep, PairTerms
+from seraph._engine._objective import Objective
+from seraph._solvers import project_psd
+from seraph._sweep import NumpySweep, PairTerms
 
 CODES = np.array([0, 0, 1, 1, 2])
 

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from seraph.pairs import PairLabels
+from seraph._pairs import PairLabels
 
 DISGUISES = {
     "numbers": [7, 7, -1, -1, 9],

@@ -8,16 +8,16 @@ import sys
 import numpy as np
 import pytest
 
+from seraph._files import write_whole
+from seraph._paper import PARTS, Plan, Record, claims, reproduce, run, table2
+from seraph._paper._experiment import load_records
+from seraph._paper._figures import sparsity_panels
+from seraph._paper._methods import COUNTERPART, METHODS
+from seraph._paper._protocol import SCALINGS, draw, scaled
+from seraph._paper._published import TABLE2
+from seraph._paper._reproduce import pair_counts
+from seraph._paper._tables import comparable, grid, significant, to_csv, to_latex, to_markdown
 from seraph.datasets import TASKS, load_task
-from seraph.files import write_whole
-from seraph.paper import PARTS, Plan, Record, claims, reproduce, run, table2
-from seraph.paper.experiment import load_records
-from seraph.paper.figures import sparsity_panels
-from seraph.paper.methods import COUNTERPART, METHODS
-from seraph.paper.protocol import SCALINGS, draw, scaled
-from seraph.paper.published import TABLE2
-from seraph.paper.reproduce import pair_counts
-from seraph.paper.tables import comparable, grid, significant, to_csv, to_latex, to_markdown
 
 SMALL = Plan(tasks=("iris", "mnist-1-7"), methods=("euclidean", "itml", "hyper"), samplings=2)
 
@@ -190,7 +190,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(small_run, tmp_path, monkey
     path = tmp_path / "records.jsonl"
     path.write_text("".join(lines[:6]) + lines[6][:20])  # cut off in the middle of a line
     computed = []
-    import seraph.paper.experiment as experiment
+    import seraph._paper._experiment as experiment
 
     real = experiment.evaluate
     monkeypatch.setattr(experiment, "evaluate", lambda s, m: (computed.append(m), real(s, m))[1])
@@ -260,7 +260,7 @@ def test_sparsity_lowers_the_error_on_the_artificial_sets(which):
 
 def seraph(*arguments, folder):
     return subprocess.run(
-        [sys.executable, "-m", "seraph.cli", *arguments],
+        [sys.executable, "-m", "seraph._cli", *arguments],
         capture_output=True, text=True, cwd=folder, check=False,
     )  # fmt: skip
 

@@ -11,10 +11,10 @@ from oracle import labelled_pairs, objective
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, seraph_path
-from seraph.pairs import PairLabels
-from seraph.problem import Problem
-from seraph.solvers import Follower, low_rank, optimality_gap
-from seraph.sweep import NumpySweep
+from seraph._engine._problem import Problem
+from seraph._pairs import PairLabels
+from seraph._solvers import Follower, low_rank, optimality_gap
+from seraph._sweep import NumpySweep
 
 
 def rank_of(X, y, **parameters):

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, plot
+from seraph._pairs import as_labels, is_missing
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
-from seraph.pairs import as_labels, is_missing
 from seraph.plot._labels import class_codes
 
 ONE_PANEL = (plot.PosteriorDisplay, plot.SpectrumDisplay)

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from seraph import SERAPH, KernelSERAPH
-from seraph.query import best_pairs, squared_distances
+from seraph._estimators._query import best_pairs, squared_distances
 
 NONE = np.empty((0, 2), dtype=int)
 

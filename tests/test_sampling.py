@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from seraph.sampling import draw_pairs
+from seraph._engine._sampling import draw_pairs
 
 
 @pytest.mark.parametrize("size", [1, 20, 200, 1500])

@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH, SERAPHCV
-from seraph.folds import deal, restricted
-from seraph.graph import neighbor_graph
-from seraph.pairs import PairLabels
-from seraph.selection import _choice
+from seraph._engine._graph import neighbor_graph
+from seraph._estimators._cv import _choice
+from seraph._estimators._folds import deal, restricted
+from seraph._pairs import PairLabels
 
 
 @pytest.fixture(scope="module")

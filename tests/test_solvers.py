@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
-from seraph.objective import Objective
-from seraph.solvers import (
+from seraph._engine._coordinates import Space
+from seraph._engine._objective import Objective
+from seraph._solvers import (
     compress,
     em,
     low_rank,
@@ -12,8 +13,7 @@ from seraph.solvers import (
     projected_gradient,
     spg,
 )
-from seraph.space import Space
-from seraph.sweep import NumpySweep, PairTerms
+from seraph._sweep import NumpySweep, PairTerms
 
 SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from seraph.space import Space
+from seraph._engine._coordinates import Space
 
 
 @pytest.mark.parametrize("shape", [(20, 4), (6, 9), (2, 1), (5, 5)])

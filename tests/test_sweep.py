@@ -6,8 +6,7 @@ from distributed import Client
 from oracle import labelled_pairs, numeric_gradient, objective
 from scipy.special import expit
 
-from seraph import model
-from seraph.sweep import (
+from seraph._sweep import (
     NumbaSweep,
     NumpySweep,
     PairTerms,
@@ -16,7 +15,8 @@ from seraph.sweep import (
     make_sweep,
     one_blas_thread,
 )
-from seraph.sweep._torch import TorchSweep
+from seraph._sweep import _formulas as model
+from seraph._sweep._torch import TorchSweep
 
 ETA, MU = 1.3, 0.4
 
@@ -219,7 +219,7 @@ def test_a_sweep_tells_what_it_is(rng, backend):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compiled_arithmetic_is_that_of_the_model(rng, dtype):
-    from seraph.sweep import _compiled
+    from seraph._sweep import _compiled
 
     tolerance = {np.float32: 4e-7, np.float64: 2e-15}[dtype]
     exact = np.concatenate([rng.normal(size=2000) * 10, [0.0, -0.0, 1e4, -1e4, 90.0, 800.0]])

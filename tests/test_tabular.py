@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from seraph.tabular import check_output, csv_text, read_pairs, read_table, write_table
-from seraph.tabular._csv import parse_csv
-from seraph.tabular._numbers import Faults, numbers
+from seraph._cli._tables import check_output, csv_text, read_pairs, read_table, write_table
+from seraph._cli._tables._csv import parse_csv
+from seraph._cli._tables._numbers import Faults, numbers
 
 
 def cells(data, **options):

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from seraph import SERAPH
-from seraph.sweep import NumpySweep, PairTerms, choose_backend
-from seraph.sweep._torch import TorchSweep, _Pass
+from seraph._sweep import NumpySweep, PairTerms, choose_backend
+from seraph._sweep._torch import TorchSweep, _Pass
 
 
 def test_a_tensor_is_fitted_where_it_is(digits):
@@ -100,13 +100,13 @@ def test_a_device_is_for_torch_alone(digits):
 )
 def test_auto_goes_by_size_and_by_what_is_installed(monkeypatch, n, installed, expected):
     monkeypatch.setattr(
-        "seraph.sweep._choose.find_spec", lambda name: name if name in installed else None
+        "seraph._sweep._choose.find_spec", lambda name: name if name in installed else None
     )
     assert choose_backend(None, n, "auto") == (expected, None)
 
 
 def test_auto_takes_a_gpu_for_many_points(monkeypatch):
-    monkeypatch.setattr("seraph.sweep._choose._has_gpu", lambda: True)
+    monkeypatch.setattr("seraph._sweep._choose._has_gpu", lambda: True)
     assert choose_backend(None, 9_999, "auto")[0] != "torch"
     assert choose_backend(None, 10_000, "auto") == ("torch", "cuda")
 
@@ -114,6 +114,6 @@ def test_auto_takes_a_gpu_for_many_points(monkeypatch):
 @pytest.mark.parametrize("name", ["numba", "torch", "dask"])
 def test_a_missing_package_is_named_with_its_extra(digits, monkeypatch, name):
     X, y_partial, _ = digits
-    monkeypatch.setattr("seraph.sweep._choose.find_spec", lambda name: None)
+    monkeypatch.setattr("seraph._sweep._choose.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=rf"pip install .seraph-learn\[{name}\]"):
         SERAPH(backend=name).fit(X, y_partial)

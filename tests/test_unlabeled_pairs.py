@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH
-from seraph.pairs import PairLabels
-from seraph.problem import Problem
-from seraph.sweep import NumpySweep
+from seraph._engine._problem import Problem
+from seraph._pairs import PairLabels
+from seraph._sweep import NumpySweep
 
 MARKED = {"pairs": [[0, 70], [71, 72], [75, 3]], "pair_labels": [1, -1, -1]}
 LEARNERS = [

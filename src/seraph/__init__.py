@@ -1,9 +1,20 @@
-"""Semi-supervised metric learning, with the manners of scikit-learn."""
+"""Semi-supervised metric learning that follows scikit-learn's conventions."""
 
+from ._base import MahalanobisMetric
+from ._engine import FitState
+from ._estimators import (
+    SERAPH,
+    SERAPHCV,
+    KernelMap,
+    KernelMetric,
+    KernelSERAPH,
+    MetricNeighborsClassifier,
+    RegularizationPath,
+    seraph_path,
+)
+from ._public import publish
 from ._version import __version__
-from .kernel import KernelSERAPH
-from .neighbors import MetricNeighborsClassifier
-from .path import RegularizationPath, seraph_path
+from ._versions import show_versions
 from .persist import load, save, to_onnx
 from .plot import (
     ConvergenceDisplay,
@@ -14,9 +25,6 @@ from .plot import (
     RegularizationPathDisplay,
     SpectrumDisplay,
 )
-from .selection import SERAPHCV
-from .seraph import SERAPH
-from .versions import show_versions
 
 __all__ = [
     "SERAPH",
@@ -25,7 +33,11 @@ __all__ = [
     "DistanceDisplay",
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
+    "FitState",
+    "KernelMap",
+    "KernelMetric",
     "KernelSERAPH",
+    "MahalanobisMetric",
     "MetricNeighborsClassifier",
     "PosteriorDisplay",
     "RegularizationPath",
@@ -38,3 +50,5 @@ __all__ = [
     "show_versions",
     "to_onnx",
 ]
+
+publish(globals())

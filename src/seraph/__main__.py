@@ -17,7 +17,7 @@ from ._version import __version__
 def main() -> None:
     """Run the command line, or as much of it as the installed packages allow."""
     if find_spec("typer") and find_spec("rich"):
-        from .cli import main as whole
+        from ._cli import main as whole
 
         whole()
     else:
@@ -47,7 +47,7 @@ def _bare(arguments: Sequence[str]) -> None:
         return
     if chosen.samplings < 1:
         demo.error(f"--samplings must be 1 or more; got {chosen.samplings}")
-    from .demo import main as run_demo
+    from ._paper._demo import main as run_demo
 
     run_demo(chosen.samplings, chosen.picture)
 

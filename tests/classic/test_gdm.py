@@ -8,10 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
+from seraph._pairs import PairLabels
 from seraph.classic import _scatter
 from seraph.classic._gdm import GDM, _Distances, _unit_constraint
 from seraph.classic._scatter import PairSums, centred
-from seraph.pairs import PairLabels
 
 
 def blobs(n=30, m=3, classes=3, seed=0):

@@ -8,10 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
+from seraph._pairs import PairLabels
 from seraph.classic import _itml
 from seraph.classic._itml import ITML, _drawn, _duality_gap, _Problem
 from seraph.classic._scatter import PairSums
-from seraph.pairs import PairLabels
 
 GAMMAS = [0.05, 1.0, 5.0]
 

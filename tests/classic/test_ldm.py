@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
+from seraph._pairs import PairLabels
 from seraph.classic import LDM, _local_likelihood
 from seraph.classic._ldm import bound, bound_step, maximise
 from seraph.classic._local_likelihood import Likelihood
-from seraph.pairs import PairLabels
 
 
 def blobs(n=40, m=4, n_classes=3, seed=0):

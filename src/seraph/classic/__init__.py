@@ -5,6 +5,7 @@ Swap one for another in one line: they share ``fit(X, y, pairs=..., pair_labels=
 ``get_mahalanobis_matrix``.
 """
 
+from .._public import publish
 from ._euclidean import Euclidean
 from ._gdm import GDM
 from ._itml import ITML
@@ -14,3 +15,5 @@ from ._mfda import MFDA
 from ._nca import NCA
 
 __all__ = ["GDM", "ITML", "LDM", "LMNN", "MFDA", "NCA", "Euclidean"]
+
+publish(globals())

@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base import MahalanobisLearner
-from ..pairs import PairLabels
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
 
 
 class Euclidean(MahalanobisLearner):

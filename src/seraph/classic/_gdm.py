@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import solvers
-from ..base import MahalanobisLearner, check_number
-from ..pairs import PairLabels
+from .. import _solvers as solvers
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._validation import check_number
 from ._scatter import PairSums, centred
 
 # Rows of the first factor; the solver widens or narrows it from there.

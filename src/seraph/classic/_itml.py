@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from ..base import MahalanobisLearner, check_choice, check_number
-from ..pairs import PairLabels
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._validation import check_choice, check_number
 from ._scatter import PairSums, centred
 
 _CORRECTIONS = 20  # of L-BFGS

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ..base import MahalanobisLearner, check_number
-from ..pairs import PairLabels
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._validation import check_number
 from ._local_likelihood import Likelihood
 
 # Size of the noise in the likelihood's gradient that the trace has to outweigh.

@@ -13,9 +13,10 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from ..base import MahalanobisLearner, check_number
-from ..pairs import PairLabels
-from ..solvers import compress
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._solvers import compress
+from .._validation import check_number
 from ._classes import labeled_classes
 from ._triples import Triples
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ..pairs import PairLabels
+from .._pairs import PairLabels
 
 # Numbers held at a time: rows of a tile times points, or marked pairs times components.
 _CHUNK = 1 << 16

@@ -16,8 +16,9 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
-from ..base import MahalanobisLearner, check_number
-from ..pairs import PairLabels
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._validation import check_number
 from ._scatter import PairSums, centred
 
 # What is added to the diagonal of a neighbourhood's Gram matrix, as a share of its trace:

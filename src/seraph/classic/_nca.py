@@ -13,8 +13,9 @@ from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils import Tags
 
-from ..base import MahalanobisLearner, check_choice, check_number
-from ..pairs import PairLabels
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._validation import check_choice, check_number
 from ._classes import labeled_classes
 
 _STARTS = ("pca", "identity", "random")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..pairs import PairLabels
+from .._pairs import PairLabels
 
 # Of squared distances and whether the pairs are similar: the sum of the terms, and the
 # derivative of each by its squared distance. A point with itself counts as a similar pair.

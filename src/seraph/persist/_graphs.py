@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernel import KernelMap
+from .._estimators._kernel import KernelMap
 
 # Kernels that a few operators make.
 KERNELS = ("linear", "poly", "polynomial", "rbf")

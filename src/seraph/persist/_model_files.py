@@ -17,13 +17,14 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
+from .._files import write_whole
 from .._version import __version__
-from ..files import write_whole
 from ._parts import changed, from_file, to_file
-from ._trusted import TRUSTED, foreign_part, foreign_types
+from ._trusted import TRUSTED, foreign_part, foreign_types, with_public_names
 
 # An entry of the archive beside those of skops, which does not look at it.
 _VERSIONS = "versions.json"
+_SCHEMA = "schema.json"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 
 
@@ -119,8 +120,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     skops_io = _skops_io()
     path = Path(path)
     data = path.read_bytes()
-    schema = _entry(path, data, "schema.json")
+    written = _entry(path, data, _SCHEMA)
     try:
+        schema = with_public_names(written)
         foreign = foreign_types(schema)
     except (ValueError, RecursionError) as error:
         raise _damaged(path, error) from error
@@ -131,6 +133,8 @@ def load(path: str | os.PathLike[str]) -> Any:
             "skops.io.load can open it with a list of your own."
         )
     _warn_of_versions(path, read_versions(path))
+    if schema != written:
+        data = _with_schema(data, schema)
     try:
         with warnings.catch_warnings():
             # What is on the list has been tried across scikit-learn's minor versions.
@@ -159,7 +163,7 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """
     path = Path(path)
     data = path.read_bytes()
-    _entry(path, data, "schema.json")
+    _entry(path, data, _SCHEMA)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if _VERSIONS not in archive.namelist():
             return {}
@@ -177,6 +181,18 @@ def _entry(path: Path, data: bytes, name: str) -> bytes:
             return archive.read(name)
     except Exception as error:  # zipfile has many ways to say that bytes are no archive
         raise _damaged(path, error) from error
+
+
+def _with_schema(data: bytes, schema: bytes) -> bytes:
+    """The same archive with another schema."""
+    content = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, schema if name == _SCHEMA else old.read(name))
+    return content.getvalue()
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:

@@ -13,11 +13,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from .. import classic
-from ..base import MahalanobisLearner
-from ..kernel import KernelSERAPH
-from ..neighbors import MetricNeighborsClassifier
-from ..selection import SERAPHCV
-from ..seraph import SERAPH
+from .._base import MahalanobisLearner
+from .._estimators._cv import SERAPHCV
+from .._estimators._kernel import KernelSERAPH
+from .._estimators._neighbors import MetricNeighborsClassifier
+from .._estimators._seraph import SERAPH
 from . import _graphs
 
 _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))

@@ -8,22 +8,35 @@ from typing import Any
 
 import numpy as np
 
-# These names stand in the files: a class that moves must stay importable from where it was, or
-# the files that name it cannot be read any more.
+# Files name these classes by the public place they are imported from.
 _OURS = (
-    "seraph.seraph.SERAPH",
-    "seraph.selection.SERAPHCV",
-    "seraph.kernel.KernelSERAPH",
-    "seraph.kernel.KernelMap",
-    "seraph.neighbors.MetricNeighborsClassifier",
-    "seraph.classic._euclidean.Euclidean",
-    "seraph.classic._gdm.GDM",
-    "seraph.classic._itml.ITML",
-    "seraph.classic._ldm.LDM",
-    "seraph.classic._lmnn.LMNN",
-    "seraph.classic._mfda.MFDA",
-    "seraph.classic._nca.NCA",
+    "seraph.SERAPH",
+    "seraph.SERAPHCV",
+    "seraph.KernelSERAPH",
+    "seraph.KernelMap",
+    "seraph.MetricNeighborsClassifier",
+    "seraph.classic.Euclidean",
+    "seraph.classic.GDM",
+    "seraph.classic.ITML",
+    "seraph.classic.LDM",
+    "seraph.classic.LMNN",
+    "seraph.classic.MFDA",
+    "seraph.classic.NCA",
 )
+# Version 0.1.0 wrote the private modules of its day instead. Its files stay readable for ever.
+_OLD_MODULES = {
+    "seraph.seraph": "seraph",
+    "seraph.selection": "seraph",
+    "seraph.kernel": "seraph",
+    "seraph.neighbors": "seraph",
+    "seraph.classic._euclidean": "seraph.classic",
+    "seraph.classic._gdm": "seraph.classic",
+    "seraph.classic._itml": "seraph.classic",
+    "seraph.classic._ldm": "seraph.classic",
+    "seraph.classic._lmnn": "seraph.classic",
+    "seraph.classic._mfda": "seraph.classic",
+    "seraph.classic._nca": "seraph.classic",
+}
 # What our own are made of, and what commonly stands before and behind them in a pipeline.
 _SCIKIT_LEARN = (
     "sklearn.pipeline.Pipeline",
@@ -76,6 +89,15 @@ def foreign_part(value: Any, where: str = "") -> tuple[str, str] | None:
         if found:
             return found
     return None
+
+
+def with_public_names(schema: bytes) -> bytes:
+    """The same schema, in which every class of ours is called by its public name."""
+    tree = json.loads(schema)
+    old = [node for node in _nodes(tree) if node.get("__module__") in _OLD_MODULES]
+    for node in old:
+        node["__module__"] = _OLD_MODULES[node["__module__"]]
+    return json.dumps(tree).encode() if old else schema
 
 
 def foreign_types(schema: bytes) -> list[str]:

@@ -4,6 +4,7 @@ One display a file. Each has ``from_estimator(estimator, X, y)``, which asks a f
 for what it needs, and ``plot(ax=...)``, which draws it, on axes of any figure.
 """
 
+from .._public import publish
 from ._convergence import ConvergenceDisplay
 from ._distances import DistanceDisplay
 from ._embedding import EmbeddingDisplay
@@ -21,3 +22,5 @@ __all__ = [
     "RegularizationPathDisplay",
     "SpectrumDisplay",
 ]
+
+publish(globals())

@@ -1,0 +1,5 @@
+"""``python -m seraph._cli``."""
+
+from . import main
+
+main()

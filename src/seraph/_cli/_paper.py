@@ -1,0 +1,107 @@
+"""The commands ``demo`` and ``reproduce``: the paper's data, tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from ._console import bar, console, show
+
+if TYPE_CHECKING:
+    from .._paper._tables import Table
+
+# Spelt out, since to ask the paper's room for them would cost every command a second.
+_PARTS = "table1|table2|figure1|figure2|figure3|all"
+_SCALINGS = "zscore|unit|symmetric|raw"
+
+
+def demo(
+    samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
+    picture: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("demo.png"),
+) -> None:
+    """Learn a metric of handwritten digits from 10 labels, and draw it.
+
+    Example: seraph demo --samplings 5
+    """
+    from .._paper._demo import main as run_demo
+    from ._tables import check_output
+
+    check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
+    run_demo(samplings, picture)
+
+
+def reproduce_command(
+    part: Annotated[str, typer.Argument(help=_PARTS)],
+    samplings: Annotated[int, typer.Option(min=2, help="Random samplings of each task.")] = 50,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    tasks: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Only this method (repeatable).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the samplings.")] = 0,
+    scaling: Annotated[str, typer.Option(help=f"UCI features: {_SCALINGS}")] = "zscore",
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
+) -> None:
+    """Run the tables and figures of the paper again.
+
+    An interrupted run goes on where it stopped; the same seed gives the same table whatever
+    the number of jobs.
+
+    Example: seraph reproduce table2 --samplings 5 --tasks wine --tasks usps-1-5-20 --jobs 2
+    """
+    from .._paper import PARTS, Plan, reproduce
+    from .._paper._methods import METHODS
+    from .._paper._protocol import SCALINGS
+    from ..datasets import TASKS
+
+    parts = PARTS if part == "all" else (_choice("part", part, (*PARTS, "all")),)
+    plan = Plan(
+        tasks=tuple(_choice("--tasks", t, TASKS) for t in tasks or TASKS),
+        methods=tuple(_choice("--methods", m, tuple(METHODS)) for m in methods or METHODS),
+        samplings=samplings,
+        seed=seed,
+        scaling=_choice("--scaling", scaling, SCALINGS),
+    )
+    with bar() as progress:
+        fits = progress.add_task(
+            "fits", total=plan.size(), visible=bool({"table2", "figure3"} & {*parts})
+        )
+        sizes, table, paths = reproduce(
+            parts, plan, out, jobs=jobs, watch=lambda record: progress.advance(fits)
+        )
+    if sizes is not None:
+        show(sizes, "Table 1: ours (the paper's)")
+    if table is not None:
+        _show_table2(table)
+    for path in paths:
+        console.print(str(path), highlight=False)
+
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def _choice(name: str, value: str, choices: tuple[Choice, ...]) -> Choice:
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+
+
+def _show_table2(table: Table) -> None:
+    from .._paper import claims
+    from .._paper._tables import grid
+
+    rows = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
+    width = max(1, min(6, (console.width - 26) // 17))  # tasks that fit side by side
+    for start in range(1, len(rows[0]), width):
+        show(
+            [[row[0], *row[start : start + width]] for row in rows],
+            "Table 2: error in %; below it the paper's, and the difference in standard errors",
+            markup=True,
+        )
+    if any(method == "hyper" for method, _ in table):
+        for claim, held, total, others in claims(table):
+            without = f" (not: {', '.join(others)})" if others else ""
+            console.print(f"SERAPH hyper: {claim}: {held} of {total}{without}", highlight=False)

@@ -1,0 +1,99 @@
+"""Tables to files, which appear whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._files import write_whole
+from ._read import kind_of
+
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npy")
+
+
+def check_output(
+    path: Path, kinds: tuple[str, ...] = _TABLES, inputs: Iterable[Path | None] = ()
+) -> None:
+    """Refuse a place that cannot be written to, before any work is done.
+
+    Parameters
+    ----------
+    path : Path
+        Where a file is to go. A file that is there is replaced.
+    kinds : tuple of str, optional
+        Suffixes to choose from.
+    inputs : iterable of Path, optional
+        Files that are being read, which must not be replaced.
+    """
+    kind_of(path, kinds)
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}: make it first.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a plain file: choose another name.")
+    if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
+        raise ValueError(f"{path} is read and would be replaced: choose another name.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{path}: the folder {path.parent} cannot be written to.")
+
+
+def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
+    """Write columns of equal length as a table, in the format of its suffix.
+
+    Parameters
+    ----------
+    path : Path
+        Where it goes; .csv, .tsv (also .gz), .parquet or .npy.
+    columns : mapping of str to array-like
+        Columns by their names.
+
+    Returns
+    -------
+    Path
+        `path`.
+    """
+    kind = kind_of(path, _TABLES)
+    if kind == ".npy":
+        out = io.BytesIO()
+        np.save(out, np.column_stack(list(columns.values())), allow_pickle=False)
+        return write_whole(path, out.getvalue())
+    if kind == ".parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        out = io.BytesIO()
+        parquet.write_table(pa.table(dict(columns)), out)
+        return write_whole(path, out.getvalue())
+    text = csv_text(columns, "\t" if kind.startswith(".tsv") else ",")
+    if kind.endswith(".gz"):
+        return write_whole(path, gzip.compress(text.encode(), mtime=0))
+    return write_whole(path, text)
+
+
+def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:
+    """Columns as a text table; numbers keep all their digits.
+
+    Examples
+    --------
+    >>> print(csv_text({"id": ["a", "b"], "x": [0.5, None]}), end="")
+    id,x
+    a,0.5
+    b,
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame({name: _plain(column) for name, column in columns.items()})
+    text: str = frame.to_csv(index=False, sep=separator, lineterminator="\n")
+    return text
+
+
+def _plain(column: Any) -> Any:
+    """Cells of pyarrow as objects, so that whole numbers stay whole beside empty cells."""
+    if hasattr(column, "to_pylist"):
+        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
+    return column

@@ -1,0 +1,18 @@
+"""The estimators of the paper's model, and what is done with the metric they learn."""
+
+from ._cv import SERAPHCV
+from ._kernel import KernelMap, KernelMetric, KernelSERAPH
+from ._neighbors import MetricNeighborsClassifier
+from ._path import RegularizationPath, seraph_path
+from ._seraph import SERAPH
+
+__all__ = [
+    "SERAPH",
+    "SERAPHCV",
+    "KernelMap",
+    "KernelMetric",
+    "KernelSERAPH",
+    "MetricNeighborsClassifier",
+    "RegularizationPath",
+    "seraph_path",
+]

@@ -1,0 +1,302 @@
+"""SERAPHCV: the weights chosen by cross-validation on the labelled pairs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from .._engine import _warnings as advice
+from .._engine._checkpoint import Journal, check_repeatable, opened
+from .._engine._problem import Problem
+from .._pairs import PairLabels
+from .._sweep import NumpySweep
+from .._validation import check_number
+from ._folds import deal, restricted
+from ._posterior import PosteriorLearner
+from ._seraph import SERAPH
+
+# Held-out pairs of each kind without which there is nothing to choose by.
+_ENOUGH = 5
+
+
+class SERAPHCV(PosteriorLearner):
+    r"""SERAPH with its weights chosen by cross-validation, without any test labels.
+
+    The labelled *points* are dealt to folds, so that no point stands on both sides; each fold
+    in turn is left out, and the metric learned from the rest is judged by the mean
+    log-likelihood of the pairs within the fold,
+
+    .. math:: \frac{1}{\#\,pairs} \sum_{held\ out} \ln p(y_{ij}).
+
+    Unlabelled points are in every training set. The weights are multiples of the learner's
+    own, and what is chosen is the multiple: with ``lam="auto"`` each training set, and in the
+    end the whole, has the weight that suits its own number of labels. Few labels make
+    noisy scores, so among the multiples that are within a standard error of the best one the
+    one nearest to 1 is taken.
+
+    Parameters
+    ----------
+    learner : SERAPH, optional
+        The learner whose weights are to be chosen, with all its other settings. None is
+        ``SERAPH()``. Its `checkpoint` is one for the whole search, which goes on after the
+        fits that were complete; its `callback` is called in each fit, and can end that one.
+    lam_factors : sequence of float, default=(0.1, 0.2, 0.5, 1, 2, 5, 10)
+        Multiples of the learner's `lam` to choose from.
+    mu_factors : sequence of float, default=(1,)
+        Multiples of the learner's `mu` to choose from. (The likelihood of labelled pairs says
+        little of what unlabelled ones are good for: on wine, digits and breast cancer, errors
+        were larger when mu was chosen, too.)
+    cv : int, default=5
+        Number of folds at most. There are fewer where the classes are so small that a fold
+        would not hold two points of one class.
+    random_state : int, RandomState instance or None, default=None
+        How to shuffle the points before they are dealt. None leaves them in order.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen "lam" and "mu", on the whole data.
+    best_score_ : float
+        Their cross-validated mean log-likelihood of a pair; NaN if there was no choice.
+    cv_results_ : dict of ndarray
+        "lam_factor", "mu_factor", "mean_test_score", "std_test_score" and
+        "split0_test_score", ...: one entry for each pair of multiples.
+    n_splits_ : int
+        Number of folds; 0 where there were too few labels to choose, of which a warning tells.
+    components_, mu_, lam_, eta_, kappa_
+        As in `SERAPH`, of the metric learned from the whole data with the chosen weights.
+    objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
+        As in `SERAPH`, of that metric.
+    n_similar_, n_dissimilar_, n_unlabeled_ : int
+        Number of pairs of each kind.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import SERAPHCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> some = np.where(np.arange(len(y)) % 6 == 0, y, -1)  # 30 labels
+    >>> learner = SERAPHCV().fit(X, some)
+    >>> sorted(learner.best_params_)
+    ['lam', 'mu']
+    >>> len(learner.cv_results_["mean_test_score"])
+    7
+    """
+
+    mu_: float
+    lam_: float
+
+    def __init__(
+        self,
+        learner: SERAPH | None = None,
+        *,
+        lam_factors: Sequence[float] = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+        mu_factors: Sequence[float] = (1.0,),
+        cv: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.learner = learner
+        self.lam_factors = lam_factors
+        self.mu_factors = mu_factors
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_labels: ArrayLike | None = None,
+        graph: Any = None,
+    ) -> Self:
+        """Choose the weights, and learn the metric with them.
+
+        Parameters
+        ----------
+        X, y, pairs, pair_labels, graph
+            The data, as in ``SERAPH.fit``.
+
+        Returns
+        -------
+        SERAPHCV
+            The fitted learner.
+        """
+        learner = self._check_parameters()
+        points = self._check_points(X)
+        labels = PairLabels.make(len(points), y, pairs, pair_labels)
+        advice.warn_of_labels(labels)
+        advice.warn_of_scales(points)
+        graph = None if graph is None else sparse.csr_array(graph)
+        parameters = {**learner.get_params(), "the search": "SERAPHCV"}
+        with opened(learner.checkpoint, parameters, points, labels, graph) as journal:
+            return self._search(X, learner, points, labels, graph, journal)
+
+    def _search(
+        self,
+        X: ArrayLike,
+        learner: SERAPH,
+        points: NDArray,
+        labels: PairLabels,
+        graph: Any,
+        journal: Journal | None,
+    ) -> Self:
+        """Choose the weights, and learn the metric with them, from data that were checked."""
+        scores = self._scores(learner, points, labels, graph, journal)
+        grid = np.array(list(product(self.lam_factors, self.mu_factors)), dtype=np.float64)
+        best = _choice(grid, scores) if len(scores) else None
+        lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
+        auto = _weights(learner, points, labels)
+        learner.set_params(lam=lam_factor * auto["lam"], mu=mu_factor * auto["mu"])
+        learned = learner._learn(points, labels, graph, journal)
+        learner._warn_of_result(learned)
+        return self._learned(
+            X,
+            best_params_={"lam": learned["lam_"], "mu": learned["mu_"]},
+            best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
+            cv_results_=_results(grid, scores),
+            n_splits_=len(scores),
+            **learned,
+        )
+
+    def _check_parameters(self) -> SERAPH:
+        """A copy of the learner, to be given other weights."""
+        if self.learner is not None and not isinstance(self.learner, SERAPH):
+            raise ValueError(
+                f"learner must be a SERAPH, whose weights are chosen; got {self.learner!r}."
+            )
+        learner = SERAPH() if self.learner is None else clone(self.learner)
+        learner._check_parameters()
+        for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
+            factors = getattr(self, name)
+            if not np.iterable(factors) or isinstance(factors, str) or not len(list(factors)):
+                raise ValueError(f"{name} must be a sequence of numbers; got {factors!r}.")
+            for factor in factors:
+                check_number(f"each of {name}", factor, low=low)
+        check_number("cv", self.cv, low=2, integer=True)
+        if learner.checkpoint is not None and self.random_state is not None:
+            check_repeatable("folds", self.random_state)
+        return learner
+
+    def _scores(
+        self,
+        learner: SERAPH,
+        points: NDArray,
+        labels: PairLabels,
+        graph: Any,
+        journal: Journal | None,
+    ) -> NDArray:
+        """Mean log-likelihood of a held-out pair: one row a fold, one column a choice."""
+        rng = None if self.random_state is None else check_random_state(self.random_state)
+        fold = deal(labels, self.cv, rng)
+        everything = np.arange(len(points))
+        splits = []
+        n_similar = n_dissimilar = 0
+        for number in range(fold.max() + 1):
+            inside, outside = everything[fold == number], everything[fold != number]
+            test, train = restricted(labels, inside), restricted(labels, outside)
+            if test is None or train is None or not (train.n_similar and train.n_dissimilar):
+                continue
+            splits.append((inside, test, outside, train))
+            n_similar += test.n_similar
+            n_dissimilar += test.n_dissimilar
+        if len(splits) < 2 or min(n_similar, n_dissimilar) < _ENOUGH:
+            warnings.warn(
+                f"Too few labels to choose lam by cross-validation: {len(splits)} folds would "
+                f"hold out {n_similar} similar and {n_dissimilar} dissimilar pairs, and "
+                f"{_ENOUGH} of each are the least. The weights stay as the learner has them. "
+                "Label more points (four of each class is a start), or mark more pairs.",
+                stacklevel=3,
+            )
+            return np.empty((0, 0))
+        return np.array(
+            [self._fold_scores(learner, points, graph, journal, *split) for split in splits]
+        )
+
+    def _fold_scores(
+        self,
+        learner: SERAPH,
+        points: NDArray,
+        graph: Any,
+        journal: Journal | None,
+        inside: NDArray,
+        test: PairLabels,
+        outside: NDArray,
+        train: PairLabels,
+    ) -> list[float]:
+        """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
+        learn_from, part = points[outside], _part(graph, outside)
+        own = _weights(learner, learn_from, train)
+        scores = []
+        for factors in product(self.lam_factors, self.mu_factors):
+            score = None if journal is None else journal.score(inside, factors)
+            if score is None:
+                trial = clone(learner).set_params(
+                    lam=factors[0] * own["lam"], mu=factors[1] * own["mu"]
+                )
+                learned = trial._learn(learn_from, train, part, journal)
+                score = _log_likelihood(learned, points[inside], test)
+                if journal is not None:
+                    journal.finish(inside, factors, score)
+            scores.append(score)
+        return scores
+
+
+def _weights(learner: SERAPH, points: NDArray, labels: PairLabels) -> dict[str, float]:
+    """The learner's own weights, as numbers."""
+    problem = Problem.make(points, labels, NumpySweep, eta=learner.eta, mu=learner.mu)
+    lam = problem.auto_lam if learner.lam == "auto" else float(learner.lam)
+    return {"lam": lam, "mu": problem.terms.mu}
+
+
+def _log_likelihood(learned: dict[str, Any], points: NDArray, labels: PairLabels) -> float:
+    """Mean log-likelihood of the labelled pairs of some points, by a sweep over them."""
+    scale = -learned["kappa_"]
+    problem = Problem.make(
+        points, labels, NumpySweep, eta=scale * learned["eta_"], mu=0.0, rescale=False
+    )
+    P = np.sqrt(scale) * learned["components"]
+    return problem.sweep(P, problem.terms, "threshold")[0] / labels.n_labeled
+
+
+def _choice(grid: NDArray, scores: NDArray) -> int:
+    """The choice nearest to the learner's own that is as good as the best, give or take."""
+    means = scores.mean(axis=0)
+    best = int(np.argmax(means))
+    behind = scores[:, [best]] - scores
+    error = behind.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    away = np.abs(np.log(np.maximum(grid, 1e-3))).sum(axis=1)
+    away[behind.mean(axis=0) > error] = np.inf
+    return int(np.lexsort([-means, away])[0])
+
+
+def _results(grid: NDArray, scores: NDArray) -> dict[str, NDArray]:
+    """The table of scores, with the names that scikit-learn gives its own."""
+    if len(scores) == 0:
+        return {}
+    return {
+        "lam_factor": grid[:, 0],
+        "mu_factor": grid[:, 1],
+        "mean_test_score": scores.mean(axis=0),
+        "std_test_score": scores.std(axis=0),
+        **{f"split{k}_test_score": row for k, row in enumerate(scores)},
+    }
+
+
+def _part(graph: Any, rows: NDArray) -> Any:
+    return None if graph is None else graph[rows][:, rows]

@@ -1,0 +1,96 @@
+"""Folds for cross-validation on pairs: points are dealt, so that no point is on both sides."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from .._pairs import PairLabels
+
+
+def deal(labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None) -> NDArray:
+    """Deal the points of labelled pairs to folds.
+
+    Points of a class are dealt one by one, so that each fold has its share of every class.
+    Points that are only marked pairwise stay together with those they are marked with, as far
+    as the folds remain even. A fold needs two points of a class for a similar pair: there
+    are no more folds than allow that for the largest class.
+
+    Parameters
+    ----------
+    labels : PairLabels
+        What is known of the pairs.
+    n_folds : int
+        Number of folds at most.
+    rng : RandomState, optional
+        Shuffles the points first.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        The fold of each point; -1 where it stands in no labelled pair.
+
+    Examples
+    --------
+    >>> deal(PairLabels.make(10, y=[0, 0, 0, 0, 1, 1, 1, 1, -1, -1]), 5)
+    array([ 0,  1,  0,  1,  0,  1,  0,  1, -1, -1])
+    """
+    order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))
+    groups = _marked_groups(labels, order)
+    sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=1)
+    n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups))))
+    fold = np.full(len(order), -1)
+    dealt = 0
+    for code in range(len(sizes)):
+        rows = order[labels.codes[order] == code]
+        fold[rows] = (dealt + np.arange(len(rows))) % n_folds
+        dealt += len(rows)
+
+    total = sum(map(len, groups))
+    filled = np.zeros(n_folds, dtype=int)
+    for group in sorted(groups, key=len, reverse=True):
+        parts = [group] if len(group) * n_folds <= total + n_folds else group[:, np.newaxis]
+        for part in parts:
+            emptiest = int(np.argmin(filled))
+            fold[part] = emptiest
+            filled[emptiest] += len(part)
+    return fold
+
+
+def _marked_groups(labels: PairLabels, order: NDArray) -> list[NDArray]:
+    """Points without a class that marked pairs join, directly or by way of others."""
+    pairs = labels.pairs[np.all(labels.codes[labels.pairs] < 0, axis=1)]
+    n = len(labels.codes)
+    i, j = pairs.T.astype(np.int32)  # older versions of scipy search no wider indices
+    joined = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
+    group = connected_components(joined, directed=False)[1]
+    marked = np.zeros(n, dtype=bool)
+    marked[labels.pairs] = True
+    rows = order[(marked & (labels.codes < 0))[order]]
+    return [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
+
+
+def restricted(labels: PairLabels, rows: NDArray) -> PairLabels | None:
+    """What is known of the pairs among some rows, in their order; None if nothing is.
+
+    Parameters
+    ----------
+    labels : PairLabels
+        What is known of all pairs.
+    rows : ndarray of int of shape (k,)
+        The rows.
+
+    Returns
+    -------
+    PairLabels or None
+    """
+    place = np.full(len(labels.codes), -1)
+    place[rows] = np.arange(len(rows))
+    pairs = place[labels.pairs]
+    both = np.all(pairs >= 0, axis=1)
+    codes = labels.codes[rows]
+    if np.sum(codes >= 0) < 2 and not both.any():
+        return None
+    return PairLabels.make(len(rows), codes, pairs[both], labels.similar[both])

@@ -1,0 +1,267 @@
+"""Nearest neighbours under a learned metric, in which unlabelled rows have no vote."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._pairs import as_labels, is_missing
+from .._validation import check_choice, check_number
+
+_NUMBERS = (int, float, np.number)
+# What the entries of X may be is for the learner to say.
+_SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
+
+
+class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Nearest-neighbour classifier under the metric of a learner.
+
+    The learner is fitted on all rows, those without a label too; the neighbours are sought
+    among the labelled rows alone, by :class:`sklearn.neighbors.KNeighborsClassifier` after
+    the learner's ``transform``.
+
+    Rows whose label is -1, NaN, None or pandas.NA are unlabelled. There is one exception:
+    labels that are all -1 or +1 are two classes.
+
+    Parameters
+    ----------
+    learner : estimator
+        Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one.
+        It is cloned, and given the classes as 0, 1, ... and -1 for the unlabelled rows.
+    n_neighbors : int, default=1
+        Number of neighbours that vote.
+    weights : {"uniform", "distance"}, default="uniform"
+        Whether they vote alike, or by the inverse of their distance.
+    n_jobs : int, optional
+        Number of threads of the search for neighbours.
+
+    Attributes
+    ----------
+    learner_ : estimator
+        The fitted learner.
+    neighbors_ : KNeighborsClassifier
+        The labelled rows, mapped by the learner.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, as they stand in y.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import SERAPH
+    >>> from seraph import MetricNeighborsClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> some = np.full(len(y), -1)
+    >>> some[::6] = y[::6]
+    >>> classifier = MetricNeighborsClassifier(SERAPH()).fit(X, some)
+    >>> classifier.predict(X[[1, 80, -2]])
+    array([0, 1, 2])
+    >>> bool(classifier.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        n_neighbors: int = 1,
+        weights: Literal["uniform", "distance"] = "uniform",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_labels: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the learner on all rows, and keep the labelled ones as neighbours.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All points, labelled or not.
+        y : array-like of shape (n_samples,)
+            Class labels; -1, NaN, None or pandas.NA where unknown.
+        pairs, pair_labels : array-like, optional
+            Marked pairs, for the learner.
+
+        Returns
+        -------
+        MetricNeighborsClassifier
+            The fitted classifier.
+        """
+        self._check_parameters()
+        if y is None:
+            raise ValueError(
+                "MetricNeighborsClassifier requires y to be passed, but the target y is None: "
+                "the neighbours of a point must have a class to vote for."
+            )
+        labels = as_labels(y)
+        check_consistent_length(X, labels)
+        known = _is_labeled(labels, minus_one_is_class=_are_signs(labels))
+        if self.n_neighbors > known.sum():
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} neighbours cannot be found: {known.sum()} "
+                f"row(s) of n_samples = {len(labels)} have a label (-1, NaN and None mean "
+                "unlabelled). Lower n_neighbors, or label more rows."
+            )
+        classes, codes = _classes(labels[known], y)
+        all_codes = np.full(len(labels), -1)
+        all_codes[known] = codes
+        marked = {"pairs": pairs, "pair_labels": pair_labels}
+        marked = {name: value for name, value in marked.items() if value is not None}
+        learner = clone(self.learner).fit(X, all_codes, **marked)
+        neighbors = KNeighborsClassifier(
+            n_neighbors=self.n_neighbors, weights=self.weights, n_jobs=self.n_jobs
+        ).fit(_mapped(learner, X)[known], codes)
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.learner_ = learner
+        self.neighbors_ = neighbors
+        self.classes_ = classes
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Class of each point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes, as they stand in `classes_`.
+        """
+        mapped = self._map(X)
+        return self.classes_[self.neighbors_.predict(mapped)]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Share of each class in the votes of the neighbours.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Shares, in the order of `classes_`.
+        """
+        mapped = self._map(X)
+        return self.neighbors_.predict_proba(mapped)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy on the labelled rows; rows without a label do not count.
+
+        So cross-validation works on data of which a part is labelled.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,)
+            Class labels; -1, NaN, None or pandas.NA where unknown.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Share of the labelled rows that are right.
+        """
+        predicted = self.predict(X)
+        labels = as_labels(y)
+        check_consistent_length(predicted, labels, sample_weight)
+        minus_one_is_class = bool(_is_minus_one(self.classes_).any())
+        known = _is_labeled(labels, minus_one_is_class=minus_one_is_class)
+        if not known.any():
+            raise ValueError(
+                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabelled): "
+                "there is nothing to score."
+            )
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(np.average(predicted[known] == labels[known], weights=weights))
+
+    def _map(self, X: ArrayLike) -> NDArray:
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        return _mapped(self.learner_, X)
+
+    def _check_parameters(self) -> None:
+        fits = hasattr(self.learner, "fit") and hasattr(self.learner, "transform")
+        if isinstance(self.learner, type) or not fits:
+            raise ValueError(
+                "learner must be an estimator with fit and transform, such as SERAPH(); got "
+                f"{self.learner!r}."
+            )
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_choice("weights", self.weights, ("uniform", "distance"))
+
+
+def _mapped(learner: Any, X: ArrayLike) -> NDArray:
+    """Points under the learner's map; a column of zeros for a metric of rank 0."""
+    mapped = np.asarray(learner.transform(X))
+    return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
+
+
+def _classes(known: NDArray, y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Classes of the `known` labels of `y`, and the number of the class of each."""
+    if known.dtype.kind == "O" and not isinstance(y, np.ndarray):
+        # A list, or a column of pandas: objects only because some labels are missing.
+        kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
+        if kinds == {float} or (kinds == {str} and isinstance(y, list | tuple)):
+            known = np.array(known.tolist())
+    try:
+        classes, codes = np.unique(known, return_inverse=True)
+    except TypeError:
+        types = ", ".join(sorted({type(label).__name__ for label in known}))
+        raise ValueError(
+            f"The labels in y are of several types ({types}), which have no order: make them "
+            "all numbers or all text."
+        ) from None
+    if classes.dtype.kind == "f" and np.isinf(classes).any():
+        raise ValueError("Input y contains infinity: no class has that for a name.")
+    check_classification_targets(known)
+    return classes, codes
+
+
+def _is_minus_one(labels: NDArray) -> NDArray:
+    if labels.dtype.kind in "if":
+        return labels == -1
+    return np.array([isinstance(label, _NUMBERS) and label == -1 for label in labels], dtype=bool)
+
+
+def _are_signs(labels: NDArray) -> bool:
+    """Whether the labels are -1 and +1, which people have for two classes, and no others."""
+    minus = _is_minus_one(labels)
+    others = labels[~minus & ~is_missing(labels)].tolist()
+    return bool(minus.any() and others) and all(
+        isinstance(label, _NUMBERS) and label == 1 for label in others
+    )
+
+
+def _is_labeled(labels: NDArray, *, minus_one_is_class: bool) -> NDArray:
+    known = ~is_missing(labels)
+    return known | _is_minus_one(labels) if minus_one_is_class else known

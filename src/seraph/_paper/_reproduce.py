@@ -1,0 +1,122 @@
+"""Everything ``seraph reproduce`` writes, into one folder; files appear whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._files import write_whole
+from ..datasets import load_task
+from ._experiment import Plan, Record, describe, run
+from ._figures import draw_sparsity, draw_times
+from ._protocol import draw
+from ._report import html_report
+from ._tables import Table, grid, table1, table2, to_csv, to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS = ("table1", "table2", "figure1", "figure2", "figure3")
+_CAPTIONS = {
+    "figure1": "Figure 1. Sparse and non-sparse posterior distributions",
+    "figure2": "Figure 2. Sparse and non-sparse projections",
+    "figure3": "Figure 3. Computation time",
+}
+
+
+def reproduce(
+    parts: Sequence[str],
+    plan: Plan,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    watch: Callable[[Record], None] = lambda record: None,
+) -> tuple[list[list[str]] | None, Table | None, list[Path]]:
+    """Make some of the tables and figures, and the report of them.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        From "table1", "table2", "figure1", "figure2", "figure3".
+    plan : Plan
+        Tasks, methods, samplings, seed and scaling.
+    folder : Path
+        Where everything goes. Records that are there already are not computed again.
+    jobs : int, default=1
+        Number of processes.
+    watch : callable
+        Called with each record as it comes.
+
+    Returns
+    -------
+    sizes : list of list of str or None
+        Rows of table 1.
+    table : dict or None
+        Table 2.
+    paths : list of Path
+        Files that were written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = table = None
+    figures: dict[str, Figure] = {}
+    files: dict[str, str | bytes] = {}
+    if "table1" in parts:
+        sizes = table1([load_task(name) for name in plan.tasks], pair_counts(plan))
+        files["table1.md"] = to_markdown(sizes)
+    records: list[Record] = []
+    if "table2" in parts or "figure3" in parts:
+        for record in run(plan, folder, jobs):
+            records.append(record)
+            watch(record)
+        records.sort(key=lambda r: (r.task, r.sampling, list(plan.methods).index(r.method)))
+    if "table2" in parts:
+        table = table2(records)
+        files["table2.csv"] = to_csv(table)
+        files["table2.md"] = to_markdown(grid(table, "{cell} ({paper}, {away})", bold="**{0}**"))
+        files["table2.tex"] = to_latex(table)
+        everything = {"about": describe(plan), "records": [asdict(r) for r in records]}
+        files["table2.json"] = json.dumps(everything, indent=1)
+    if "figure1" in parts:
+        figures["figure1"] = draw_sparsity("posterior")
+    if "figure2" in parts:
+        figures["figure2"] = draw_sparsity("projection")
+    if "figure3" in parts:
+        figures["figure3"] = draw_times(records)
+    files["report.html"] = html_report(
+        description=describe(plan),
+        sizes=sizes,
+        table=table,
+        figures={_CAPTIONS[name]: figure for name, figure in figures.items()},
+    )
+    paths = [write_whole(folder / name, content) for name, content in files.items()]
+    for name, figure in figures.items():
+        paths += [_save_whole(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+    return sizes, table, paths
+
+
+def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:
+    """Mean numbers of similar and dissimilar pairs in the samplings of each task."""
+    counts = {}
+    for name in plan.tasks:
+        task = load_task(name)
+        similar = []
+        for number in range(plan.samplings):
+            sampling = draw(task, plan.seed, number, plan.scaling)
+            sizes = np.bincount(sampling.y[sampling.labelled])
+            similar.append(float(np.sum(sizes * (sizes - 1) // 2)))
+        total = task.n_labels * (task.n_labels - 1) // 2
+        counts[name] = (float(np.mean(similar)), total - float(np.mean(similar)))
+    return counts
+
+
+def _save_whole(figure: Figure, path: Path) -> Path:
+    import io
+
+    out = io.BytesIO()
+    figure.savefig(out, format=path.suffix[1:], dpi=150)
+    return write_whole(path, out.getvalue())

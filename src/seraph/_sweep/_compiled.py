@@ -1,0 +1,211 @@
+"""The arithmetic of a tile, compiled: what `model` says of pairs, in one pass over the tile.
+
+The exponential is a polynomial and a shift of the exponent, plain arithmetic that every
+vector unit has, so that compilers turn the loops into vector code without a library.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from math import factorial
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+from ._formulas import FACTORS
+
+_logger = logging.getLogger("seraph")
+# Sums may be taken in any order; infinities and NaN keep their meaning.
+_MATH: Any = {"fastmath": {"contract", "reassoc", "nsz"}, "error_model": "numpy"}
+# So many seconds of compiling are worth a word.
+_PATIENCE = 0.7
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile on the first call; what was compiled is kept on disk, where there is a place."""
+    try:
+        return njit(cache=True, nogil=True, **_MATH)(function)
+    except RuntimeError:  # nowhere to keep it
+        return njit(nogil=True, **_MATH)(function)
+
+
+def _power_of_two_of_type(context: Any, k: Any) -> Any:
+    """``2^-k`` by the bits of the exponent, for an int32 (float32) or int64 (float64) k."""
+    narrow = k == types.int32
+    bias, shift = (127, 23) if narrow else (1023, 52)
+    result = types.float32 if narrow else types.float64
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        (exponent,) = arguments
+        word = exponent.type
+        biased = builder.sub(ir.Constant(word, bias), exponent)
+        bits = builder.shl(biased, ir.Constant(word, shift))
+        return builder.bitcast(bits, ir.FloatType() if narrow else ir.DoubleType())
+
+    return result(k), codegen
+
+
+_power_of_two: Any = intrinsic(_power_of_two_of_type)
+
+
+def _exp_minus(x: float) -> float:
+    """``exp(-x)`` for x >= 0: ``2^-k exp(r)`` with ``r = k ln 2 - x``, ``|r| <= ln(2) / 2``."""
+    raise NotImplementedError  # only inside compiled code
+
+
+def _coefficients(degree: int) -> list[float]:
+    """Those of the series of exp, the highest first."""
+    return [1.0 / factorial(k) for k in range(degree, -1, -1)]
+
+
+_A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = map(np.float32, _coefficients(7))
+_LOG2E_32, _HALF_32, _FAR_32 = np.float32(1.4426950408889634), np.float32(0.5), np.float32(87.0)
+# ln 2 in two parts; the first has few bits, so that its product with k is exact.
+_LN2_HIGH_32, _LN2_LOW_32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_B13, _B12, _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 = _coefficients(13)
+_LOG2E, _FAR = 1.4426950408889634, 708.0
+_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
+
+
+@overload(_exp_minus, jit_options=_MATH, inline="always")
+def _exp_minus_of_type(x: Any) -> Any:
+    if x == types.float32:
+
+        def single(x: Any) -> Any:
+            x = min(x, _FAR_32)
+            k = np.int32(x * _LOG2E_32 + _HALF_32)
+            f = np.float32(k)
+            r = (f * _LN2_HIGH_32 - x) + f * _LN2_LOW_32
+            p = ((_A7 * r + _A6) * r + _A5) * r + _A4
+            p = (((p * r + _A3) * r + _A2) * r + _A1) * r + _A0
+            return p * _power_of_two(k)
+
+        return single
+
+    def double(x: Any) -> Any:
+        x = min(x, _FAR)
+        k = np.int32(x * _LOG2E + 0.5)
+        f = np.float64(k)
+        r = (f * _LN2_HIGH - x) + f * _LN2_LOW
+        p = ((((_B13 * r + _B12) * r + _B11) * r + _B10) * r + _B9) * r + _B8
+        p = ((((p * r + _B7) * r + _B6) * r + _B5) * r + _B4) * r + _B3
+        p = ((p * r + _B2) * r + _B1) * r + _B0
+        return p * _power_of_two(np.int64(k))
+
+    return double
+
+
+@_compiled
+def _negative_entropy(t: Any, weight: Any, product: Any, limit: int) -> Any:
+    one = t.dtype.type(1)
+    value = 0.0
+    for start in range(0, t.shape[0], limit):
+        product[:] = one
+        for i in range(start, min(t.shape[0], start + limit)):
+            total = one - one
+            for j in range(t.shape[1]):
+                x = t[i, j]
+                e = _exp_minus(abs(x))
+                factor = one + e
+                product[j] *= factor
+                inverse = one / factor
+                share = e * inverse
+                total += abs(x) * share
+                weight[i, j] = share * inverse * x
+            value -= total
+        for j in range(t.shape[1]):
+            value -= np.log(np.float64(product[j]))
+    return value
+
+
+@_compiled
+def _cross_entropy(t: Any, q: Any, weight: Any, product: Any, limit: int) -> Any:
+    one = t.dtype.type(1)
+    zero = one - one
+    value = 0.0
+    for start in range(0, t.shape[0], limit):
+        product[:] = one
+        for i in range(start, min(t.shape[0], start + limit)):
+            total = zero
+            for j in range(t.shape[1]):
+                x = t[i, j]
+                e = _exp_minus(abs(x))
+                factor = one + e
+                product[j] *= factor
+                total += min(x, zero) - q[i, j] * x
+                weight[i, j] = (e if x > zero else one) / factor - q[i, j]
+            value += total
+        for j in range(t.shape[1]):
+            value -= np.log(np.float64(product[j]))
+    return value
+
+
+@_compiled
+def _e_step(t: Any, slope: Any, out: Any) -> None:
+    one = t.dtype.type(1)
+    for i in range(t.shape[0]):
+        for j in range(t.shape[1]):
+            x = slope * t[i, j]
+            e = _exp_minus(abs(x))
+            out[i, j] = (e if x > one - one else one) / (one + e)
+
+
+def negative_entropy(t: NDArray, scratch: Sequence[NDArray]) -> tuple[float, NDArray]:
+    """As in `model`; `t` is left as it is."""
+    weight, limit = scratch[1], FACTORS[t.dtype]
+    product = np.empty(t.shape[1], dtype=t.dtype)
+    return _patiently(_negative_entropy, t, weight, product, limit), weight
+
+
+def cross_entropy(
+    t: NDArray, q: NDArray | float, scratch: Sequence[NDArray]
+) -> tuple[float, NDArray]:
+    """As in `model`; `t` is left as it is."""
+    weight, limit = scratch[1], FACTORS[t.dtype]
+    if not isinstance(q, np.ndarray):
+        scratch[0][...] = q
+        q = scratch[0]
+    product = np.empty(t.shape[1], dtype=t.dtype)
+    return _patiently(_cross_entropy, t, q, weight, product, limit), weight
+
+
+def e_step(t: NDArray, mu: float, out: NDArray) -> NDArray:
+    """As in `model`."""
+    _patiently(_e_step, t, t.dtype.type(1.0 + mu), out)
+    return out
+
+
+@_compiled
+def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
+    for k in range(len(i)):
+        total = out.dtype.type(0)
+        for column in range(Z.shape[1]):
+            difference = Z[i[k], column] - Z[j[k], column]
+            total += difference * difference
+        out[k] = total
+
+
+def squared_distances(Z: NDArray, i: NDArray, j: NDArray) -> NDArray:
+    """Squared distances of listed pairs of rows of `Z`."""
+    out = np.empty(len(i), dtype=Z.dtype)
+    _patiently(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
+    return out
+
+
+def _patiently(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a compiled function, with a word to the user if that has to be made ready first."""
+    if getattr(function, "overloads", True):
+        return function(*arguments)
+    word = "compiling the sweep over the pairs, or loading it: only a first fit waits for this"
+    timer = threading.Timer(_PATIENCE, _logger.warning, [word])
+    timer.start()
+    try:
+        return function(*arguments)
+    finally:
+        timer.cancel()

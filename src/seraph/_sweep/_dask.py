@@ -1,0 +1,367 @@
+"""Sweeps on a cluster: the points stay on the workers in parts, and sums come back.
+
+A task sweeps the pairs of one part, or of two. What it is told is a factor ``P`` and a few
+numbers; what it returns is a value and a small matrix, and those are added up on the workers,
+in an order that does not depend on who computed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.optimization import cull
+from distributed import Client, LocalCluster, default_client
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from . import _chunks as chunks
+from . import _tasks
+from ._terms import ROUNDING, PairTerms, Variable
+
+# A part has at most so many rows, for a task of some tenths of a second, and bytes; ...
+_ROWS, _BYTES = _tasks.ROWS, 1 << 25
+# ... fewer rows, but no fewer than _SMALL, if there would not be _FEW parts to share; ...
+_FEW, _SMALL = 8, 1024
+# ... and more, if there would be so many parts: 33 thousand tasks are enough for a scheduler.
+_MANY = 256
+# The workers hold the points if they take up at most this share of their free memory. Points
+# that do not fit are swept in strips, whose rows take up at most this share of each worker's.
+_SHARE, _STRIP = 0.5, 0.25
+# Differences of pairs are held in shards of so many bytes.
+_SHARD = 1 << 27
+
+
+@contextmanager
+def cluster(n_jobs: int | None = None) -> Iterator[None]:
+    """Have a cluster: the user's where there is a Client, else one of threads for the time.
+
+    Threads will do, and copy nothing, since tiles leave the interpreter to others.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Number of threads of a cluster of our own. None is all cores.
+    """
+    if _client() is not None:
+        yield
+        return
+    threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    with (
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=threads,
+            processes=False,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+        ) as local,
+        Client(local),
+    ):
+        yield
+
+
+class DaskSweep:
+    """Sums over the pairs of `X`, in parts that the workers of a cluster hold and sweep.
+
+    Runs on the current ``distributed.Client``, or else on dask's own threads. The workers hold
+    the points from the first sweep on, if there is room for them. A dask array for which there
+    is none is read anew in each sweep, a strip of its pairs at a time.
+
+    Parameters
+    ----------
+    X : ndarray or dask array of shape (n, m), float32 or float64
+        Points, ordered as `PairTerms` wants them. Tiles are computed in their precision and
+        summed in double precision.
+
+    Attributes
+    ----------
+    n_sweeps : int
+        How often the pairs were swept.
+    """
+
+    name = "dask"
+    device: str | None = None
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.rounding = ROUNDING[X.dtype.name]
+        self.n_sweeps = 0
+        self._parts: _Parts | None = None
+        self._listed: _Shards | None = None
+        self._drawn: _Shards | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points."""
+        return self.X.shape[1]
+
+    def __call__(self, P: NDArray, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
+        """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
+
+        Parameters and returns are those of `NumpySweep`.
+        """
+        self.n_sweeps += 1
+        parts = self._parts
+        if parts is None or parts.codes is not terms.codes:
+            parts = self._parts = _Parts(self.X, terms.codes)
+            self._listed = self._drawn = None
+        bare = PairTerms(np.empty(0, dtype=np.intp), eta=terms.eta, mu=terms.mu, q=terms.q)
+        weight = None if terms.sample is None else terms.sample.weight
+        question = _tasks.Question(P, bare, wrt, weight)
+        # Of no point at all: a sum of the right shape.
+        found = [question.sums(np.empty((0, self.n_features)), bare)]
+
+        everything = terms.mu > 0.0 and terms.sample is None
+        parts.hold(others=everything)
+        job = _Job(question)
+        parts.add_tiles(job, parts.labeled_tiles())
+        if len(terms.pairs):
+            if self._listed is None or not self._listed.are_of(terms.pairs, terms.similar):
+                self._listed = _Shards(parts, terms.pairs, terms.similar)
+            self._listed.add_pairs(job)
+        if terms.mu > 0.0 and terms.sample is not None:
+            if self._drawn is None or not self._drawn.are_of(terms.sample.pairs):
+                self._drawn = _Shards(parts, terms.sample.pairs)
+            self._drawn.add_pairs(job)
+        if everything:
+            for tiles in parts.strips():
+                if not parts.fits:
+                    found += job.run()
+                    job = _Job(question)
+                parts.add_tiles(job, tiles)
+        found += job.run()
+        return _tasks.total(found)
+
+
+class _Job:
+    """Tasks that answer one question, and the sum of their answers."""
+
+    def __init__(self, question: _tasks.Question) -> None:
+        self.question = chunks.unique("seraph-factor")
+        self.graph: chunks.Graph = {self.question: question}
+        self.keys: list[Any] = []
+        self.token = chunks.unique("")
+
+    def add(self, name: str, function: Callable[..., _tasks.Sums], *arguments: Any) -> None:
+        key = (name + self.token, len(self.keys))
+        self.graph[key] = (function, self.question, *arguments)
+        self.keys.append(key)
+
+    def run(self) -> list[_tasks.Sums]:
+        if not self.keys:
+            return []
+        root = chunks.tree(self.graph, self.keys, _tasks.total, "seraph-sum" + self.token)
+        return [chunks.compute(self.graph, root)]
+
+
+class _Parts:
+    """The points in parts: those of the labelled rows, and those of the rest."""
+
+    def __init__(self, X: Any, codes: NDArray) -> None:
+        self.X, self.codes = X, codes
+        (n, m), k = X.shape, len(codes)
+        rows = min(_ROWS, max(_SMALL, -(-n // _FEW)), max(1, _BYTES // (m * X.dtype.itemsize)))
+        rows = max(rows, -(-n // _MANY))
+        ends = np.cumsum(X.chunks[0]) if chunks.is_chunked(X) else [n]
+        self.labeled_lengths = _cut([k], rows)
+        self.other_lengths = _cut(np.diff(np.maximum(ends, k), prepend=k).tolist(), rows)
+        self.n_labeled = len(self.labeled_lengths)
+        self.edges = np.cumsum([0, *self.labeled_lengths, *self.other_lengths])
+        free = _free_memory()
+        # An array that is not in chunks would have to be sent anew each time.
+        self.fits = not chunks.is_chunked(X) or X[k:].nbytes <= _SHARE * sum(free)
+        self.strip = np.inf if self.fits else _STRIP * min(free)
+        self._held: set[str] = set()
+
+    @cached_property
+    def labeled(self) -> Any:
+        """Labelled points."""
+        return self._array(slice(0, len(self.codes)), self.labeled_lengths)
+
+    @cached_property
+    def labels(self) -> Any:
+        """Their codes."""
+        return _from_array(self.codes, self.labeled_lengths)
+
+    @cached_property
+    def others(self) -> Any:
+        """All other points."""
+        return self._array(slice(len(self.codes), None), self.other_lengths)
+
+    def hold(self, *, others: bool) -> None:
+        """Have the workers hold the labelled points, and the others if there is room."""
+        wanted = {"labeled", "labels"} if self.n_labeled else set()
+        if others and self.other_lengths and self.fits:
+            wanted.add("others")
+        new = sorted(wanted - self._held)
+        if new:
+            # At once, so that what they have in common is read once.
+            arrays = chunks.persist(*(getattr(self, name) for name in new))
+            self.__dict__.update(zip(new, arrays, strict=True))
+            self._held.update(new)
+
+    @cached_property
+    def _tasks_of_others(self) -> chunks.Graph:
+        return chunks.tasks(self.others)[0]
+
+    def _array(self, rows: slice, lengths: Sequence[int]) -> Any:
+        X = self.X[rows]
+        if chunks.is_chunked(X):
+            array = X.rechunk((tuple(lengths), (X.shape[1],)))
+        else:
+            array = _from_array(X, lengths)
+        return chunks.each(array, "seraph-points", np.ascontiguousarray)
+
+    def array_of(self, part: int) -> Any:
+        """The array that the part stands in."""
+        return self.labeled if part < self.n_labeled else self.others
+
+    def key(self, part: int) -> Any:
+        """Key of the points of a part."""
+        if part < self.n_labeled:
+            return self.labeled.name, part, 0
+        return self.others.name, part - self.n_labeled, 0
+
+    def _codes_key(self, part: int) -> Any:
+        return (self.labels.name, part) if part < self.n_labeled else None
+
+    def add_tiles(self, job: _Job, tiles: list[tuple[int, int]]) -> None:
+        """Add tasks that sweep the pairs of some pairs of parts."""
+        for a, b in tiles:
+            arguments = [self.key(a), self._codes_key(a)]
+            if b != a:
+                arguments += [self.key(b), self._codes_key(b)]
+            job.add("seraph-tile", _tasks.tile, *arguments)
+        needed = {part for tile in tiles for part in tile}
+        if any(part < self.n_labeled for part in needed):
+            job.graph.update(self.labeled.dask)
+            job.graph.update(self.labels.dask)
+        others = [self.key(part) for part in needed if part >= self.n_labeled]
+        if others and self.fits:
+            job.graph.update(self.others.dask)
+        elif others:
+            job.graph.update(cull(self._tasks_of_others, others)[0])
+
+    def labeled_tiles(self) -> list[tuple[int, int]]:
+        """Pairs of parts whose rows are all labelled."""
+        k = self.n_labeled
+        return [(a, b) for a in range(k) for b in range(a, k)]
+
+    def strips(self) -> Iterator[list[tuple[int, int]]]:
+        """All other pairs of parts, a strip of rows at a time."""
+        k, n = self.n_labeled, len(self.edges) - 1
+        size = np.diff(self.edges) * self.X.dtype.itemsize * self.X.shape[1]
+        start = 0
+        while start < n:
+            stop = start + 1
+            while stop < n and size[start : stop + 1].sum() <= self.strip:
+                stop += 1
+            # A part is read for all the rows of the strip at once, and given up after that.
+            yield [(a, b) for b in range(max(start, k), n) for a in range(start, min(stop, b + 1))]
+            start = stop
+
+
+class _Shards:
+    """Differences of pairs of points, held by the workers.
+
+    Pairs are ordered by the parts of their rows. A shard has first rows of one part, and second
+    rows of any.
+    """
+
+    def __init__(self, parts: _Parts, pairs: NDArray, similar: NDArray | None = None) -> None:
+        self.pairs, self.known = pairs, similar
+        of = np.searchsorted(parts.edges, pairs, side="right") - 1
+        order = np.lexsort([of[:, 1], of[:, 0]])
+        of, rows = of[order], (pairs - parts.edges[of])[order].astype(np.int32)
+        n_features, dtype = parts.X.shape[1], parts.X.dtype
+        limit = max(1, _SHARD // (dtype.itemsize * n_features))
+        name, taken = chunks.unique("seraph-differences"), chunks.unique("seraph-rows")
+        graph: chunks.Graph = {}
+        lengths: list[int] = []
+        for run in _runs(of[:, 0]):
+            for start in range(run.start, run.stop, limit):
+                stop, shard = min(start + limit, run.stop), len(lengths)
+                # Rows travel, not parts.
+                sides = [(0, slice(start, stop))]
+                sides += [(1, second) for second in _runs(of[start:stop, 1], start)]
+                for number, (side, some) in enumerate(sides):
+                    part = parts.key(of[some.start, side])
+                    graph[taken, shard, number] = (np.take, part, rows[some, side], 0)
+                left, *right = ((taken, shard, number) for number in range(len(sides)))
+                graph[name, shard, 0] = (_tasks.differences, left, right)
+                lengths.append(stop - start)
+        arrays = [parts.array_of(part) for part in (of.min(), of.max())]
+        shape = (tuple(length + 1 for length in lengths), (n_features,))
+        (self.array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, dtype))
+        self.similar = None
+        if similar is not None:
+            (self.similar,) = chunks.persist(_from_array(similar[order], lengths))
+
+    def are_of(self, pairs: NDArray, similar: NDArray | None = None) -> bool:
+        """Whether these are the differences of some pairs."""
+        return self.pairs is pairs and self.known is similar
+
+    def add_pairs(self, job: _Job) -> None:
+        """Add tasks that sum over the pairs: listed ones where it is known what is similar."""
+        job.graph.update(self.array.dask)
+        if self.similar is not None:
+            job.graph.update(self.similar.dask)
+        for shard in range(self.array.numblocks[0]):
+            D = (self.array.name, shard, 0)
+            if self.similar is None:
+                job.add("seraph-pairs", _tasks.drawn, D)
+            else:
+                job.add("seraph-pairs", _tasks.listed, D, (self.similar.name, shard))
+
+
+def _cut(lengths: Sequence[int], rows: int) -> list[int]:
+    """Lengths of parts: small chunks are joined, large ones cut, to at most so many rows."""
+    parts, waiting = [], 0
+    for length in lengths:
+        if waiting + length > rows:
+            parts += _even(waiting, rows)
+            waiting = 0
+        waiting += length
+    return parts + _even(waiting, rows)
+
+
+def _even(length: int, rows: int) -> list[int]:
+    n_parts = -(-length // rows)
+    return np.diff(np.linspace(0, length, n_parts + 1).astype(int)).tolist()
+
+
+def _runs(numbers: NDArray, offset: int = 0) -> list[slice]:
+    """Where the same number stands in a row."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1)) + offset
+    return [slice(*edge) for edge in pairwise([*starts.tolist(), len(numbers) + offset])]
+
+
+def _from_array(array: NDArray, lengths: Sequence[int]) -> Any:
+    """An array in the graph, in chunks of some lengths."""
+    shape = (tuple(lengths), *((n,) for n in array.shape[1:]))
+    return da.from_array(array, chunks=shape, name=False)
+
+
+def _client() -> Client | None:
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+def _free_memory() -> list[float]:
+    """Bytes that each worker may still hold; without a limit, or a worker yet, any number."""
+    client = _client()
+    return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
+
+
+def _free_memory_of(dask_scheduler: Any) -> list[float]:
+    return [
+        max(0.0, worker.memory_limit - worker.memory.process) if worker.memory_limit else np.inf
+        for worker in dask_scheduler.workers.values()
+    ]

@@ -1,5 +1,0 @@
-"""``python -m seraph.cli``."""
-
-from . import main
-
-main()
