@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import event, given
-from strategies import (
+
+from seraph import SERAPH
+from tests.helpers.strategies import (
     DISORDERS,
     FLAWS,
     WRONG_LABELS,
@@ -14,9 +16,7 @@ from strategies import (
     sound_cases,
     spoiled,
 )
-from trial import attempt, check_metric
-
-from seraph import SERAPH
+from tests.helpers.trial import attempt, check_metric
 
 WRONG = [
     (part, flaw)

@@ -9,10 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
-from strategies import DISGUISES, ORDERS, ROW_FORMS, SIGN_FORMS, examples, seeds, sound_cases
-from trial import attempt
 
 from seraph import SERAPH
+from tests.helpers.strategies import (
+    DISGUISES,
+    ORDERS,
+    ROW_FORMS,
+    SIGN_FORMS,
+    examples,
+    seeds,
+    sound_cases,
+)
+from tests.helpers.trial import attempt
 
 SETTINGS = st.sampled_from(
     [

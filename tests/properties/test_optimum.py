@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import entropy, log_likelihood
 from scipy.spatial.distance import pdist, squareform
-from strategies import examples, seeds, sound_cases
-from trial import attempt
 
 from seraph import SERAPH, seraph_path
+from tests.helpers.oracle import entropy, log_likelihood
+from tests.helpers.strategies import examples, seeds, sound_cases
+from tests.helpers.trial import attempt
 
 # Those for which the objective is (7), or (6).
 DIRECT = st.sampled_from(

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
-from strategies import cases, examples, seeds, some_of, sound_cases, weights
-from trial import attempt, check_distances, check_metric
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, seraph_path
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
+from tests.helpers.strategies import cases, examples, seeds, some_of, sound_cases, weights
+from tests.helpers.trial import attempt, check_distances, check_metric
 
 STEPS = {"max_iter": st.sampled_from([1, 5, 50]), "tol": st.sampled_from([0, 1e-6, 0.1])}
 COMPONENTS = st.sampled_from([None, 1, 3, 20])

@@ -7,7 +7,6 @@ from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
-from oracle import labelled_pairs, objective
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, seraph_path
@@ -15,6 +14,7 @@ from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
 from seraph._sweep import NumpySweep
+from tests.helpers.oracle import labelled_pairs, objective
 
 
 def rank_of(X, y, **parameters):

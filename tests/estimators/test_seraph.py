@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from oracle import labelled_pairs, objective
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -22,6 +21,7 @@ from seraph import SERAPH
 from seraph._paper._protocol import draw
 from seraph._sweep import NumpySweep
 from seraph.datasets import load_task
+from tests.helpers.oracle import labelled_pairs, objective
 
 SETTINGS = [{}, {"algorithm": "em"}, {"solver": "spg"}, {"mu": 0.0}]
 

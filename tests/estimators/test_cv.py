@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from oracle import log_likelihood
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -17,6 +16,7 @@ from seraph._engine._graph import neighbor_graph
 from seraph._estimators._cv import _choice
 from seraph._estimators._folds import deal, restricted
 from seraph._pairs import PairLabels
+from tests.helpers.oracle import log_likelihood
 
 
 @pytest.fixture(scope="module")

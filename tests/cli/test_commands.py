@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command import assert_refused, seraph
 from sklearn.datasets import load_wine
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
@@ -21,6 +20,7 @@ import seraph as package
 from seraph import SERAPH, MetricNeighborsClassifier, load, save
 from seraph._cli import _fit, _inspect, _neighbors, _query, _transform
 from seraph.classic import Euclidean
+from tests.helpers.command import assert_refused, seraph
 
 CULTIVARS = np.array(["barolo", "grignolino", "barbera"])
 FEATURES = ["alcohol", "ash", "hue", "proline", "flavanoids"]

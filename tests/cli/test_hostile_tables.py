@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command import assert_refused, seraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seraph import load
+from tests.helpers.command import assert_refused, seraph
 
 N = 14
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from pictures import Figure, some_axes
 from scipy.spatial.distance import pdist
 
 from seraph import SERAPH, EmbeddingDisplay
 from seraph.classic import Euclidean
+from tests.helpers.pictures import Figure, some_axes
 
 
 def drawn_points(panel):

@@ -35,7 +35,7 @@ from sklearn.preprocessing import (
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic, persist
 
-KEPT = sorted((Path(__file__).parent / "data").glob("models-*/*.skops"))
+KEPT = sorted((Path(__file__).parents[1] / "data").glob("models-*/*.skops"))
 
 LEARNERS = [
     SERAPH(),

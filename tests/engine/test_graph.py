@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from oracle import labelled_pairs, numeric_gradient, objective
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 from scipy.spatial.distance import pdist
@@ -14,6 +13,7 @@ from seraph import SERAPH, KernelSERAPH
 from seraph._engine._graph import neighbor_graph, roughness
 from seraph._engine._objective import Objective
 from seraph._sweep import NumpySweep, PairTerms
+from tests.helpers.oracle import labelled_pairs, numeric_gradient, objective
 
 
 def edges(graph):

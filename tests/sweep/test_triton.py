@@ -7,7 +7,7 @@ from pathlib import Path
 
 def test_kernels_agree_with_numpy_in_the_interpreter():
     """The interpreter is chosen when triton is imported, hence in a process of its own."""
-    script = Path(__file__).with_name("interpreted_kernel.py")
+    script = Path(__file__).parents[1] / "helpers" / "interpreted_kernel.py"
     run = subprocess.run(
         [sys.executable, "-W", "ignore", script],
         env={**os.environ, "TRITON_INTERPRET": "1"},

@@ -25,7 +25,7 @@ from seraph.datasets import (
     make_projection_sparsity,
 )
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / "seraph" / "datasets"
 
 # Points of each class, by their names.

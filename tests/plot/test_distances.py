@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pictures import some_axes
 from sklearn.metrics import pairwise_distances
 
 from seraph import SERAPH, DistanceDisplay
+from tests.helpers.pictures import some_axes
 
 
 def test_the_matrices_are_the_distances_with_the_points_in_order_of_class(wine):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pictures import some_axes
 
 from seraph import SERAPH, ConvergenceDisplay
 from seraph.classic import LDM
+from tests.helpers.pictures import some_axes
 
 
 @pytest.mark.parametrize("solver", ["low-rank", "spg"])

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from oracle import labelled_pairs, numeric_gradient
 from scipy.linalg import expm
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist
@@ -17,6 +16,7 @@ from seraph import SERAPH
 from seraph._engine._objective import FullModel, Objective
 from seraph._solvers import Result, over_scale
 from seraph._sweep import NumpySweep, PairTerms
+from tests.helpers.oracle import labelled_pairs, numeric_gradient
 
 STRICT = {"tol": 1e-6, "max_iter": 5000}
 

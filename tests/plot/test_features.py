@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pictures import some_axes
 
 from seraph import SERAPH, EmbeddingDisplay, FeatureImportanceDisplay
 from seraph.classic import NCA, Euclidean
+from tests.helpers.pictures import some_axes
 
 
 def test_the_importance_is_how_far_a_value_from_elsewhere_moves_a_point(wine):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pictures import some_axes
 
 from seraph import SERAPH, SpectrumDisplay
 from seraph.classic import ITML, NCA
+from tests.helpers.pictures import some_axes
 
 
 @pytest.mark.parametrize("learner", [SERAPH(), ITML(), NCA(n_components=3)], ids=str)

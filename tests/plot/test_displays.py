@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from pictures import Figure, plt, some_axes
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
@@ -17,6 +16,7 @@ from seraph import SERAPH, SERAPHCV, KernelSERAPH, plot
 from seraph._pairs import as_labels, is_missing
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 from seraph.plot._labels import class_codes
+from tests.helpers.pictures import Figure, plt, some_axes
 
 ONE_PANEL = (plot.PosteriorDisplay, plot.SpectrumDisplay)
 TWO_PANELS = (

@@ -1,9 +1,9 @@
 """RegularizationPathDisplay."""
 
 import numpy as np
-from pictures import some_axes
 
 from seraph import RegularizationPathDisplay, seraph_path
+from tests.helpers.pictures import some_axes
 
 DATA = {
     "lams": [8.0, 4.0, 2.0, 1.0],

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from oracle import entropy, log_likelihood
 from scipy.optimize import minimize_scalar
 
 from seraph._sweep import _formulas as model
+from tests.helpers.oracle import entropy, log_likelihood
 
 T = np.array([[-900.0, -30.0, -3.0, -0.5, -1e-9], [0.0, 1e-3, 0.7, 12.0, 1e4]])
 TERMS = {

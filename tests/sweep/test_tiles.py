@@ -3,7 +3,6 @@ from functools import partial
 import numpy as np
 import pytest
 from distributed import Client
-from oracle import labelled_pairs, numeric_gradient, objective
 from scipy.special import expit
 
 from seraph._sweep import (
@@ -17,6 +16,7 @@ from seraph._sweep import (
 )
 from seraph._sweep import _formulas as model
 from seraph._sweep._torch import TorchSweep
+from tests.helpers.oracle import labelled_pairs, numeric_gradient, objective
 
 ETA, MU = 1.3, 0.4
 

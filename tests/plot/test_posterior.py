@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from pictures import some_axes
 from scipy.stats import ks_2samp
 
 from seraph import SERAPH, PosteriorDisplay
 from seraph.plot._posterior import _draw
+from tests.helpers.pictures import some_axes
 
 
 def test_every_pair_is_asked_about_once_and_stands_with_its_kind(wine):
