@@ -7,7 +7,7 @@ plans fits of 10^7 and 10^9 points by them.
 import platform
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dask
 import dask.array as da
@@ -18,9 +18,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchmarks.core import blobs
 from seraph import SERAPH
 from seraph import _solvers as solvers
+from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
-from seraph._sweep import NumbaSweep, PairTerms, one_blas_thread
+from seraph._sweep import NumbaSweep, PairTerms, PointsInMemory, one_blas_thread
 from seraph._sweep._chunks import ChunkedPoints, compute, persist, tree, unique
 from seraph._sweep._dask import DaskSweep, cluster
 from seraph._sweep._tasks import Question, drawn, tile, total
@@ -108,17 +109,13 @@ class Counted:
 def fit(n, kind):
     """CPU and wall seconds of SERAPH's default fit, the counts of its sweeps, its objective."""
     X, y = blobs(n)
-    problem = Problem.make(
-        X.astype(np.float32),
-        PairLabels.make(n, y),
-        lambda points: Counted(points, kind),
-        eta=1.0,
-        mu="auto",
-    )
+    points = PointsInMemory(X.astype(np.float32))
+    problem = Problem.make(points, PairLabels.make(n, y), Settings(backend="numpy"))
+    problem = replace(problem, sweep=Counted(problem.sweep.X, kind))
     start = problem.first_factor(None, narrow=True, eta=1.0)
     wall, used = time.perf_counter(), time.process_time()
     found = solvers.low_rank(
-        problem.objective("auto"), start, max_iter=200, tol=1e-3, callback=lambda step: None
+        problem.objective("auto"), start, max_iter=200, tol=1e-3, callback=lambda step, P: None
     )
     wall, used = time.perf_counter() - wall, time.process_time() - used
     return used, wall, problem.sweep.counts, found.value

@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.core import blobs, timed
 from seraph import SERAPH
-from seraph._engine._sampling import draw_pairs
+from seraph._engine._sampling import sample_pairs
 from seraph._paper._protocol import draw
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 from seraph.datasets import load_task
@@ -204,7 +204,7 @@ def cost_of_a_pair(n=8000, m=64, r=20, budget=400_000):
     print(f"\nNanoseconds a pair, n = {n:,}, m = {m}, r = {r}, {budget:,} pairs drawn\n")
     print(f"{'backend':>8}{'':>9}{'swept':>8}{'drawn':>8}{'ratio':>8}")
     X, P = blobs(n, m=m)[0], np.eye(r, m)
-    drawn = draw_pairs(n, 0, np.empty((0, 2), dtype=int), budget, np.random.RandomState(0))
+    drawn = sample_pairs(n, 0, np.empty((0, 2), dtype=int), budget, np.random.RandomState(0))
     terms = PairTerms(np.empty(0, dtype=int), mu=0.01)
     some = replace(terms, sample=Sample(drawn, 1.0))
     for backend in (NumpySweep, NumbaSweep):

@@ -11,13 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._sweep._chunks import as_array, each, header, is_chunked
-
-_FLOATS = (np.float64, np.float32)
+from ._sweep import FLOATS, header, in_memory, is_chunked, is_tensor, map_rows
 
 
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
+    """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
     A subclass implements ``fit`` and ends it with ``_learned``.
     """
@@ -25,16 +23,14 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     components_: NDArray
 
     def _check_points(self, X: ArrayLike) -> NDArray:
-        """Points to learn from, as an array; nothing is written to the learner yet."""
-        points: Any = X
-        if is_tensor(points):
-            points = points.detach().cpu().numpy()
+        """Check the points to learn from, and return them as an array."""
+        points = in_memory(X)
         return check_array(
-            points, dtype=_FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+            points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
         )
 
     def _learned(self, X: ArrayLike, components: NDArray, **attributes: Any) -> Self:
-        """Write what was learned from `X`, all of it and only now.
+        """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
         The rows of `components` get a definite sign: their largest entry is positive.
         """
@@ -42,7 +38,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             peak = np.argmax(np.abs(components), axis=1)
             signs = np.sign(components[np.arange(len(components)), peak])
             components = components * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]
-        # n_features_in_, feature_names_in_
+        # Sets n_features_in_ and feature_names_in_.
         validate_data(self, header(X), skip_check_array=True)
         self.__dict__.update(components_=components, **attributes)
         return self
@@ -52,7 +48,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self.components_.shape[0]
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Map points to where the learned distance is the Euclidean one.
+        """Map points to a space where the learned distance is the Euclidean one.
 
         Parameters
         ----------
@@ -62,28 +58,27 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_samples, rank)
-            The mapped points; a tensor on the same device, if X is one; for a dask collection
-            a dask array, not computed yet.
+            The mapped points. A tensor gives a tensor on the same device; a dask collection
+            gives a dask array that is not computed yet.
         """
         check_is_fitted(self)
         if is_tensor(X):
             return self._transform_tensor(X)
         if is_chunked(X):
             validate_data(self, header(X), reset=False, skip_check_array=True)
-            learned_map, rank = _Map(self.components_), len(self.components_)
-            return each(as_array(X), "seraph-transform", learned_map, width=rank)
-        points: NDArray = validate_data(self, X, dtype=_FLOATS, reset=False)
+            return map_rows(X, _Map(self.components_), width=len(self.components_))
+        points: NDArray = validate_data(self, X, dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
     def _transform_tensor(self, X: Any) -> Any:
-        """The same where the points are, for a tensor of torch."""
+        """Map a tensor on its own device."""
         validate_data(self, X, reset=False, skip_check_array=True)
         points = X if X.is_floating_point() else X.double()
         components = points.new_tensor(self.components_.tolist())
         return points @ components.reshape(self.components_.shape).T
 
     def pair_distance(self, pairs: ArrayLike) -> NDArray:
-        """Distance between the two points of each pair.
+        """Compute the learned distance between the two points of each pair.
 
         Parameters
         ----------
@@ -98,7 +93,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return np.sqrt(self._squared_distances(pairs))
 
     def pair_score(self, pairs: ArrayLike) -> NDArray:
-        """Score of each pair, the higher the more alike: the negative distance.
+        """Score how alike the points of each pair are: the negative distance.
 
         Parameters
         ----------
@@ -108,15 +103,15 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_pairs,)
-            Negative learned distances.
+            Negative learned distances; higher means more alike.
         """
         return -self.pair_distance(pairs)
 
     def get_metric(self) -> MahalanobisMetric:
-        """Learned distance as a function of two points, for scikit-learn's ``metric=``.
+        """Return the learned distance as a function of two points, for ``metric=``.
 
-        It can be pickled, and stays as it is when the learner is fitted again. Mapping the
-        points with ``transform`` and using the Euclidean distance gives the same, faster.
+        It can be pickled, and it does not change when the learner is fitted again. Mapping the
+        points with ``transform`` and using the Euclidean distance gives the same and is faster.
 
         Returns
         -------
@@ -127,7 +122,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return MahalanobisMetric(self.components_.copy())
 
     def get_mahalanobis_matrix(self) -> NDArray:
-        """Matrix ``A`` of the learned distance, ``d(x, x')^2 = (x - x')' A (x - x')``.
+        """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
         Returns
         -------
@@ -141,31 +136,35 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         points: NDArray = check_array(
             pairs,
-            dtype=_FLOATS,
+            dtype=FLOATS,
             allow_nd=True,
             ensure_2d=False,
             ensure_min_samples=0,
             estimator=self,
             input_name="pairs",
         )
-        m = self.components_.shape[1]
+        m = self.n_features_in_
         if points.ndim != 3 or points.shape[1:] != (2, m):
             raise ValueError(
                 f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
-                "For an array of row numbers of a table X, pass X[row_numbers]."
+                "If you have row numbers of a table X, pass X[row_numbers]."
             )
-        difference = (points[:, 0] - points[:, 1]) @ self.components_.T.astype(points.dtype)
+        difference = self._mapped_differences(points)
         return np.einsum("kr,kr->k", difference, difference)
+
+    def _mapped_differences(self, pairs: NDArray) -> NDArray:
+        """Map the difference of the two points of each pair."""
+        return (pairs[:, 0] - pairs[:, 1]) @ self.components_.T.astype(pairs.dtype)
 
 
 @dataclass(frozen=True)
 class _Map:
-    """The learned map as a function of a chunk of points."""
+    """The learned map as a function of a chunk of points, for dask."""
 
     components: NDArray
 
     def __call__(self, chunk: ArrayLike) -> NDArray:
-        points: NDArray = check_array(chunk, dtype=_FLOATS, ensure_min_samples=0, input_name="X")
+        points: NDArray = check_array(chunk, dtype=FLOATS, ensure_min_samples=0, input_name="X")
         return points @ self.components.T.astype(points.dtype, copy=False)
 
 
@@ -181,6 +180,7 @@ class MahalanobisMetric:
     Examples
     --------
     >>> import numpy as np
+    >>> from seraph import MahalanobisMetric
     >>> MahalanobisMetric(np.array([[2.0, 0.0]]))([0.0, 0.0], [1.0, 5.0])
     2.0
     """
@@ -188,11 +188,6 @@ class MahalanobisMetric:
     components: NDArray
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
-        """Distance between `u` and `v`."""
+        """Compute the distance between `u` and `v`."""
         difference = np.asarray(u) - np.asarray(v)
         return float(np.linalg.norm(self.components @ difference))
-
-
-def is_tensor(X: Any) -> bool:
-    """Whether `X` is a tensor of torch, which need not be installed."""
-    return type(X).__module__.partition(".")[0] == "torch"

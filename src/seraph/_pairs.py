@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from ._sweep._chunks import is_chunked
+from ._sweep import in_memory
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,7 @@ def as_labels(y: ArrayLike) -> NDArray:
     >>> as_labels(["a", -1, None])
     array(['a', -1, None], dtype=object)
     """
-    if is_chunked(y):
-        y = y.compute()  # type: ignore[union-attr]
+    y = in_memory(y)
     labels: NDArray = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
     return labels if labels.dtype.kind in "biufmMUSO" else labels.astype(object)
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -11,7 +12,6 @@ from dataclasses import replace
 import dask.array as da
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -20,7 +20,14 @@ from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._engine import _checkpoint as checkpoint
 from seraph._engine._checkpoint import Journal, fingerprint
 from seraph._pairs import PairLabels
-from seraph._sweep import NumpySweep, PairTerms, Posterior, Sample
+from seraph._sweep import (
+    ChunkedPoints,
+    NumpySweep,
+    PairTerms,
+    PointsInMemory,
+    Posterior,
+    Sample,
+)
 
 SETTINGS = [
     {},
@@ -229,7 +236,7 @@ from seraph._engine import _checkpoint as checkpoint
 
 path, result, way = sys.argv[1:]
 warnings.simplefilter("ignore")  # six M-steps are not enough
-checkpoint.EVERY = checkpoint._PAUSE = 0.0 if way.startswith("die") else 0.1
+checkpoint.EVERY = 0.0 if way.startswith("die") else 0.1
 X, y = load_digits(return_X_y=True)
 X, y = X[:300] / 16.0, np.where(np.arange(300) < 40, y[:300], -1)
 computed = 0
@@ -243,19 +250,18 @@ def counted(self, key, compute):
     return sums(self, key, counted_compute)
 
 checkpoint.Journal.sums = counted
-n_moved = 0
-replace = os.replace
-
-def die_with_a_half_written_file(source, target):
-    global n_moved
-    n_moved += 1
-    if n_moved == 40:
-        os.truncate(source, os.path.getsize(source) // 2)
-        os.kill(os.getpid(), signal.SIGKILL)
-    replace(source, target)
-
 if way == "die writing":
-    os.replace = die_with_a_half_written_file
+    commit, n_commits = checkpoint.Journal.commit, 0
+
+    def die_in_a_commit(self):
+        global n_commits
+        n_commits += 1
+        if n_commits == 40:  # in the middle of what SQLite does for a commit
+            die = lambda: os.kill(os.getpid(), signal.SIGKILL)
+            self._connection.set_progress_handler(die, 1)
+        commit(self)
+
+    checkpoint.Journal.commit = die_in_a_commit
 
 def tell(state):
     print(state.iteration, flush=True)
@@ -332,23 +338,28 @@ def test_the_file_stays_where_a_warning_is_an_error(wine, file):
 
 def test_the_file_is_written_no_more_often_than_it_should(wine, tmp_path, monkeypatch):
     X, y, _ = wine
-    written = []
-    write_whole = checkpoint.write_whole
-    monkeypatch.setattr(
-        checkpoint, "write_whole", lambda *args: written.append(0) or write_whole(*args)
-    )
+    commits = []
+    commit = Journal.commit
+    monkeypatch.setattr(Journal, "commit", lambda self: commits.append(0) or commit(self))
     SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
-    assert len(written) == 1  # at the start, to find out whether it can be
-    with pytest.raises(Interruption):
-        SERAPH(checkpoint=tmp_path / "fit.ckpt", callback=interrupt_at(5)).fit(X, y)
-    assert len(written) == 3  # at the start and at the end
+    assert len(commits) == 0  # it took less than EVERY seconds
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    monkeypatch.setattr(checkpoint, "_PAUSE", 1e9)
     SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
-    assert len(written) == 4  # it takes so long that it is not done twice
-    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
-    SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
-    assert len(written) > 14  # after every sweep
+    assert len(commits) > 10  # after every sweep
+
+
+def test_a_commit_writes_what_is_new_and_not_the_whole_file(file):
+    journal = Journal(file, {})
+    for number in range(200):
+        journal.sums(f"{number}", lambda: (1.0, np.ones((50, 50))))
+    journal.commit()
+    before = file.stat().st_size
+    journal.sums("one more", lambda: (1.0, np.ones((50, 50))))
+    journal.commit()
+    assert before > 200 * 50 * 50 * 8
+    assert file.stat().st_size - before < 3 * 50 * 50 * 8
+    journal.close(remove=True)
+    assert not file.exists()
 
 
 @pytest.mark.parametrize(
@@ -399,16 +410,16 @@ def test_marked_pairs_and_the_metric_to_start_from_are_part_of_a_fit(wine, file)
 @pytest.mark.parametrize(
     ("learner", "what"),
     [
-        (SERAPH(unlabeled_pairs=500), "unlabelled pairs"),
+        (SERAPH(unlabeled_pairs=500), "unlabeled pairs"),
         (KernelSERAPH(n_landmarks=40, random_state=None), "landmarks"),
         (SERAPHCV(SERAPH(), random_state=np.random.RandomState(0)), "folds"),
     ],
-    ids=["unlabelled pairs", "landmarks", "folds"],
+    ids=["unlabeled pairs", "landmarks", "folds"],
 )
 def test_a_draw_that_would_not_be_repeated_is_refused_at_the_start(wine, file, learner, what):
     X, y, _ = wine
     name = "learner__checkpoint" if isinstance(learner, SERAPHCV) else "checkpoint"
-    with pytest.raises(ValueError, match=f"draws the same {what} again: set random_state to a"):
+    with pytest.raises(ValueError, match=f"chooses the same {what} again: set random_state to a"):
         clone(learner).set_params(**{name: file}).fit(X, y)
     assert not file.exists()
 
@@ -423,20 +434,59 @@ def test_a_file_that_was_cut_short_is_refused(wine, file, kept):
         SERAPH(checkpoint=file).fit(X, y)
 
 
-def test_a_file_that_was_changed_is_refused(wine, file):
+def test_a_file_that_was_changed_is_refused_or_makes_no_difference(wine, file):
     X, y, _ = wine
     begun(SERAPH(), file, X, y)
-    content = bytearray(file.read_bytes())
-    content[-100] ^= 1
-    file.write_bytes(content)
+    content = file.read_bytes()
+    plain = SERAPH().fit(X, y)
+    refused = 0
+    for place in np.random.default_rng(0).integers(72, len(content), size=40).tolist():
+        changed = bytearray(content)
+        changed[place] ^= 1
+        file.write_bytes(changed)
+        try:
+            assert_same_fit(plain, SERAPH(checkpoint=file).fit(X, y))
+        except ValueError as error:
+            refused += 1
+            assert str(file) in str(error)  # noqa: PT017
+    assert refused > 5  # the rest fell on unused bytes
+
+
+def test_a_forged_sum_of_another_size_is_refused(wine, file):
+    X, y, _ = wine
+    begun(SERAPH(), file, X, y)
+    with sqlite3.connect(file) as connection:
+        key, value, gradient, *form, _ = connection.execute("SELECT * FROM sums").fetchone()
+        row = key, value, gradient[:-8], *form
+        statement = "UPDATE sums SET gradient = ?, seal = ? WHERE key = ?"
+        connection.execute(statement, (row[2], checkpoint._seal(*row), key))
+    connection.close()
     with pytest.raises(ValueError, match="damaged"):
         SERAPH(checkpoint=file).fit(X, y)
+
+
+@pytest.mark.parametrize("path", ["/dev/full", "/dev/zero"])
+def test_a_device_is_refused_unread(wine, path):
+    X, y, _ = wine
+    with pytest.raises(ValueError, match="is a device"):
+        SERAPH(checkpoint=path).fit(X, y)
+
+
+def test_the_database_of_another_program_is_left_alone(wine, file):
+    X, y, _ = wine
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE letters (text TEXT)")
+    connection.close()
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="is not a checkpoint"):
+        SERAPH(checkpoint=file).fit(X, y)
+    assert file.read_bytes() == before
 
 
 def test_the_file_of_another_program_is_left_alone(wine, file):
     X, y, _ = wine
     file.write_text("My thesis")
-    with pytest.raises(ValueError, match="is no checkpoint"):
+    with pytest.raises(ValueError, match="is not a checkpoint"):
         SERAPH(checkpoint=file).fit(X, y)
     assert file.read_text() == "My thesis"
 
@@ -444,7 +494,6 @@ def test_the_file_of_another_program_is_left_alone(wine, file):
 def test_a_fit_outlives_the_place_of_its_checkpoint(wine, tmp_path, monkeypatch):
     X, y, _ = wine
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
     place = tmp_path / "scratch"
     place.mkdir()
 
@@ -506,11 +555,12 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         (P, replace(terms, sample=Sample(pairs, 4.0)), "factor"),
         (P, replace(terms, sample=Sample(pairs + 1, 4.0)), "factor"),
     ]
-    fit = fingerprint({}, X, PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1]))
+    points = PointsInMemory(X)
+    fit = fingerprint({}, points, PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1]))
     for _ in range(2):
         backend = NumpySweep(X)
         journal = Journal(file, fit)
-        recorded = journal.recorded(backend, X, terms)
+        recorded = journal.recorded(backend, points.digest(), terms)
         assert recorded.n_features == X.shape[1]
         for question in [*questions, *questions]:
             value, gradient = recorded(*question)
@@ -521,21 +571,23 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
             gradient += 1.0  # whoever asks may write to what is given
         assert recorded.n_sweeps == 2 * len(questions)
         assert backend.n_sweeps in (len(questions), 0)
-        journal.save()
+        journal.close(remove=False)
     assert backend.n_sweeps == 0
     other = NumpySweep(X[::-1])
-    Journal(file, fit).recorded(other, X[::-1], terms)(*questions[0])
+    backwards = PointsInMemory(X[::-1]).digest()
+    Journal(file, fit).recorded(other, backwards, terms)(*questions[0])
     assert other.n_sweeps == 1
 
 
 def test_the_order_of_a_gradient_in_memory_is_kept(file):
-    journal = Journal(file, {})
     by_columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     for number, gradient in enumerate([by_columns, by_columns.T, np.array(3.0)]):
-        key = bytes([number]) * 20
-        journal.sums(key, lambda gradient=gradient: (1.5, gradient))
-        journal.save()
-        value, again = Journal(file, {}).sums(key, lambda: pytest.fail("it is known"))
+        journal = Journal(file, {})
+        journal.sums(f"{number}", lambda gradient=gradient: (1.5, gradient))
+        journal.close(remove=False)
+        journal = Journal(file, {})
+        value, again = journal.sums(f"{number}", lambda: pytest.fail("it is known"))
+        journal.close(remove=False)
         assert value == 1.5
         np.testing.assert_array_equal(again, gradient, strict=True)
         assert again.flags.c_contiguous == gradient.flags.c_contiguous
@@ -543,10 +595,10 @@ def test_the_order_of_a_gradient_in_memory_is_kept(file):
 
 def test_of_a_complete_fit_in_a_search_the_score_alone_is_kept(file):
     journal = Journal(file, {})
-    key, rows = bytes(20), np.arange(5)
+    key, rows = "key", np.arange(5)
     journal.sums(key, lambda: (1.0, np.ones((2, 2))))
     journal.finish(rows, (0.5, 1.0), 0.1 + 0.2)
-    journal.save()
+    journal.close(remove=False)
     journal = Journal(file, {})
     assert journal.score(rows, (0.5, 1.0)) == 0.1 + 0.2
     assert journal.score(rows, (1.0, 1.0)) is None
@@ -562,14 +614,13 @@ def test_data_are_told_apart_wherever_they_are(wine):
         return fingerprint({}, points, labels)["X"]
 
     kinds = {
-        "numpy": lambda X: X,
-        "columns first": np.asfortranarray,
-        "torch": torch.from_numpy,
-        "dask": lambda X: da.from_array(X, chunks=(20, -1)),
+        "numpy": PointsInMemory,
+        "columns first": lambda X: PointsInMemory(np.asfortranarray(X)),
+        "dask": lambda X: ChunkedPoints.read(da.from_array(X, chunks=(20, -1))),
     }
     for kind, made in kinds.items():
         assert told(made(X)) == told(made(X.copy())), kind
         assert told(made(X)) != told(made(X + 1e-12)), kind
         assert told(made(X)) != told(made(X.astype(np.float32))), kind
-    assert told(X) == told(kinds["columns first"](X))
-    assert told(X) != told(X.reshape(-1, 1))
+    assert told(PointsInMemory(X)) == told(kinds["columns first"](X))
+    assert told(PointsInMemory(X)) != told(PointsInMemory(X.reshape(-1, 1)))

@@ -13,8 +13,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from seraph import SERAPH, SERAPHCV
 from seraph._engine._graph import neighbor_graph
+from seraph._estimators import _cv
 from seraph._estimators._cv import _choice
-from seraph._estimators._folds import deal, restricted
+from seraph._estimators._folds import assign_folds, restricted
 from seraph._pairs import PairLabels
 from tests.helpers.oracle import log_likelihood
 
@@ -47,7 +48,7 @@ def test_classes_are_spread_over_the_folds_and_unlabelled_points_are_in_none():
     codes = np.r_[np.repeat([0, 1, 2], [20, 15, 11]), np.full(30, -1)]
     y = np.random.default_rng(0).permutation(codes)
     for rng in (None, np.random.RandomState(0)):
-        fold = deal(PairLabels.make(len(y), y), 5, rng)
+        fold = assign_folds(PairLabels.make(len(y), y), 5, rng)
         assert set(fold) == {-1, 0, 1, 2, 3, 4}
         np.testing.assert_array_equal(fold < 0, y < 0)
         for code in range(3):
@@ -57,14 +58,14 @@ def test_classes_are_spread_over_the_folds_and_unlabelled_points_are_in_none():
 
 
 def test_small_classes_mean_fewer_folds_so_that_similar_pairs_are_held_out():
-    fold = deal(PairLabels.make(9, [0, 0, 0, 0, 1, 1, 1, -1, -1]), 5)
+    fold = assign_folds(PairLabels.make(9, [0, 0, 0, 0, 1, 1, 1, -1, -1]), 5)
     assert fold.max() == 1
     assert np.sum((fold == 0)[:4]) == 2
 
 
 def test_marked_points_stay_with_those_they_are_marked_with():
     pairs = np.arange(40).reshape(-1, 2)
-    fold = deal(PairLabels.make(50, pairs=pairs, pair_labels=np.ones(20)), 5)
+    fold = assign_folds(PairLabels.make(50, pairs=pairs, pair_labels=np.ones(20)), 5)
     assert np.all(fold[pairs[:, 0]] == fold[pairs[:, 1]])
     np.testing.assert_array_equal(np.bincount(fold[:40]), np.full(5, 8))
     assert np.all(fold[40:] == -1)
@@ -72,7 +73,7 @@ def test_marked_points_stay_with_those_they_are_marked_with():
 
 def test_a_chain_of_marked_pairs_is_broken_to_keep_the_folds_even():
     pairs = np.c_[np.arange(29), np.arange(1, 30)]
-    fold = deal(PairLabels.make(30, pairs=pairs, pair_labels=np.ones(29)), 3)
+    fold = assign_folds(PairLabels.make(30, pairs=pairs, pair_labels=np.ones(29)), 3)
     assert np.ptp(np.bincount(fold)) <= 1
 
 
@@ -95,7 +96,7 @@ def test_restriction_keeps_the_pairs_within_and_no_others(rng):
 def test_scores_are_the_mean_log_likelihood_of_pairs_within_the_fold(some_wine):
     X, y_partial, _ = some_wine
     learner = SERAPHCV(lam_factors=[0.5, 2.0], cv=3).fit(X, y_partial)
-    fold = deal(PairLabels.make(len(X), y_partial), 3)
+    fold = assign_folds(PairLabels.make(len(X), y_partial), 3)
     for number in range(3):
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         auto = SERAPH().fit(X[outside], y_partial[outside])
@@ -117,15 +118,15 @@ def test_scores_are_the_mean_log_likelihood_of_pairs_within_the_fold(some_wine):
 def test_held_out_points_are_not_seen_at_all(some_wine, monkeypatch):
     X, y_partial, _ = some_wine
     seen = []
-    real = SERAPH._learn
+    real = _cv.learn
 
-    def watched(self, points, *others):
-        seen.append({row.tobytes() for row in points})
-        return real(self, points, *others)
+    def watched(points, *others, **more):
+        seen.append({row.tobytes() for row in points.array})
+        return real(points, *others, **more)
 
-    monkeypatch.setattr(SERAPH, "_learn", watched)
+    monkeypatch.setattr(_cv, "learn", watched)
     SERAPHCV(lam_factors=[1.0, 2.0], cv=3).fit(X, y_partial)
-    fold = deal(PairLabels.make(len(X), y_partial), 3)
+    fold = assign_folds(PairLabels.make(len(X), y_partial), 3)
     *folds, refit = seen
     assert len(refit) == len(X)
     assert len(folds) == 6
@@ -136,7 +137,7 @@ def test_held_out_points_are_not_seen_at_all(some_wine, monkeypatch):
 def test_the_full_model_is_scored_with_its_own_kappa(some_wine):
     X, y_partial, _ = some_wine
     learner = SERAPHCV(SERAPH(gamma=10.0), lam_factors=[1.0], cv=2).fit(X, y_partial)
-    fold = deal(PairLabels.make(len(X), y_partial), 2)
+    fold = assign_folds(PairLabels.make(len(X), y_partial), 2)
     inside, outside = np.flatnonzero(fold == 0), np.flatnonzero(fold != 0)
     fit = SERAPH(gamma=10.0).fit(X[outside], y_partial[outside])
     i, j = np.triu_indices(len(inside), k=1)
@@ -210,7 +211,7 @@ def test_held_out_likelihood_is_no_worse_than_with_automatic_weights():
 def test_too_few_labels_are_told_and_the_automatic_weights_stay(some_wine):
     X, y_partial, _ = some_wine
     few = np.where(np.arange(len(X)) < 6, y_partial, -1)
-    with pytest.warns(UserWarning, match=r"Too few labels to choose lam.*Label more points"):
+    with pytest.warns(UserWarning, match=r"too few labels to choose lam.*Label more points"):
         learner = SERAPHCV().fit(X, few)
     np.testing.assert_allclose(
         learner.components_, SERAPH().fit(X, few).components_, rtol=1e-6, atol=1e-9

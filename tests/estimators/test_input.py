@@ -88,7 +88,7 @@ def test_all_different_warns_of_a_divergence():
 
 
 def test_a_large_lam_gives_rank_zero_and_says_so():
-    with pytest.warns(UserWarning, match="rank 0.*lower lam"):
+    with pytest.warns(UserWarning, match="rank 0.*Lower lam"):
         learner = SERAPH(lam=1e4).fit(X, Y)
     assert learner.components_.shape == (0, 3)
     assert learner.converged_
@@ -115,7 +115,7 @@ def test_em_that_stops_early_warns():
 
 
 def test_features_of_very_different_scales_are_worth_a_word():
-    with pytest.warns(UserWarning, match=r"between .* and .*Scale the features"):
+    with pytest.warns(UserWarning, match=r"range from .* to .*Scale the features"):
         SERAPH().fit(X * [1.0, 1.0, 1e4], Y)
 
 
@@ -149,7 +149,7 @@ def test_two_points_are_enough(similar):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         learner = SERAPH().fit(X[:2], pairs=[[0, 1]], pair_labels=[similar])
-    assert any("labelled pairs are" in str(w.message) for w in caught)
+    assert any("labeled pairs are" in str(w.message) for w in caught)
     proba = learner.pair_proba(X[None, :2])[0]
     assert (proba > 0.5) == similar
 

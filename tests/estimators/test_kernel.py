@@ -282,12 +282,12 @@ def test_a_failed_fit_leaves_the_learner_as_it_was(wine):
 
 def test_what_deserves_a_warning_gets_it(wine):
     X, y_partial, _ = wine
-    with pytest.warns(UserWarning, match="rank 0.*lower lam"):
+    with pytest.warns(UserWarning, match="rank 0.*Lower lam"):
         KernelSERAPH(lam=1e4).fit(X, y_partial)
     with pytest.warns(ConvergenceWarning, match="has not converged"):
         KernelSERAPH(max_iter=1, tol=1e-9).fit(X, y_partial)
     with (
-        pytest.warns(UserWarning, match="labelled pairs are similar"),
+        pytest.warns(UserWarning, match="labeled pairs are similar"),
         pytest.warns(match="rank 0"),
     ):
         KernelSERAPH().fit(X, np.where(y_partial >= 0, 0, -1))

@@ -10,10 +10,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, seraph_path
+from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
-from seraph._sweep import NumpySweep
+from seraph._sweep import PointsInMemory
 from tests.helpers.oracle import labelled_pairs, objective
 
 
@@ -131,13 +132,18 @@ def test_pairs_float32_capped_ranks_and_graphs(wine):
 # What it costs
 
 
+def posed(X, y, mu):
+    settings = Settings(mu=mu, backend="numpy")
+    return Problem.make(PointsInMemory(X), PairLabels.make(len(X), y), settings)
+
+
 @pytest.mark.parametrize("mu", [0.0, "auto"])
 @pytest.mark.parametrize("data", ["wine", "digits"])
 def test_the_path_takes_three_times_fewer_sweeps_than_cold_starts(request, data, mu):
     X, y_partial, _ = request.getfixturevalue(data)
     path = seraph_path(X, y_partial, mu=mu)
     assert len(path.lams) == 100
-    problem = Problem.make(X, PairLabels.make(len(X), y_partial), NumpySweep, eta=1.0, mu=mu)
+    problem = posed(X, y_partial, mu)
     sample = 5  # every fifth weight stands for five
     for lam in path.lams[sample // 2 :: sample]:
         found = low_rank(
@@ -153,8 +159,7 @@ def test_the_path_takes_three_times_fewer_sweeps_than_cold_starts(request, data,
 
 def test_a_follower_meets_its_tolerance_through_changes_of_rank(digits):
     X, y_partial, _ = digits
-    labels = PairLabels.make(len(X), y_partial)
-    problem = Problem.make(X, labels, NumpySweep, eta=1.0, mu=0.0)
+    problem = posed(X, y_partial, mu=0.0)
     follow = Follower(max_iter=500, tol=1e-6)
     start, ranks = np.zeros((0, 64)), []
     for lam in np.geomspace(700, 5, 25):
@@ -234,7 +239,7 @@ def test_stopping_early_warns_once(wine):
 
 
 @pytest.mark.parametrize("n", [3, 4])
-@pytest.mark.filterwarnings("ignore:All .* labelled pairs are dissimilar")
+@pytest.mark.filterwarnings("ignore:All .* labeled pairs are dissimilar")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_path_ends_where_no_step_helps_for_rounding(rng, n):
     path = seraph_path(rng.normal(size=(n, 2)), np.arange(n), n_lams=5, eta=1e12, mu=0.0)

@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import seraph._estimators._seraph
 from seraph import SERAPH
+from seraph._engine import _problem
 from seraph._paper._protocol import draw
 from seraph._sweep import NumpySweep
 from seraph.datasets import load_task
@@ -180,9 +180,7 @@ def test_thread_count_does_not_matter(digits):
 def test_tile_size_does_not_matter(wine, monkeypatch):
     X, y_partial, _ = wine
     one = SERAPH().fit(X, y_partial)
-    monkeypatch.setattr(
-        seraph._estimators._seraph, "make_sweep", lambda X, **_: NumpySweep(X, tile=9)
-    )
+    monkeypatch.setattr(_problem, "make_sweep", lambda X, **_: NumpySweep(X, tile=9))
     assert_same_metric(one, SERAPH().fit(X, y_partial))
 
 

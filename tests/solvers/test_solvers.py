@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
-from seraph._engine._coordinates import Space
 from seraph._engine._objective import Objective
 from seraph._solvers import (
     compress,
@@ -13,7 +12,7 @@ from seraph._solvers import (
     projected_gradient,
     spg,
 )
-from seraph._sweep import NumpySweep, PairTerms
+from seraph._sweep import NumpySweep, PairTerms, PointsInMemory
 
 SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
 
@@ -27,13 +26,13 @@ def make(data, mu=0.0, lam=2.0):
     n_known = np.sum(y_partial >= 0)
     known = np.argsort(y_partial[:n_known], kind="stable")
     rows = np.concatenate([known, np.arange(n_known, len(X))])
-    space = Space.make(X[rows])
+    coordinates = PointsInMemory(X[rows]).coordinates()
     terms = PairTerms(y_partial[known], mu=mu)
-    return Objective(NumpySweep(space.points), terms, lam, scale=lam), space
+    return Objective(NumpySweep(coordinates.array), terms, lam, scale=lam), coordinates
 
 
-def first(space, rank=None):
-    return space.first_factor(1.0, rank or space.points.shape[1])
+def first(coordinates, rank=None):
+    return coordinates.start(1.0, rank or coordinates.array.shape[1])
 
 
 def run(name, objective, P, max_iter=2000, tol=1e-7):
@@ -73,7 +72,7 @@ def test_the_certificate_is_violated_away_from_the_optimum_and_bounds_what_is_mi
     best = run("low-rank", objective, first(space), tol=1e-9)
     trace = np.vdot(best.P, best.P)
     others = [0.0 * best.P, 0.5 * best.P, 2.0 * best.P, best.P[:1], first(space)]
-    others += [rng.normal(size=(3, space.points.shape[1])) for _ in range(5)]
+    others += [rng.normal(size=(3, space.array.shape[1])) for _ in range(5)]
     for P in others:
         value, gradient = objective.by_metric(P)
         gap = optimality_gap(P, gradient, objective.scale)
@@ -127,7 +126,7 @@ def test_low_rank_widens_or_narrows_to_the_rank_of_the_optimum(digits, start):
 def test_the_zero_metric_can_be_left(wine, name):
     objective, space = make(wine)
     best = run("spg", objective, first(space), tol=1e-6)
-    found = run(name, objective, np.zeros((0, space.points.shape[1])), tol=1e-6)
+    found = run(name, objective, np.zeros((0, space.array.shape[1])), tol=1e-6)
     assert found.value == pytest.approx(best.value, rel=1e-6)
 
 

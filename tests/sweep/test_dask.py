@@ -16,10 +16,10 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph._engine._coordinates import Space
 from seraph._sweep import (
     NumpySweep,
     PairTerms,
+    PointsInMemory,
     Posterior,
     Sample,
     _choose,
@@ -464,20 +464,20 @@ def test_drawn_pairs_are_gathered_once(client, small_parts, data):
 def test_the_coordinates_are_those_of_numpy(rng, scale, rescale):
     X = scale * (rng.normal(size=(40, 4)) * [1, 2, 3, 4] + 5.0)
     X[:7] = 0.0
-    space = Space.make(X, rescale=rescale)
+    whole = PointsInMemory(X).coordinates(rescale=rescale)
     points = ChunkedPoints.read(da.from_array(X, chunks=((5, 1, 30, 4), 3)))
-    chunked = Space.make(points, rescale=rescale)
-    assert chunked.unit == pytest.approx(space.unit, rel=1e-13)
+    chunked = points.coordinates(rescale=rescale)
+    assert chunked.unit == pytest.approx(whole.unit, rel=1e-13)
     assert chunked.n_features == 4
-    np.testing.assert_allclose(chunked.points.compute(), space.points, rtol=1e-12, atol=1e-13)
-    assert chunked.top_variance == pytest.approx(space.top_variance, rel=1e-12)
+    np.testing.assert_allclose(chunked.array.compute(), whole.array, rtol=1e-12, atol=1e-13)
+    assert chunked.top_variance() == pytest.approx(whole.top_variance(), rel=1e-12)
     for rank in (2, 4):
-        first, other = space.first_factor(1.5, rank), chunked.first_factor(1.5, rank)
+        first, other = whole.start(1.5, rank), chunked.start(1.5, rank)
         np.testing.assert_allclose(other.T @ other, first.T @ first, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(points.std() / scale, (X / scale).std(axis=0), rtol=1e-12)
     rows = np.array([31, 3, 0])
     np.testing.assert_allclose(
-        chunked.points_with_first(rows).compute(), space.points_with_first(rows), atol=1e-13
+        chunked.with_first(rows).compute(), whole.with_first(rows), atol=1e-13
     )
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
-from seraph._sweep import NumpySweep
+from seraph._sweep import PointsInMemory
 
 MARKED = {"pairs": [[0, 70], [71, 72], [75, 3]], "pair_labels": [1, -1, -1]}
 LEARNERS = [
@@ -35,8 +36,8 @@ def problem(data, budget, seed=0, mu="auto"):
     X, y_partial, _ = data
     order = np.random.default_rng(1).permutation(len(X))
     labels = PairLabels.make(len(X), y_partial[order], **MARKED)
-    rng = np.random.RandomState(seed)
-    made = Problem.make(X[order], labels, NumpySweep, eta=1.0, mu=mu, budget=budget, rng=rng)
+    settings = Settings(mu=mu, unlabeled_pairs=budget, backend="numpy", random_state=seed)
+    made = Problem.make(PointsInMemory(X[order]), labels, settings)
     return made, labels
 
 

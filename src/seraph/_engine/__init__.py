@@ -1,5 +1,43 @@
-"""From checked points and labels to a learned metric."""
+"""From what the user passed to a learned metric; every estimator of the model goes through here.
 
+::
+
+    X, y, pairs --> _input ----> Points, PairLabels, Settings
+                      |
+                   _learn -----> Problem --> Objective over a sweep --> solver --> Fit
+                                 (coordinates, order of rows, weights)
+
+`learn` solves for one weight of the trace, `follow_path` for many. Both pose the same
+`Problem` and return `Fit` objects; estimators copy these into their attributes.
+"""
+
+from ._advice import warn_of_early_stop, warn_of_scales
 from ._callback import FitState
+from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, opened
+from ._graph import check_graph
+from ._input import read_array, read_labels, read_points
+from ._learn import Fit, learn, mean_log_likelihood, running
+from ._path import FitsAlongPath, follow_path
+from ._settings import Settings
 
-__all__ = ["FitState"]
+__all__ = [
+    "Fit",
+    "FitState",
+    "FitsAlongPath",
+    "Journal",
+    "Settings",
+    "check_checkpoint",
+    "check_graph",
+    "check_repeatable",
+    "fingerprint",
+    "follow_path",
+    "learn",
+    "mean_log_likelihood",
+    "opened",
+    "read_array",
+    "read_labels",
+    "read_points",
+    "running",
+    "warn_of_early_stop",
+    "warn_of_scales",
+]

@@ -1,11 +1,10 @@
-"""What a user's callback is shown after each iteration, and how it ends a fit."""
+"""What a user's callback sees after each iteration, and how it ends a fit."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,34 @@ from .. import _solvers as solvers
 
 @dataclass(frozen=True)
 class FitState:
-    """Where a fit stands after an iteration; a ``callback`` is called with it.
+    """The state of a fit after an iteration, passed to the ``callback``.
 
     Parameters
     ----------
     iteration : int
-        Number of the iteration, from 1 on, over all M-steps and all scales of the full model.
+        Number of the iteration, from 1 on, counted over all M-steps and all scales of the
+        full model.
     objective : float
-        Objective there, as in ``history_``.
+        Value of the objective, as in ``history_``.
     gap : float or None
-        How far the solver thinks it is from the maximum, in the units of ``optimality_gap_``.
-        None for "projected-gradient", which does not ask.
+        The solver's estimate of the distance to the maximum, in the units of
+        ``optimality_gap_``. None for "projected-gradient", which has no estimate.
     elapsed : float
-        Seconds since the solver set out.
+        Seconds since the solver started.
     components : ndarray of shape (rank, n_features)
-        A factor P of the metric ``P'P`` there. Its rows need not be orthogonal yet, as those
-        of ``components_`` are.
+        A factor P of the current metric ``P'P``. Unlike those of ``components_``, its rows
+        need not be orthogonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import SERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> y = np.where(np.arange(30) < 9, X[:, 0] > 0, -1)
+    >>> states = []
+    >>> learner = SERAPH(callback=states.append).fit(X, y)
+    >>> states[0].iteration, len(states) == learner.n_iter_
+    (1, True)
     """
 
     iteration: int
@@ -45,23 +56,15 @@ class FitState:
         return len(self.components)
 
 
-def check_callback(callback: Any) -> None:
-    """Refuse a parameter `callback` that cannot be called."""
-    if callback is not None and not callable(callback):
-        raise ValueError(
-            f"callback must be a function of one argument, or None; got {callback!r}."
-        )
-
-
 class Stopped(Exception):
     """The callback has ended the fit.
 
     Parameters
     ----------
     result : Result
-        Where that was.
+        Where the solver was.
     s : float
-        At which scale.
+        At which scale of the full model.
     """
 
     def __init__(self, result: solvers.Result, s: float) -> None:
@@ -76,11 +79,11 @@ class Watch:
     Parameters
     ----------
     callback : callable or None
-        Whom to call.
+        The user's callback.
     to_features : callable
-        From a factor on the solvers' coordinates to one on the user's features.
+        Turns a factor on the solvers' coordinates into one on the user's features.
     scale : float
-        Size that gradients are measured against, at the scale 1 of the full model.
+        The objective's `scale` at the scale ``s = 1`` of the full model.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Watch:
         self.started = time.perf_counter()
 
     def __call__(self, objective: solvers.Objective, step: solvers.Step, P: NDArray) -> None:
-        """Show an iteration with the objective it was for and the factor it has reached."""
+        """Report an iteration on an `objective` that has reached the factor `P`."""
         if self.callback is None:
             return
         self.steps.append(step)
@@ -111,7 +114,7 @@ class Watch:
         try:
             self.callback(state)
         except StopIteration:
-            # As another exception, since scipy's solvers take that one for their own.
+            # Raised on as another exception, because scipy's solvers catch StopIteration.
             P = solvers.compress(P)
             value, gradient = objective.by_metric(P)
             gap = solvers.optimality_gap(P, gradient, objective.scale)

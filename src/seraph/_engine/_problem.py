@@ -1,48 +1,48 @@
-"""Data, labels and weights made one: the objective (7), in the coordinates that suit it."""
+"""Points, labels and settings turned into the objective (7), in coordinates that suit it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from .._pairs import PairLabels
-from .._sweep import PairTerms, Sample, Sweep
-from .._sweep._chunks import ChunkedPoints
-from ._coordinates import Space
+from .._sweep import Coordinates, PairTerms, Points, PointsInMemory, Sample, Sweep, make_sweep
+from ._checkpoint import Journal, check_repeatable
 from ._graph import check_graph, neighbor_graph, roughness
 from ._objective import Objective
-from ._sampling import draw_pairs
+from ._sampling import sample_pairs
+from ._settings import Settings
 
-# Rows of the first factor of the low-rank solver; it widens or narrows it from there.
+# Rows of the first factor of the low-rank solver, which widens or narrows it from there.
 _FIRST_RANK = 20
-# Noise of the labelled gradient that the trace has to outweigh, in units of its own scale.
+# Noise of the labeled gradient that the trace has to outweigh, in units of its own scale.
 _NOISE = 0.08
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be maximised for some points and labels, up to the weight of the trace.
+    """What to maximize for some points and labels, except for the weight of the trace.
 
     Parameters
     ----------
-    space : Space
+    coordinates : Coordinates
         The solvers' coordinates.
     sweep : Sweep
-        The points, and how their pairs are summed.
+        Sums over the pairs of the points.
     terms : PairTerms
-        The term of each pair; its ``mu`` is the weight that "auto" stands for, if so asked.
+        The term of each pair.
     noise : float
-        What ``lam="auto"`` stands for, in the solvers' units: the size of the noise in the sum
-        over the labelled pairs.
+        What ``lam="auto"`` stands for in the solvers' units: the size of the noise in the sum
+        over the labeled pairs.
     roughness : ndarray of shape (d, d) or None
-        The matrix of the manifold extension, on the solvers' coordinates.
+        Matrix of the manifold extension, in the solvers' coordinates.
     """
 
-    space: Space
+    coordinates: Coordinates
     sweep: Sweep
     terms: PairTerms
     noise: float
@@ -51,128 +51,133 @@ class Problem:
     @classmethod
     def make(
         cls,
-        points: NDArray | ChunkedPoints,
+        points: Points,
         labels: PairLabels,
-        backend: Callable[[Any], Sweep],
-        *,
-        eta: float,
-        mu: float | Literal["auto"],
-        manifold: float = 0.0,
-        n_neighbors: int = 10,
+        settings: Settings,
         graph: Any = None,
-        rescale: bool = True,
-        budget: int | None = None,
-        rng: np.random.RandomState | None = None,
+        journal: Journal | None = None,
     ) -> Problem:
         """Choose coordinates, order the rows, and find the weights.
 
         Parameters
         ----------
-        points : ndarray or ChunkedPoints of shape (n, m)
-            Points.
+        points : Points
+            The points.
         labels : PairLabels
-            What is known of their pairs.
-        backend : callable
-            Takes points and returns the sweep over their pairs.
-        eta : float
-            Threshold of the model.
-        mu : float or "auto"
-            Weight of the unlabelled pairs.
-        manifold : float, default=0.0
-            Weight nu of the manifold extension.
-        n_neighbors : int, default=10
-            Neighbours of each point in its graph.
+            Labels of their pairs.
+        settings : Settings
+            Settings of the fit.
         graph : sparse matrix of shape (n, n), optional
-            The graph itself.
-        rescale : bool, default=True
-            Whether the coordinates may have units of their own.
-        budget : int, optional
-            Number of unlabelled pairs to draw, in the place of all.
-        rng : RandomState, optional
-            What to draw them with.
-
-        Returns
-        -------
-        Problem
+            Graph of the manifold extension, instead of nearest neighbors.
+        journal : Journal, optional
+            Records the sums of the sweeps.
         """
-        if manifold > 0.0 and isinstance(points, ChunkedPoints):
-            raise ValueError(
-                f"manifold={manifold:g} needs the points' neighbours, which are not looked for "
-                "across the chunks of a dask collection: take manifold=0, or pass X.compute() if "
-                "it fits in memory."
-            )
-        space = Space.make(points, rescale=rescale)
-        if not labels.n_unlabeled:
-            mu = 0.0
-        elif mu == "auto":
-            mu = labels.n_labeled / labels.n_unlabeled
-        first, terms = _ordered(labels, eta, float(mu))
-        if terms.mu > 0.0 and budget is not None and budget < labels.n_unlabeled:
-            assert rng is not None
-            drawn = draw_pairs(len(points), len(terms.codes), terms.pairs, budget, rng)
-            terms = replace(terms, sample=Sample(drawn, labels.n_unlabeled / budget))
-        # Similar and dissimilar pairs count by their geometric mean: where one kind is rare the
-        # noise is less than the number of all pairs says.
-        balanced = 2.0 * np.sqrt(max(labels.n_similar, 1) * max(labels.n_dissimilar, 1))
-        noise = _NOISE * balanced / np.sqrt(labels.n_labeled_rows)
-        weights = None if graph is None else check_graph(graph, len(points))
-        R = None
-        if manifold > 0.0:
-            if weights is None:
-                weights = neighbor_graph(space.points, n_neighbors)
-            R = manifold * roughness(space.points, weights)
-        return cls(
-            space,
-            backend(space.points_with_first(first)),
-            terms,
-            float(noise * 2.0 * space.top_variance),
-            R,
+        coordinates = points.coordinates(rescale=settings.solver_name != "projected-gradient")
+        first, terms = ordered_terms(labels, settings.eta, _mu(labels, settings))
+        size = settings.sample_size(labels.n_unlabeled)
+        if terms.mu > 0.0 and size is not None and size < labels.n_unlabeled:
+            if journal is not None:
+                check_repeatable("unlabeled pairs", settings.random_state)
+            rng = check_random_state(settings.random_state)
+            pairs = sample_pairs(len(points), len(terms.codes), terms.pairs, size, rng)
+            terms = replace(terms, sample=Sample(pairs, labels.n_unlabeled / size))
+        R = _roughness(points, coordinates, settings, graph)
+        sweep = make_sweep(
+            coordinates.with_first(first),
+            backend=settings.backend,
+            device=settings.device,
+            n_jobs=settings.n_jobs,
         )
+        if journal is not None:
+            sweep = journal.recorded(sweep, points.digest(), terms)
+        noise = _noise(labels) * 2.0 * coordinates.top_variance()
+        return cls(coordinates, sweep, terms, float(noise), R)
 
-    def objective(self, lam: float | Literal["auto"]) -> Objective:
-        """The objective (7) with the weight `lam`, in the user's units, of the trace."""
-        own = self.noise if lam == "auto" else float(lam) / self.space.unit**2
+    def objective(self, lam: float | Literal["auto"], factor: float = 1.0) -> Objective:
+        """Return (7) with `factor` times `lam`, given in the user's units, for the trace."""
+        own = self.noise if lam == "auto" else float(lam) / self.coordinates.unit**2
+        own *= factor
         scale = max(own, 0.01 * self.noise) or 1.0
         return Objective(self.sweep, self.terms, own, scale, self.roughness)
 
     @property
     def auto_lam(self) -> float:
         """What ``lam="auto"`` stands for, in the user's units."""
-        return self.noise * self.space.unit**2
+        return self.noise * self.coordinates.unit**2
 
     def first_factor(self, max_rank: int | None, *, narrow: bool, eta: float) -> NDArray:
-        """Where to start, on the solvers' coordinates.
+        """Make a factor to start from.
 
         Parameters
         ----------
         max_rank : int or None
-            Number of rows it may have.
+            Largest number of rows.
         narrow : bool
-            Whether a narrow factor will do, for a solver that widens it.
+            Whether the solver can widen the factor, so that a few rows are enough.
         eta : float
             Mean squared distance under it.
         """
-        rank = self.space.points.shape[1]
+        rank = self.coordinates.array.shape[1]
         if max_rank is not None:
             rank = min(rank, max_rank)
         elif narrow:
             rank = min(rank, _FIRST_RANK)
-        return self.space.first_factor(eta, rank)
+        return self.coordinates.start(eta, rank)
 
 
-def _ordered(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, PairTerms]:
-    """Rows that the sweeps want first, the labelled ones by class; and the terms."""
+def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, PairTerms]:
+    """Return the rows that the sweeps want first, and the terms of the reordered pairs.
+
+    The class-labeled rows come first, sorted by class, so that all their pairs form one
+    square of tiles. The other rows follow in their old order.
+    """
     labeled = np.flatnonzero(labels.codes >= 0)
     by_class = np.argsort(labels.codes[labeled], kind="stable")
     first = labeled[by_class]
-    # Each row gives way to the labelled ones after it; those have a place of their own.
+    # An unlabeled row moves back by the number of labeled rows that were behind it.
     before = np.searchsorted(labeled, labels.pairs)
     pairs = labels.pairs - before + len(labeled)
-    place = np.empty_like(by_class)
-    place[by_class] = np.arange(len(labeled))
+    # A labeled row goes to its rank in the order by class.
+    rank = np.empty_like(by_class)
+    rank[by_class] = np.arange(len(labeled))
     known = labels.codes[labels.pairs] >= 0
-    pairs[known] = place[before[known]]
+    pairs[known] = rank[before[known]]
     terms = PairTerms(
         codes=labels.codes[first], pairs=pairs, similar=labels.similar, eta=float(eta), mu=mu
     )
     return first, terms
+
+
+def _mu(labels: PairLabels, settings: Settings) -> float:
+    if not labels.n_unlabeled:
+        return 0.0
+    own = labels.n_labeled / labels.n_unlabeled if settings.mu == "auto" else settings.mu
+    return settings.mu_factor * float(own)
+
+
+def _noise(labels: PairLabels) -> float:
+    """Size of the noise in a sum over the labeled pairs, for points of unit variance.
+
+    Similar and dissimilar pairs count by their geometric mean: where one kind is rare, there
+    is less noise than the number of all pairs suggests.
+    """
+    balanced = 2.0 * np.sqrt(max(labels.n_similar, 1) * max(labels.n_dissimilar, 1))
+    return _NOISE * float(balanced) / np.sqrt(labels.n_labeled_rows)
+
+
+def _roughness(
+    points: Points, coordinates: Coordinates, settings: Settings, graph: Any
+) -> NDArray | None:
+    """Matrix of the manifold extension, or None without one."""
+    weights = None if graph is None else check_graph(graph, len(points))
+    if settings.manifold == 0.0:
+        return None
+    if not isinstance(points, PointsInMemory):
+        raise ValueError(
+            f"manifold={settings.manifold:g} needs the nearest neighbors of each point, which "
+            "cannot be found across the chunks of a dask collection: set manifold=0, or pass "
+            "X.compute() if it fits in memory."
+        )
+    if weights is None:
+        weights = neighbor_graph(coordinates.array, settings.n_neighbors)
+    return settings.manifold * roughness(coordinates.array, weights)

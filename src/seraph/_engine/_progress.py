@@ -1,4 +1,4 @@
-"""A line per iteration for those who watch."""
+"""One printed line per iteration, for ``verbose=1``."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from typing import Protocol
 
 
 class _Step(Protocol):
-    objective: float
-    rank: int
-    gap: float | None
+    @property
+    def objective(self) -> float: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def gap(self) -> float | None: ...
 
 
 @dataclass
 class Progress:
-    """Print where a solver stands after each iteration.
+    """Print the state of a solver after each iteration.
 
     Parameters
     ----------
     name : str
-        Whose progress it is.
+        Name to print in front.
     total : int
-        Number of iterations at most; the time left is told as an upper bound from it.
+        Largest number of iterations, which bounds the time left.
     """
 
     name: str

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 _DENSE = 0.2
 
 
-def draw_pairs(
+def sample_pairs(
     n: int, n_labeled: int, listed: NDArray, size: int, rng: np.random.RandomState
 ) -> NDArray:
     """Draw pairs without replacement, each unlabelled pair as likely as any other.
@@ -37,7 +37,7 @@ def draw_pairs(
 
     Examples
     --------
-    >>> draw_pairs(4, 2, np.array([[0, 3]]), 4, np.random.RandomState(0))
+    >>> sample_pairs(4, 2, np.array([[0, 3]]), 4, np.random.RandomState(0))
     array([[0, 2],
            [1, 2],
            [1, 3],

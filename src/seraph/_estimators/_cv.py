@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._engine import _warnings as advice
-from .._engine._checkpoint import Journal, check_repeatable, opened
-from .._engine._problem import Problem
+from .._engine import (
+    Journal,
+    Settings,
+    check_checkpoint,
+    check_graph,
+    check_repeatable,
+    fingerprint,
+    learn,
+    mean_log_likelihood,
+    opened,
+    read_array,
+    read_labels,
+    running,
+    warn_of_scales,
+)
 from .._pairs import PairLabels
-from .._sweep import NumpySweep
+from .._sweep import PointsInMemory
 from .._validation import check_number
-from ._folds import deal, restricted
+from .._warnings import warn
+from ._folds import assign_folds, restricted
 from ._posterior import PosteriorLearner
 from ._seraph import SERAPH
 
-# Held-out pairs of each kind without which there is nothing to choose by.
-_ENOUGH = 5
+# Held-out pairs of each kind that are needed to choose by.
+_ENOUGH_PAIRS = 5
 
 
 class SERAPHCV(PosteriorLearner):
@@ -138,50 +149,41 @@ class SERAPHCV(PosteriorLearner):
             The fitted learner.
         """
         learner = self._check_parameters()
-        points = self._check_points(X)
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
-        advice.warn_of_labels(labels)
-        advice.warn_of_scales(points)
-        graph = None if graph is None else sparse.csr_array(graph)
+        points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
+        labels = read_labels(len(points), y, pairs, pair_labels)
+        warn_of_scales(points.std())
+        graph = None if graph is None else check_graph(graph, len(points))
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
-        with opened(learner.checkpoint, parameters, points, labels, graph) as journal:
-            return self._search(X, learner, points, labels, graph, journal)
-
-    def _search(
-        self,
-        X: ArrayLike,
-        learner: SERAPH,
-        points: NDArray,
-        labels: PairLabels,
-        graph: Any,
-        journal: Journal | None,
-    ) -> Self:
-        """Choose the weights, and learn the metric with them, from data that were checked."""
-        scores = self._scores(learner, points, labels, graph, journal)
-        grid = np.array(list(product(self.lam_factors, self.mu_factors)), dtype=np.float64)
-        best = _choice(grid, scores) if len(scores) else None
-        lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
-        auto = _weights(learner, points, labels)
-        learner.set_params(lam=lam_factor * auto["lam"], mu=mu_factor * auto["mu"])
-        learned = learner._learn(points, labels, graph, journal)
-        learner._warn_of_result(learned)
-        return self._learned(
-            X,
-            best_params_={"lam": learned["lam_"], "mu": learned["mu_"]},
-            best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
-            cv_results_=_results(grid, scores),
-            n_splits_=len(scores),
-            **learned,
-        )
+        with (
+            running(settings),
+            opened(
+                learner.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+            ) as journal,
+        ):
+            scores = self._scores(points, labels, settings, graph, journal)
+            grid = np.array(self._grid(), dtype=np.float64)
+            best = _choice(grid, scores) if len(scores) else None
+            lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
+            settings = replace(settings, lam_factor=lam_factor, mu_factor=mu_factor)
+            fit = learn(points, labels, settings, graph=graph, journal=journal)
+            fit.warn(settings)
+            return self._learned(
+                X,
+                fit.components,
+                best_params_={"lam": fit.lam, "mu": fit.mu},
+                best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
+                cv_results_=_results(grid, scores),
+                n_splits_=len(scores),
+                **fit.attributes,
+            )
 
     def _check_parameters(self) -> SERAPH:
-        """A copy of the learner, to be given other weights."""
+        """Check the parameters, and return the learner whose weights are chosen."""
         if self.learner is not None and not isinstance(self.learner, SERAPH):
             raise ValueError(
                 f"learner must be a SERAPH, whose weights are chosen; got {self.learner!r}."
             )
-        learner = SERAPH() if self.learner is None else clone(self.learner)
-        learner._check_parameters()
+        learner = SERAPH() if self.learner is None else self.learner
         for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
             factors = getattr(self, name)
             if not np.iterable(factors) or isinstance(factors, str) or not len(list(factors)):
@@ -189,89 +191,86 @@ class SERAPHCV(PosteriorLearner):
             for factor in factors:
                 check_number(f"each of {name}", factor, low=low)
         check_number("cv", self.cv, low=2, integer=True)
+        check_checkpoint(learner.checkpoint)
         if learner.checkpoint is not None and self.random_state is not None:
             check_repeatable("folds", self.random_state)
         return learner
 
+    def _grid(self) -> list[tuple[float, float]]:
+        return list(product(self.lam_factors, self.mu_factors))
+
     def _scores(
         self,
-        learner: SERAPH,
-        points: NDArray,
+        points: PointsInMemory,
         labels: PairLabels,
+        settings: Settings,
         graph: Any,
         journal: Journal | None,
     ) -> NDArray:
-        """Mean log-likelihood of a held-out pair: one row a fold, one column a choice."""
+        """Mean log-likelihood of a held-out pair: one row per fold, one column per choice."""
         rng = None if self.random_state is None else check_random_state(self.random_state)
-        fold = deal(labels, self.cv, rng)
-        everything = np.arange(len(points))
+        fold = assign_folds(labels, self.cv, rng)
+        rows = np.arange(len(points))
         splits = []
-        n_similar = n_dissimilar = 0
         for number in range(fold.max() + 1):
-            inside, outside = everything[fold == number], everything[fold != number]
-            test, train = restricted(labels, inside), restricted(labels, outside)
-            if test is None or train is None or not (train.n_similar and train.n_dissimilar):
-                continue
-            splits.append((inside, test, outside, train))
-            n_similar += test.n_similar
-            n_dissimilar += test.n_dissimilar
-        if len(splits) < 2 or min(n_similar, n_dissimilar) < _ENOUGH:
-            warnings.warn(
-                f"Too few labels to choose lam by cross-validation: {len(splits)} folds would "
-                f"hold out {n_similar} similar and {n_dissimilar} dissimilar pairs, and "
-                f"{_ENOUGH} of each are the least. The weights stay as the learner has them. "
-                "Label more points (four of each class is a start), or mark more pairs.",
-                stacklevel=3,
+            split = _Split.make(labels, rows[fold == number], rows[fold != number])
+            if split is not None:
+                splits.append(split)
+        n_similar = sum(split.test.n_similar for split in splits)
+        n_dissimilar = sum(split.test.n_dissimilar for split in splits)
+        if len(splits) < 2 or min(n_similar, n_dissimilar) < _ENOUGH_PAIRS:
+            warn(
+                f"SERAPHCV has too few labels to choose lam by cross-validation: {len(splits)} "
+                f"folds would hold out {n_similar} similar and {n_dissimilar} dissimilar pairs, "
+                f"and at least {_ENOUGH_PAIRS} of each are needed. The weights stay as the "
+                "learner has them. Label more points (start with four of each class), or mark "
+                "more pairs."
             )
             return np.empty((0, 0))
         return np.array(
-            [self._fold_scores(learner, points, graph, journal, *split) for split in splits]
+            [self._split_scores(split, points, settings, graph, journal) for split in splits]
         )
 
-    def _fold_scores(
+    def _split_scores(
         self,
-        learner: SERAPH,
-        points: NDArray,
+        split: _Split,
+        points: PointsInMemory,
+        settings: Settings,
         graph: Any,
         journal: Journal | None,
-        inside: NDArray,
-        test: PairLabels,
-        outside: NDArray,
-        train: PairLabels,
     ) -> list[float]:
         """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
-        learn_from, part = points[outside], _part(graph, outside)
-        own = _weights(learner, learn_from, train)
+        train, test = points[split.outside], points[split.inside]
+        part = None if graph is None else graph[split.outside][:, split.outside]
         scores = []
-        for factors in product(self.lam_factors, self.mu_factors):
-            score = None if journal is None else journal.score(inside, factors)
+        for factors in self._grid():
+            score = None if journal is None else journal.score(split.inside, factors)
             if score is None:
-                trial = clone(learner).set_params(
-                    lam=factors[0] * own["lam"], mu=factors[1] * own["mu"]
-                )
-                learned = trial._learn(learn_from, train, part, journal)
-                score = _log_likelihood(learned, points[inside], test)
+                trial = replace(settings, lam_factor=factors[0], mu_factor=factors[1])
+                fit = learn(train, split.train, trial, graph=part, journal=journal)
+                score = mean_log_likelihood(fit, test, split.test)
                 if journal is not None:
-                    journal.finish(inside, factors, score)
+                    journal.finish(split.inside, factors, score)
             scores.append(score)
         return scores
 
 
-def _weights(learner: SERAPH, points: NDArray, labels: PairLabels) -> dict[str, float]:
-    """The learner's own weights, as numbers."""
-    problem = Problem.make(points, labels, NumpySweep, eta=learner.eta, mu=learner.mu)
-    lam = problem.auto_lam if learner.lam == "auto" else float(learner.lam)
-    return {"lam": lam, "mu": problem.terms.mu}
+@dataclass(frozen=True)
+class _Split:
+    """The rows inside and outside of a fold, with the labels of their pairs."""
 
+    inside: NDArray
+    test: PairLabels
+    outside: NDArray
+    train: PairLabels
 
-def _log_likelihood(learned: dict[str, Any], points: NDArray, labels: PairLabels) -> float:
-    """Mean log-likelihood of the labelled pairs of some points, by a sweep over them."""
-    scale = -learned["kappa_"]
-    problem = Problem.make(
-        points, labels, NumpySweep, eta=scale * learned["eta_"], mu=0.0, rescale=False
-    )
-    P = np.sqrt(scale) * learned["components"]
-    return problem.sweep(P, problem.terms, "threshold")[0] / labels.n_labeled
+    @classmethod
+    def make(cls, labels: PairLabels, inside: NDArray, outside: NDArray) -> Self | None:
+        """Split the labels; None if a part has too few of them to learn from or to judge."""
+        test, train = restricted(labels, inside), restricted(labels, outside)
+        if test is None or train is None or not (train.n_similar and train.n_dissimilar):
+            return None
+        return cls(inside, test, outside, train)
 
 
 def _choice(grid: NDArray, scores: NDArray) -> int:
@@ -296,7 +295,3 @@ def _results(grid: NDArray, scores: NDArray) -> dict[str, NDArray]:
         "std_test_score": scores.std(axis=0),
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
     }
-
-
-def _part(graph: Any, rows: NDArray) -> Any:
-    return None if graph is None else graph[rows][:, rows]

@@ -10,7 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from .._pairs import PairLabels
 
 
-def deal(labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None) -> NDArray:
+def assign_folds(
+    labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None
+) -> NDArray:
     """Deal the points of labelled pairs to folds.
 
     Points of a class are dealt one by one, so that each fold has its share of every class.
@@ -34,7 +36,7 @@ def deal(labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = N
 
     Examples
     --------
-    >>> deal(PairLabels.make(10, y=[0, 0, 0, 0, 1, 1, 1, 1, -1, -1]), 5)
+    >>> assign_folds(PairLabels.make(10, y=[0, 0, 0, 0, 1, 1, 1, 1, -1, -1]), 5)
     array([ 0,  1,  0,  1,  0,  1,  0,  1, -1, -1])
     """
     order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))

@@ -12,21 +12,28 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine import _checkpoint as checkpoint
-from .._engine import _warnings as advice
-from .._engine._callback import FitState
-from .._pairs import PairLabels
-from .._sweep import Backend, one_blas_thread
+from .._engine import (
+    FitState,
+    Settings,
+    check_checkpoint,
+    check_repeatable,
+    fingerprint,
+    learn,
+    opened,
+    read_array,
+    read_labels,
+    running,
+)
+from .._sweep import Backend, PointsInMemory
 from .._validation import check_choice, check_number
-from ._posterior import FLOATS, PosteriorLearner
-from ._seraph import SERAPH
+from ._posterior import PosteriorLearner
 
 Kernel = str | Callable[..., float]
-# These do not see where the origin is, but far from it the values of rbf lose their digits.
-_STILL = ("rbf", "laplacian")
+# These kernels ignore a translation, but rbf loses digits far from the origin.
+_TRANSLATION_INVARIANT = ("rbf", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -220,25 +227,27 @@ class KernelSERAPH(PosteriorLearner):
         KernelSERAPH
             The fitted learner.
         """
-        learner = self._learner()
-        points = self._check_points(X)
+        self._check_kernel()
+        check_checkpoint(self.checkpoint)
+        points, settings = read_array(X, Settings.of(self, gamma=None))
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
-                'With kernel="precomputed", fit takes the kernel\'s values of all pairs of '
+                'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
-        advice.warn_of_labels(labels)
+        labels = read_labels(len(points), y, pairs, pair_labels)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
-            checkpoint.check_repeatable("landmarks", self.random_state)
-        with one_blas_thread():
-            kernel_map = self._kernel_map(points)
-            coordinates = kernel_map(points)
+            check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()
-        with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
-            learned = learner._learn(coordinates, labels, graph, journal)
-            learner._warn_of_result(learned)
-            return self._learned(X, kernel_map_=kernel_map, **learned)
+        with running(settings):
+            kernel_map = self._kernel_map(points.array)
+            coordinates = PointsInMemory(kernel_map(points.array))
+            with opened(
+                self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+            ) as journal:
+                fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
+                fit.warn(settings)
+                return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Map points to where the learned distance is the Euclidean one.
@@ -278,8 +287,7 @@ class KernelSERAPH(PosteriorLearner):
             "components_.T @ components_ on the coordinates that kernel_map_ gives."
         )
 
-    def _learner(self) -> SERAPH:
-        """The learner in feature space, its parameters checked."""
+    def _check_kernel(self) -> None:
         if isinstance(self.kernel, str):
             check_choice("kernel", self.kernel, (*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"))
         elif not callable(self.kernel):
@@ -289,30 +297,6 @@ class KernelSERAPH(PosteriorLearner):
         check_number("gamma", self.gamma, low=0, instead=None)
         check_number("degree", self.degree, low=0)
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
-        learner = SERAPH(
-            mu=self.mu,
-            lam=self.lam,
-            eta=self.eta,
-            manifold=self.manifold,
-            n_neighbors=self.n_neighbors,
-            algorithm=self.algorithm,
-            solver=self.solver,
-            n_components=self.n_components,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            em_max_iter=self.em_max_iter,
-            em_tol=self.em_tol,
-            unlabeled_pairs=self.unlabeled_pairs,
-            backend=self.backend,
-            device=self.device,
-            checkpoint=self.checkpoint,
-            callback=self.callback,
-            verbose=self.verbose,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-        learner._check_parameters()
-        return learner
 
     def _kernel_map(self, points: NDArray) -> KernelMap:
         """Coordinates on the span of all points, or of a sample of them."""
@@ -342,7 +326,7 @@ class KernelSERAPH(PosteriorLearner):
         except ValueError as error:
             raise ValueError(
                 f"kernel={self.kernel!r} is no kernel on X: the matrix of its values is not "
-                "positive semi-definite (or rounding has made it so: are the features centred "
+                "positive semi-definite (or rounding has made it so: are the features centerd "
                 f"and scaled?). Change its parameters, or take another. ({error})"
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)
@@ -350,29 +334,12 @@ class KernelSERAPH(PosteriorLearner):
     def _points_of_metric(self, X: ArrayLike) -> NDArray:
         return self.kernel_map_(super()._points_of_metric(X))
 
-    def _squared_distances(self, pairs: ArrayLike) -> NDArray:
-        check_is_fitted(self)
-        points: NDArray = check_array(
-            pairs,
-            dtype=FLOATS,
-            allow_nd=True,
-            ensure_2d=False,
-            ensure_min_samples=0,
-            estimator=self,
-            input_name="pairs",
-        )
-        m = self.n_features_in_
-        if points.ndim != 3 or points.shape[1:] != (2, m):
-            raise ValueError(
-                f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
-                "For an array of row numbers of a table X, pass X[row_numbers]."
-            )
-        if len(points) == 0:  # scikit-learn's kernels take no empty table
-            return np.empty(0, dtype=points.dtype)
-        coordinates = self.kernel_map_(points.reshape(-1, m))
+    def _mapped_differences(self, pairs: NDArray) -> NDArray:
+        if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
+            return np.empty((0, len(self.components_)), dtype=pairs.dtype)
+        coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
         mapped = coordinates @ self.components_.T.astype(coordinates.dtype)
-        difference = mapped[::2] - mapped[1::2]
-        return np.einsum("kr,kr->k", difference, difference)
+        return mapped[::2] - mapped[1::2]
 
 
 @dataclass(frozen=True)
@@ -401,7 +368,7 @@ def _values(kernel: Kernel, parameters: dict[str, Any], X: NDArray, landmarks: N
     X = X.astype(np.float64, copy=False)
     if kernel == "precomputed":
         return X[:, landmarks]
-    if kernel in _STILL:
-        centre = landmarks.mean(axis=0)
-        X, landmarks = X - centre, landmarks - centre
+    if kernel in _TRANSLATION_INVARIANT:
+        center = landmarks.mean(axis=0)
+        X, landmarks = X - center, landmarks - center
     return pairwise_kernels(X, landmarks, metric=kernel, filter_params=True, **parameters)

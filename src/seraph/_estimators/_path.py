@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
-from .. import _solvers as solvers
-from .._engine import _warnings as advice
-from .._engine._checkpoint import check_checkpoint, opened
-from .._engine._objective import Objective
-from .._engine._problem import Problem
-from .._engine._progress import Progress
-from .._pairs import PairLabels
-from .._sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread, workers
-from .._validation import check_choice, check_number
-
-# With unlabelled pairs the search for the start begins no lower than this share of where the
-# labelled pairs alone would give the zero metric.
-_LOWEST_START = 0.1
+from .._engine import (
+    Settings,
+    check_checkpoint,
+    fingerprint,
+    follow_path,
+    opened,
+    read_array,
+    read_labels,
+    warn_of_early_stop,
+    warn_of_scales,
+)
+from .._sweep import Backend
+from .._validation import check_number
 
 
 @dataclass(frozen=True)
@@ -155,28 +152,31 @@ def seraph_path(
     >>> path.components[-1].shape[1]
     13
     """
-    for name, value, low, integer in [
-        ("n_lams", n_lams, 1, True),
-        ("eta", eta, 0, False),
-        ("manifold", manifold, 0, False),
-        ("n_neighbors", n_neighbors, 1, True),
-        ("max_iter", max_iter, 1, True),
-        ("tol", tol, 0, False),
-    ]:
-        check_number(name, value, low=low, integer=integer)
-    check_number("n_components", n_components, low=1, integer=True, instead=None)
-    check_number("mu", mu, low=0, instead="auto")
-    check_choice("backend", backend, BACKENDS)
+    check_number("n_lams", n_lams, low=1, integer=True)
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must lie between 0 and 1, both excluded; got {eps!r}.")
     check_checkpoint(checkpoint)
-    points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2, input_name="X")
-    labels = PairLabels.make(len(points), y, pairs, pair_labels)
-    advice.warn_of_labels(labels)
-    advice.warn_of_scales(points)
-    chosen, device = choose_backend(X, len(points), backend, device)
+    settings = Settings(
+        name="seraph_path",
+        mu=mu,
+        eta=eta,
+        manifold=manifold,
+        n_neighbors=n_neighbors,
+        n_components=n_components,
+        max_iter=max_iter,
+        tol=tol,
+        backend=backend,
+        device=device,
+        verbose=verbose,
+        n_jobs=n_jobs,
+    )
+    settings.check()
+    points, settings = read_array(X, settings)
+    labels = read_labels(len(points), y, pairs, pair_labels)
+    warn_of_scales(points.std())
+    weights = None if lams is None else _check_lams(lams)
     parameters = {
-        "lams": None if lams is None else _check_lams(lams),
+        "lams": weights,
         "n_lams": n_lams,
         "eps": eps,
         "mu": mu,
@@ -185,133 +185,34 @@ def seraph_path(
         "n_neighbors": n_neighbors,
         "n_components": n_components,
     }
-    with (
-        one_blas_thread(),
-        workers(chosen, n_jobs),
-        opened(checkpoint, parameters, points, labels, graph) as journal,
-    ):
-        problem = Problem.make(
+    with opened(checkpoint, lambda: fingerprint(parameters, points, labels, graph)) as journal:
+        path = follow_path(
             points,
             labels,
-            partial(make_sweep, backend=chosen, device=device, n_jobs=n_jobs),
-            eta=eta,
-            mu=mu,
-            manifold=manifold,
-            n_neighbors=n_neighbors,
+            settings,
+            (n_lams, eps) if weights is None else weights,
             graph=graph,
+            journal=journal,
         )
-        if journal is not None:
-            sweep = journal.recorded(problem.sweep, problem.space.points, problem.terms)
-            problem = replace(problem, sweep=sweep)
-        walk = _Walk(problem, max_iter, tol, n_components)
-        lam_max = walk.lam_max(problem.terms.mu)
-        if lams is None:
-            top = walk.highest_lam(lam_max)
-            weights = np.geomspace(top, eps * top, n_lams)
-        else:
-            weights = _check_lams(lams)
-        watch: Callable[..., None] = (
-            Progress("seraph_path", len(weights)) if verbose else lambda step: None
-        )
-        found: list[_Place] = []
-        for lam in weights:
-            found.append(walk.solve(float(lam), from_zero=lams is None and not found))
-            result = found[-1].result
-            watch(solvers.Step(result.value, len(result.P), 0.0, result.gap))
-    results = [place.result for place in found]
-    converged = np.array([result.converged for result in results])
-    if not converged.all():
-        advice.warn_of_early_stop(
-            iterations=f"{np.sum(~converged)} of {len(weights)} values of lam",
-            remedy="max_iter",
-            stacklevel=3,
-        )
-    factors = [problem.space.to_features(solvers.compress(result.P)) for result in results]
-    return RegularizationPath(
-        lams=weights,
-        components=[P.astype(points.dtype) for P in factors],
-        objectives=np.array([result.value for result in results]),
-        optimality_gaps=np.array([result.gap for result in results]),
-        converged=converged,
-        n_sweeps=np.array([place.n_sweeps for place in found]),
-        lam_max=lam_max,
-        auto_lam=problem.auto_lam,
-        mu=problem.terms.mu,
-        eta=float(eta),
-    )
-
-
-class _Place(NamedTuple):
-    """A solution on the path, and how often the pairs were swept for it."""
-
-    result: solvers.Result
-    n_sweeps: int
-
-
-class _Walk:
-    """The way down the path, and where it starts."""
-
-    def __init__(
-        self, problem: Problem, max_iter: int, tol: float, n_components: int | None
-    ) -> None:
-        self.problem = problem
-        self.n_components = n_components
-        self.follower = solvers.Follower(max_iter=max_iter, tol=tol, max_rank=n_components)
-        self.cold = partial(
-            solvers.low_rank,
-            max_iter=max_iter,
-            tol=tol,
-            max_rank=n_components,
-            callback=lambda step, P: None,
-        )
-        self.nothing = np.zeros((0, problem.space.points.shape[1]))
-        # Where the path is: nowhere yet (None), at the zero metric (0), or beyond.
-        self.rank: int | None = None
-        self.n_swept = 0
-
-    def lam_max(self, mu: float) -> float:
-        """Weight from which the zero metric is a (local) maximum, if `mu` weighs the entropy."""
-        problem = replace(self.problem, terms=replace(self.problem.terms, mu=mu))
-        gradient = problem.objective(0.0).by_metric(self.nothing)[1]
-        return float(np.linalg.eigvalsh(gradient)[-1]) * problem.space.unit**2
-
-    def highest_lam(self, lam_max: float) -> float:
-        """Weight at which the path starts: there the metric is zero."""
-        top = max(lam_max, _LOWEST_START * self.lam_max(0.0))
-        if top <= 0.0:
-            raise ValueError(
-                "The metric is zero whatever lam is: no labelled pair pulls points apart. Add "
-                "labels of another class, or dissimilar pairs; or pass lams."
+        converged = np.array([fit.converged for fit in path.fits])
+        if not converged.all():
+            warn_of_early_stop(
+                settings.name,
+                iterations=f"{np.sum(~converged)} of {len(converged)} values of lam",
+                remedy="max_iter",
             )
-        if self.problem.terms.mu > 0.0:
-            while self._better_than_zero(self.problem.objective(top)) is not None:
-                top *= 2.0
-        return top
-
-    def solve(self, lam: float, *, from_zero: bool = False) -> _Place:
-        """The metric for the next weight, smaller than the last; `from_zero`, if that is it."""
-        objective, place = self.problem.objective(lam), float(np.log(lam))
-        start = None
-        if from_zero:
-            start = self.nothing
-        elif self.rank is None or (self.rank == 0 and self.problem.terms.mu > 0.0):
-            # The entropy may hold the zero metric where another one is better.
-            start = self._better_than_zero(objective)
-            if start is None:
-                start = self.nothing
-        result = self.follower(objective, place, start)
-        self.rank = len(result.P)
-        before, self.n_swept = self.n_swept, self.problem.sweep.n_sweeps
-        return _Place(result, self.n_swept - before)
-
-    def _better_than_zero(self, objective: Objective) -> NDArray | None:
-        """Factor of the metric that SERAPH finds from its own start, if zero is not better."""
-        start = self.problem.first_factor(
-            self.n_components, narrow=True, eta=self.problem.terms.eta
-        )
-        found = self.cold(objective, start)
-        zero = objective.by_metric(self.nothing)[0]
-        return found.P if found.value > zero + 1e-6 * abs(zero) else None
+    return RegularizationPath(
+        lams=path.lams,
+        components=[fit.components for fit in path.fits],
+        objectives=np.array([fit.objective for fit in path.fits]),
+        optimality_gaps=np.array([fit.optimality_gap for fit in path.fits]),
+        converged=converged,
+        n_sweeps=path.n_sweeps,
+        lam_max=path.lam_max,
+        auto_lam=path.auto_lam,
+        mu=path.fits[0].mu,
+        eta=path.fits[0].eta,
+    )
 
 
 def _check_lams(lams: ArrayLike) -> NDArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
@@ -11,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import MahalanobisLearner
 from .._pairs import PairLabels, as_labels, is_missing
-from .._sweep import _formulas as model
+from .._sweep import FLOATS, posterior
 from .._validation import check_choice, check_number
+from .._warnings import warn
 from . import _query as query
-
-FLOATS = (np.float64, np.float32)
 
 
 class PosteriorLearner(MahalanobisLearner):
@@ -42,7 +40,7 @@ class PosteriorLearner(MahalanobisLearner):
         """
         squared = self._squared_distances(pairs)
         kind = squared.dtype.type
-        return model.posterior(kind(-self.kappa_) * (squared - kind(self.eta_)))
+        return posterior(kind(-self.kappa_) * (squared - kind(self.eta_)))
 
     def query_pairs(
         self,
@@ -107,16 +105,15 @@ class PosteriorLearner(MahalanobisLearner):
             return -np.abs(d2(a, b) - self.eta_)
 
         def change(a: NDArray, b: NDArray) -> NDArray:
-            p = model.posterior(-self.kappa_ * (d2(a, b) - self.eta_))
+            p = posterior(-self.kappa_ * (d2(a, b) - self.eta_))
             return p * (1.0 - p) * span2(a, b)
 
         score = {"entropy": doubt, "gradient": change}[strategy]
         chosen = query.best_pairs(score, n, labelled, marked)
         if len(chosen) < n:
-            warnings.warn(
+            warn(
                 f"There are {len(chosen)} pairs to ask for, not {n}: no row stands in two of "
-                "them, and known pairs are left out.",
-                stacklevel=2,
+                "them, and known pairs are left out."
             )
         return chosen
 

@@ -1,33 +1,27 @@
-"""The SERAPH estimator: validate, wire the rooms together, fit."""
+"""The SERAPH estimator."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from numpy.typing import ArrayLike
 
-from .. import _solvers as solvers
-from .._engine import _checkpoint as checkpoint
-from .._engine import _warnings as advice
-from .._engine._callback import FitState, Stopped, Watch, check_callback
-from .._engine._objective import FullModel, Objective
-from .._engine._problem import Problem
-from .._engine._progress import Progress
-from .._pairs import PairLabels
-from .._sweep import BACKENDS, Backend, choose_backend, make_sweep, one_blas_thread, workers
-from .._sweep._chunks import ChunkedPoints, is_chunked
-from .._validation import check_choice, check_number
+from .._engine import (
+    FitState,
+    Settings,
+    check_checkpoint,
+    fingerprint,
+    learn,
+    opened,
+    read_labels,
+    read_points,
+    warn_of_scales,
+)
+from .._sweep import Backend
 from ._posterior import PosteriorLearner
-
-_SOLVERS = ("auto", "low-rank", "spg", "projected-gradient")
-_ALGORITHMS = ("direct", "em")
 
 
 class SERAPH(PosteriorLearner):
@@ -265,210 +259,23 @@ class SERAPH(PosteriorLearner):
         SERAPH
             The fitted learner.
         """
-        self._check_parameters()
-        points = self._check_points(X)
+        settings = Settings.of(self)
+        check_checkpoint(self.checkpoint)
+        points, settings = read_points(X, settings)
         if self.n_components is not None and self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
-        advice.warn_of_labels(labels)
-        advice.warn_of_scales(points)
-        parameters = self.get_params()
-        if self.warm_start:
-            parameters["the metric to start from"] = getattr(self, "components_", None)
-        with checkpoint.opened(self.checkpoint, parameters, points, labels, graph) as journal:
-            learned = self._learn(points, labels, graph, journal, like=X)
-            self._warn_of_result(learned)
-            return self._learned(X, **learned)
-
-    def _check_points(self, X: Any) -> Any:
-        """Points to learn from; for dask they stay in chunks, if they are more than features."""
-        if not is_chunked(X) or choose_backend(X, 0, self.backend, self.device)[0] != "dask":
-            return super()._check_points(X)
-        points = ChunkedPoints.read(X)
-        if points.shape[0] > points.shape[1]:
-            return points
-        return super()._check_points(points.array.compute())
-
-    def _learn(
-        self,
-        points: NDArray | ChunkedPoints,
-        labels: PairLabels,
-        graph: Any = None,
-        journal: checkpoint.Journal | None = None,
-        like: Any = None,
-    ) -> dict[str, Any]:
-        """What there is to learn, as attributes; nothing is written and nobody is warned.
-
-        `like` is what the user passed for the points: it says where they are.
-        """
-        solver = "low-rank" if self.solver == "auto" else self.solver
-        backend, device = choose_backend(like, len(points), self.backend, self.device)
-        with one_blas_thread(), workers(backend, self.n_jobs):
-            problem = Problem.make(
-                points,
-                labels,
-                partial(make_sweep, backend=backend, device=device, n_jobs=self.n_jobs),
-                eta=self.eta,
-                mu=self.mu,
-                manifold=self.manifold,
-                n_neighbors=self.n_neighbors,
-                graph=graph,
-                rescale=solver != "projected-gradient",
-                budget=self._budget(labels.n_unlabeled),
-                rng=check_random_state(self.random_state),
-            )
-            if journal is not None:
-                if problem.terms.sample is not None:
-                    checkpoint.check_repeatable("unlabelled pairs", self.random_state)
-                data = points if isinstance(points, ChunkedPoints) else problem.space.points
-                sweep = journal.recorded(problem.sweep, data, problem.terms)
-                problem = replace(problem, sweep=sweep)
-            objective = problem.objective(self.lam)
-            start = partial(self._start, problem, solver)
-            found, s = self._solve(objective, start, solver, problem.space.to_features)
-        P = found.P / np.sqrt(s) if s > 0.0 else found.P
-        return {
-            "components": problem.space.to_features(P).astype(points.dtype),
-            "mu_": objective.terms.mu,
-            "lam_": objective.lam * problem.space.unit**2,
-            "eta_": float(self.eta),
-            "kappa_": -s if s > 0.0 else 0.0,
-            "objective_": found.value,
-            "optimality_gap_": found.gap,
-            "converged_": found.converged,
-            "stopped_": found.stopped,
-            "n_iter_": max(1, len(found.steps)),
-            "history_": found.history,
-            "n_similar_": labels.n_similar,
-            "n_dissimilar_": labels.n_dissimilar,
-            "n_unlabeled_": labels.n_unlabeled,
-            "backend_": problem.sweep.name,
-            "device_": problem.sweep.device,
-        }
-
-    def _budget(self, n_unlabeled: int) -> int | None:
-        """Number of unlabelled pairs to draw; None for all."""
-        if isinstance(self.unlabeled_pairs, str):
-            return None
-        if isinstance(self.unlabeled_pairs, Integral):
-            return int(self.unlabeled_pairs)
-        return max(1, round(self.unlabeled_pairs * n_unlabeled))
-
-    def _check_parameters(self) -> None:
-        check_number("mu", self.mu, low=0, instead="auto")
-        check_number("lam", self.lam, low=0, instead="auto")
-        check_number("eta", self.eta, low=0)
-        check_number("gamma", self.gamma, low=0, instead=None)
-        check_number("manifold", self.manifold, low=0)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_choice("algorithm", self.algorithm, _ALGORITHMS)
-        check_choice("solver", self.solver, _SOLVERS)
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_number("em_max_iter", self.em_max_iter, low=1, integer=True)
-        check_number("em_tol", self.em_tol, low=0)
-        check_choice("backend", self.backend, BACKENDS)
-        some = self.unlabeled_pairs
-        if some != "all" and not (
-            isinstance(some, Real)
-            and not isinstance(some, bool)
-            and (some >= 1 if isinstance(some, Integral) else 0.0 < some <= 1.0)
-        ):
-            raise ValueError(
-                'unlabeled_pairs must be "all", a number of pairs (a whole number of at least 1) '
-                f"or a share of them (above 0 and up to 1.0); got {some!r}."
-            )
-        checkpoint.check_checkpoint(self.checkpoint)
-        check_callback(self.callback)
-        if self.n_components is not None and self.solver in ("spg", "projected-gradient"):
-            raise ValueError(
-                f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "
-                'cannot do: use solver="low-rank" or "auto".'
-            )
-        if self.gamma is not None and self.algorithm == "em":
-            raise ValueError(
-                f"gamma={self.gamma} asks for the full model (6), and the EM-like scheme is one "
-                'for the simplified model (7): use algorithm="direct", or gamma=None.'
-            )
-        if self.gamma is not None and self.solver == "projected-gradient":
-            raise ValueError(
-                f"gamma={self.gamma} asks for the full model (6), whose kappa is found between "
-                'converged metrics, and solver="projected-gradient" seldom converges: use '
-                '"low-rank", "spg" or "auto".'
-            )
-
-    def _start(self, problem: Problem, solver: str, s: float) -> NDArray:
-        """Factor to start from on the solver's coordinates, at the scale `s` = -kappa."""
-        n_features = problem.space.n_features
-        before = getattr(self, "components_", np.empty((0, 0)))
-        if self.warm_start and before.shape[1] == n_features:
-            P = problem.space.from_features(before.astype(np.float64)) * np.sqrt(s)
-            return solvers.compress(P)[: self.n_components]
-        if solver == "projected-gradient":
-            return np.sqrt(n_features / (n_features + 1.0)) * np.eye(n_features)
-        return problem.first_factor(
-            self.n_components, narrow=solver == "low-rank", eta=s * self.eta
-        )
-
-    def _solve(
-        self,
-        objective: Objective,
-        start: Callable[[float], NDArray],
-        solver: str,
-        to_features: Callable[[NDArray], NDArray],
-    ) -> tuple[solvers.Result, float]:
-        """The best metric, times the scale `s` = -kappa; and the scale."""
-        settings = {"max_iter": self.max_iter, "tol": self.tol}
-        methods: dict[str, Callable[..., solvers.Result]] = {
-            "low-rank": partial(solvers.low_rank, max_rank=self.n_components),
-            "spg": solvers.spg,
-            "projected-gradient": solvers.projected_gradient,
-        }
-        watch = Watch(self.callback, to_features, objective.scale)
-
-        def solve(objective: solvers.Objective, P: NDArray) -> solvers.Result:
-            progress: Callable[..., None] | None = None
-            if self.verbose:
-                progress = Progress(type(self).__name__, self.max_iter)
-
-            def after_iteration(step: solvers.Step, P: NDArray) -> None:
-                if progress is not None:
-                    progress(step)
-                watch(objective, step, P)
-
-            return methods[solver](objective, P, callback=after_iteration, **settings)
-
-        model = FullModel(objective, float(self.gamma or 0.0))  # (7) has no prior: weight 0
-        try:
-            if self.gamma is not None:
-                return solvers.over_scale(model, solve, start, tol=self.tol)
-            if self.algorithm == "direct":
-                return solve(objective, start(1.0)), 1.0
-            found = solvers.em(
-                objective.m_step, solve, start(1.0), max_iter=self.em_max_iter, tol=self.em_tol
-            )
-            return found, 1.0
-        except Stopped as stopped:
-            found, s = stopped.result, stopped.s
-            return replace(found, value=found.value - model.prior(s)), s
-
-    def _warn_of_result(self, learned: dict[str, Any]) -> None:
-        if learned["kappa_"] == 0.0:
-            advice.warn_of_kappa_zero(float(self.gamma or 0.0))
-        elif len(learned["components"]) == 0:
-            advice.warn_of_rank_zero()
-        if learned["stopped_"]:
-            return
-        n_iter, gap = len(learned["history_"]["step"]), learned["optimality_gap_"]
-        iterations = f"{n_iter} iterations, optimality gap {gap:.1e}"
-        if learned["lam_"] == 0.0 and self.lam != "auto" and self.solver != "projected-gradient":
-            advice.warn_of_no_maximum(converged=learned["converged_"], iterations=iterations)
-        elif not learned["converged_"] and self.gamma == 0.0:
-            advice.warn_of_no_prior(kappa=learned["kappa_"], iterations=iterations)
-        elif not learned["converged_"]:
-            remedy = "em_max_iter or max_iter" if self.algorithm == "em" else "max_iter"
-            advice.warn_of_early_stop(iterations=iterations, remedy=remedy)
+        labels = read_labels(len(points), y, pairs, pair_labels)
+        warn_of_scales(points.std())
+        start = getattr(self, "components_", None) if self.warm_start else None
+        parameters = {**self.get_params(), "the metric to start from": start}
+        with opened(
+            self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+        ) as journal:
+            if start is not None and start.shape[1] != points.shape[1]:
+                start = None  # of other data
+            fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
+            fit.warn(settings)
+            return self._learned(X, fit.components, **fit.attributes)

@@ -1,15 +1,15 @@
-"""Maximisers over the cone of positive semi-definite matrices.
+"""Solvers that maximize over the cone of positive semi-definite matrices.
 
-They see an objective and a first factor, nothing of estimators or of data. All take
+They see an objective and a first factor; they know nothing of estimators or data. All take
 ``(objective, P, *, max_iter, tol, callback)`` and return a `Result`.
 
 =====================  ====================================================================
 `low_rank`             L-BFGS on a narrow factor, widened until the certificate holds
 `spg`                  spectral projected gradient on the metric itself
-`projected_gradient`   the rule of Niu et al. (2012), to reproduce their figures
+`projected_gradient`   the step rule of Niu et al. (2012), to reproduce their figures
 `em`                   the EM-like scheme (9)-(11) around any of them
 `over_scale`           the scale kappa of the full model (6) around any of them
-`Follower`             the low-rank solver for a family of objectives, one after the other
+`Follower`             the low-rank solver along a path of objectives
 =====================  ====================================================================
 """
 
@@ -22,7 +22,11 @@ from ._result import Callback, Objective, Result, Step
 from ._scale import ScaledModel, over_scale
 from ._spg import spg
 
+# The solvers by the names that users know them by.
+SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
+
 __all__ = [
+    "SOLVERS",
     "Callback",
     "Follower",
     "Objective",

@@ -24,21 +24,46 @@ Only tiles on or above the diagonal are visited; of ``mu = 0`` only L x L.
 """
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
+from ._chunks import ChunkedPoints, map_rows
+from ._formulas import posterior
+from ._points import (
+    FLOATS,
+    Coordinates,
+    Points,
+    PointsInMemory,
+    digest,
+    header,
+    in_memory,
+    is_chunked,
+    is_tensor,
+)
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
 from ._tiles import NumbaSweep, NumpySweep
 
 __all__ = [
     "BACKENDS",
+    "FLOATS",
     "Backend",
+    "ChunkedPoints",
+    "Coordinates",
     "NumbaSweep",
     "NumpySweep",
     "PairTerms",
+    "Points",
+    "PointsInMemory",
     "Posterior",
     "Sample",
     "Sweep",
     "choose_backend",
+    "digest",
+    "header",
+    "in_memory",
+    "is_chunked",
+    "is_tensor",
     "make_sweep",
+    "map_rows",
     "one_blas_thread",
+    "posterior",
     "workers",
 ]

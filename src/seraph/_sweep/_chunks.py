@@ -1,7 +1,7 @@
-"""Points in chunks: a dask array or data frame, checked and summed up in one reading.
+"""Points in the chunks of a dask array or data frame, checked and summarized in one pass.
 
-Nothing here brings the points to where the fit runs; what comes back are their number, their
-mean and their covariance. dask is imported by those who were given a dask collection.
+The points stay on the workers; only their number, mean and covariance come back. dask is
+imported inside the functions, since only users who pass a dask collection have it.
 """
 
 from __future__ import annotations
@@ -17,45 +17,28 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-# Results are merged so many at a time, in their order: the sum does not depend on who is first.
+from ._points import Coordinates, digest
+
+# Number of results merged by one task. They are merged in order, so that the sum does not
+# depend on which worker finishes first.
 _FAN_IN = 16
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 Graph = dict[Any, Any]
 
 
-def is_chunked(X: Any) -> bool:
-    """Whether `X` is a dask collection."""
-    return type(X).__module__.partition(".")[0].startswith("dask")
-
-
-def header(X: Any) -> Any:
-    """What says as much as `X` of the features: a data frame's columns without its rows.
-
-    Examples
-    --------
-    >>> header([[1.0, 2.0]])
-    [[1.0, 2.0]]
-    """
-    if not (is_chunked(X) and hasattr(X, "columns")):
-        return X
-    import pandas
-
-    return pandas.DataFrame(columns=X.columns)
-
-
 def as_array(X: Any) -> Any:
-    """A dask collection as a dask array of floats, whole rows to a chunk.
+    """Turn a dask collection into a dask array of floats with whole rows in each chunk.
 
     Parameters
     ----------
     X : dask array or dask DataFrame
-        Points; what is neither float64 nor float32 becomes float64.
+        Points; any type other than float64 and float32 becomes float64.
 
     Returns
     -------
     dask array of shape (n, m)
-        Its chunks may be of unknown length.
+        The lengths of its chunks may be unknown.
     """
     array = X.to_dask_array() if hasattr(X, "to_dask_array") else X
     if array.ndim != 2:
@@ -70,7 +53,7 @@ def as_array(X: Any) -> Any:
 
 
 def compute(graph: Graph, key: Any) -> Any:
-    """Value of a key of a graph, by the scheduler in force: the user's cluster, or threads."""
+    """Compute a key of a graph on the user's cluster, or with threads if there is none."""
     from dask.base import get_scheduler
     from dask.threaded import get as get_by_threads
 
@@ -79,7 +62,7 @@ def compute(graph: Graph, key: Any) -> Any:
 
 
 def persist(*arrays: Any) -> tuple[Any, ...]:
-    """The same dask arrays, computed at once and held where they were computed."""
+    """Compute dask arrays together and keep the results on the workers."""
     import dask
 
     with _large_graphs():
@@ -88,25 +71,25 @@ def persist(*arrays: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def _large_graphs() -> Iterator[None]:
-    """No word about the size of graphs.
+    """Silence dask's warning about large graphs.
 
-    Arrays that have to reach the workers are in them, to be sent again if a worker dies.
+    Ours carry the arrays that the workers need, so that they can be sent again if one dies.
     """
     import dask
 
     if find_spec("distributed"):
-        import distributed  # noqa: F401 (all its settings go with the one, if they come later)
+        import distributed  # noqa: F401 (importing it later would reset the one setting below)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
         yield
 
 
 def tasks(array: Any) -> tuple[Graph, list[Any]]:
-    """The graph of a dask array of whole rows, few tasks a chunk; and the keys of the chunks."""
+    """Return the optimized graph of a dask array, and the keys of its chunks."""
     import dask
 
     keys = [(array.name, number, 0) for number in range(array.numblocks[0])]
     graph = dict(dask.optimize(array)[0].dask)
-    for key in keys:  # what a cluster holds already is no task of the optimised graph
+    for key in keys:  # the optimized graph leaves out what a cluster already holds
         if key not in graph:
             graph[key] = array.dask[key]
     return graph, keys
@@ -118,14 +101,14 @@ def tree(
     merge: Callable[[list[Any]], Any],
     name: str,
 ) -> Any:
-    """Add tasks to a graph that merge the values of `keys`, in their order.
+    """Add tasks to a graph that merge the values of `keys` in order.
 
     Parameters
     ----------
     graph : dict
         The graph; tasks are added to it.
     keys : sequence of keys
-        What to merge, at least one.
+        What to merge; at least one.
     merge : callable
         Takes a list of values and returns one.
     name : str
@@ -134,7 +117,7 @@ def tree(
     Returns
     -------
     key
-        That of the result.
+        Key of the result.
     """
     level, keys = 0, list(keys)
     while True:
@@ -148,20 +131,20 @@ def tree(
 
 
 def unique(name: str) -> str:
-    """A name that no other task has; a dashboard shows it without what makes it so."""
+    """Make a task name unique by a suffix that the dashboard does not show."""
     return f"{name}-{uuid4().hex}"
 
 
 @dataclass(frozen=True)
 class ChunkedPoints:
-    """Points in chunks, and what one reading of them told.
+    """Points in chunks, with their moments.
 
     Parameters
     ----------
     array : dask array of shape (n, m)
-        The points; lengths of the chunks are known.
+        The points; the lengths of the chunks are known.
     size : float
-        Largest magnitude, or 1 if all are zero.
+        Largest magnitude, or 1 if all numbers are zero.
     mean : ndarray of shape (m,)
         Mean of ``X / size``.
     covariance : ndarray of shape (m, m)
@@ -182,7 +165,7 @@ class ChunkedPoints:
 
     @classmethod
     def read(cls, X: Any) -> Self:
-        """Read a dask array or data frame once, and refuse what cannot be learned from.
+        """Read a dask array or data frame once, and check its numbers.
 
         Parameters
         ----------
@@ -220,26 +203,50 @@ class ChunkedPoints:
         return self.array.shape
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         """Type of the numbers."""
         return self.array.dtype
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def std(self, axis: int = 0, dtype: Any = None) -> NDArray:
-        """Standard deviation of each feature, as arrays have it."""
+    def std(self) -> NDArray:
+        """Compute the standard deviation of each feature."""
         return self.size * np.sqrt(np.diag(self.covariance))
 
-    def scaled(self, unit: float) -> Any:
-        """Centred points over ``size * unit``, as a dask array; nothing is computed."""
+    def coordinates(self, *, rescale: bool = True) -> Coordinates:
+        """Find the coordinates for the solvers; unless `rescale`, only center the points."""
+        if not rescale:
+            return _ChunkedCoordinates(
+                self._scaled(1.0 / self.size), None, 1.0, self.covariance * self.size**2
+            )
+        spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0
+        return _ChunkedCoordinates(
+            self._scaled(spread), None, self.size * spread, self.covariance / spread**2
+        )
+
+    def digest(self) -> str:
+        """Summarize the points by their moments: the numbers may not fit in memory."""
+        form = f"{self.shape} {self.dtype} {self.array.chunks} {self.size!r}"
+        return digest(form, np.vstack([self.mean, self.covariance]))
+
+    def _scaled(self, unit: float) -> Any:
+        """Centered points over ``size * unit``, as a dask array; nothing is computed."""
         kind = self.dtype.type
         mean = self.mean.astype(self.dtype)
-        return each(self.array, "seraph-centre", _scaled, kind(self.size), mean, kind(unit))
+        return each(self.array, "seraph-center", _scaled, kind(self.size), mean, kind(unit))
+
+
+class _ChunkedCoordinates(Coordinates):
+    """Coordinates of points that stay in chunks."""
+
+    def with_first(self, rows: NDArray) -> Any:
+        """Return the points with some rows moved to the front; the others keep their order."""
+        return with_first(self.array, rows)
 
 
 def with_first(array: Any, first: NDArray) -> Any:
-    """Some rows as a chunk of their own before all others, which stay where they are.
+    """Move some rows to a chunk of their own at the front; the others stay where they are.
 
     Parameters
     ----------
@@ -274,6 +281,25 @@ def with_first(array: Any, first: NDArray) -> Any:
     return collection(name, graph, [array], ((len(first), *rest), array.chunks[1]), array.dtype)
 
 
+def map_rows(X: Any, function: Callable[..., NDArray], width: int) -> Any:
+    """Apply a function of rows to each chunk of a dask collection, when it is computed.
+
+    Parameters
+    ----------
+    X : dask array or dask DataFrame of shape (n, m)
+        Points.
+    function : callable
+        Takes an array of rows and returns as many rows of `width` columns.
+    width : int
+        Number of columns of the result.
+
+    Returns
+    -------
+    dask array of shape (n, width)
+    """
+    return each(as_array(X), "seraph-transform", function, width=width)
+
+
 def each(
     array: Any,
     name: str,
@@ -281,12 +307,12 @@ def each(
     *arguments: Any,
     width: int | None = None,
 ) -> Any:
-    """A function of rows applied to each chunk, when the result is computed.
+    """Apply a function of rows to each chunk, when the result is computed.
 
     Parameters
     ----------
     array : dask array of shape (n, m)
-        Rows, whole ones to a chunk.
+        Whole rows in each chunk.
     name : str
         Name of the tasks.
     function : callable
@@ -294,7 +320,7 @@ def each(
     *arguments
         Further arguments.
     width : int, optional
-        Number of columns that it returns, if not m.
+        Number of columns that it returns, if that is not m.
 
     Returns
     -------
@@ -312,7 +338,7 @@ def each(
 def collection(
     name: str, graph: Graph, parents: list[Any], chunks: tuple[Any, ...], dtype: Any
 ) -> Any:
-    """The dask array whose chunks are ``(name, number, 0)`` in a graph over some `parents`."""
+    """Make the dask array whose chunks are ``(name, number, 0)`` in a graph over `parents`."""
     import dask.array as da
     from dask.highlevelgraph import HighLevelGraph
 
@@ -321,7 +347,7 @@ def collection(
 
 
 class _Moments(NamedTuple):
-    """What some chunks have to tell: lengths; and the moments of their rows over `size`."""
+    """The lengths of some chunks, and the moments of their rows divided by `size`."""
 
     lengths: tuple[int, ...]
     size: float
@@ -346,7 +372,7 @@ def _merged(found: list[_Moments]) -> _Moments:
 
 
 def _merge(a: _Moments, b: _Moments) -> _Moments:
-    """Moments of two sets of rows together, by the rule of Chan, Golub and LeVeque (1979)."""
+    """Merge the moments of two sets of rows (Chan, Golub and LeVeque 1979)."""
     lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
     n_a, n_b = sum(a.lengths), sum(b.lengths)
     if n_a + n_b == 0 or size == 0.0 or not np.isfinite(size):
@@ -375,7 +401,7 @@ def _reordered(pieces: list[NDArray], order: NDArray) -> NDArray:
 
 
 def _with_lengths(array: Any, lengths: tuple[int, ...]) -> Any:
-    """The same dask array, lengths of its chunks known."""
+    """Set the lengths of the chunks of a dask array."""
     import dask.array as da
 
     chunks = (lengths, array.chunks[1])

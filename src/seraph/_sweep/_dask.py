@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from . import _chunks as chunks
 from . import _tasks
+from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Variable
 
 # A part has at most so many rows, for a task of some tenths of a second, and bytes; ...
@@ -167,14 +168,14 @@ class _Parts:
         (n, m), k = X.shape, len(codes)
         rows = min(_ROWS, max(_SMALL, -(-n // _FEW)), max(1, _BYTES // (m * X.dtype.itemsize)))
         rows = max(rows, -(-n // _MANY))
-        ends = np.cumsum(X.chunks[0]) if chunks.is_chunked(X) else [n]
+        ends = np.cumsum(X.chunks[0]) if is_chunked(X) else [n]
         self.labeled_lengths = _cut([k], rows)
         self.other_lengths = _cut(np.diff(np.maximum(ends, k), prepend=k).tolist(), rows)
         self.n_labeled = len(self.labeled_lengths)
         self.edges = np.cumsum([0, *self.labeled_lengths, *self.other_lengths])
         free = _free_memory()
         # An array that is not in chunks would have to be sent anew each time.
-        self.fits = not chunks.is_chunked(X) or X[k:].nbytes <= _SHARE * sum(free)
+        self.fits = not is_chunked(X) or X[k:].nbytes <= _SHARE * sum(free)
         self.strip = np.inf if self.fits else _STRIP * min(free)
         self._held: set[str] = set()
 
@@ -211,7 +212,7 @@ class _Parts:
 
     def _array(self, rows: slice, lengths: Sequence[int]) -> Any:
         X = self.X[rows]
-        if chunks.is_chunked(X):
+        if is_chunked(X):
             array = X.rechunk((tuple(lengths), (X.shape[1],)))
         else:
             array = _from_array(X, lengths)

@@ -1,0 +1,89 @@
+"""Warnings about the data and the result, each with what to do about it."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .._pairs import PairLabels
+from .._warnings import warn
+
+# Warn if the standard deviations of two features differ by more than this factor.
+_SCALES_APART = 1e3
+
+
+def warn_of_labels(labels: PairLabels) -> None:
+    """Warn if all labeled pairs are of one kind."""
+    if labels.n_dissimilar == 0:
+        warn(
+            f"All {labels.n_similar} labeled pairs are similar: nothing keeps points apart, "
+            "and the metric may collapse to zero. Add labels of another class, or "
+            "dissimilar pairs."
+        )
+    if labels.n_similar == 0:
+        warn(
+            f"All {labels.n_dissimilar} labeled pairs are dissimilar: nothing keeps points "
+            "together, and the metric may diverge as far as lam allows. Add a second label of "
+            "some class, or similar pairs."
+        )
+
+
+def warn_of_scales(scales: NDArray) -> None:
+    """Warn if the features' standard deviations differ wildly."""
+    varying = scales > 1e-12 * scales.max(initial=0.0)
+    if varying.any():
+        low, high = scales[varying].min(), scales[varying].max()
+        if high > _SCALES_APART * low:
+            warn(
+                f"The standard deviations of the features range from {low:.3g} to {high:.3g}: "
+                "the largest will dominate the metric. Scale the features first, for example "
+                "with sklearn.preprocessing.StandardScaler."
+            )
+
+
+def warn_of_rank_zero() -> None:
+    """Warn that the learned metric is zero."""
+    warn(
+        "The learned metric is zero (rank 0): every distance is 0. Either lam is too large "
+        "for these labels, or the labels ask for a collapse. Lower lam, or add dissimilar "
+        "pairs."
+    )
+
+
+def warn_of_kappa_zero(gamma: float) -> None:
+    """Warn that the full model gains nothing from the labels."""
+    warn(
+        f"The full model is best at kappa = 0: with gamma={gamma:g} and this lam, no metric "
+        "gains more than it costs, and every pair is as likely similar as not (p = 1/2). "
+        "The learned metric is zero. Lower gamma or lam, or set gamma=None."
+    )
+
+
+def warn_of_no_maximum(*, converged: bool, iterations: str) -> None:
+    """Warn that without a trace penalty there may be no maximum."""
+    ending = "converged nevertheless" if converged else "has not converged"
+    warn(
+        "With lam=0 the objective may have no maximum: pairs that can be separated "
+        f"drive the metric to infinity. The solver {ending} ({iterations}). Set "
+        'lam > 0 or lam="auto"; or solver="projected-gradient", whose 200 steps are '
+        "what the paper reports for lam=0.",
+        ConvergenceWarning,
+    )
+
+
+def warn_of_no_prior(*, kappa: float, iterations: str) -> None:
+    """Warn that without a prior on kappa there may be no maximum."""
+    warn(
+        "With gamma=0 the objective may have no maximum: pairs that can be separated drive kappa "
+        f"to minus infinity. The search stopped at kappa = {kappa:.3g} ({iterations}). Set "
+        "gamma > 0.",
+        ConvergenceWarning,
+    )
+
+
+def warn_of_early_stop(name: str, *, iterations: str, remedy: str) -> None:
+    """Warn that the solver has not converged, and say what to raise."""
+    warn(
+        f"{name} has not converged ({iterations}). Raise {remedy}, or tol, or lam.",
+        ConvergenceWarning,
+    )

@@ -1,0 +1,74 @@
+"""The input step: check what the user passed, and settle on the backend that it calls for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from .._pairs import PairLabels
+from .._sweep import (
+    FLOATS,
+    ChunkedPoints,
+    Points,
+    PointsInMemory,
+    choose_backend,
+    in_memory,
+    is_chunked,
+)
+from . import _advice as advice
+from ._settings import Settings
+
+
+def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
+    """Check the points, and settle on a backend for them.
+
+    Parameters
+    ----------
+    X : array-like, tensor or dask collection of shape (n_samples, n_features)
+        What the user passed. A dask collection stays in its chunks if dask is the backend and
+        there are more points than features.
+    settings : Settings
+        Settings of the fit.
+
+    Returns
+    -------
+    points : Points
+        The points.
+    settings : Settings
+        The same settings, with the backend and the device that will be used.
+    """
+    if is_chunked(X) and settings.backend in ("auto", "dask") and settings.device is None:
+        points = ChunkedPoints.read(X)
+        if points.shape[0] > points.shape[1]:
+            return points, _settled(settings, X, len(points))
+        X = points.array
+    return read_array(X, settings)
+
+
+def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
+    """Do the same as `read_points`, and bring the points into memory wherever they are."""
+    points = PointsInMemory(_checked(X, settings.name))
+    return points, _settled(settings, X, len(points))
+
+
+def read_labels(
+    n: int, y: ArrayLike | None, pairs: ArrayLike | None, pair_labels: ArrayLike | None
+) -> PairLabels:
+    """Check and merge the labels of `n` points, and warn if all pairs are of one kind."""
+    labels = PairLabels.make(n, y, pairs, pair_labels)
+    advice.warn_of_labels(labels)
+    return labels
+
+
+def _settled(settings: Settings, X: Any, n: int) -> Settings:
+    backend, device = choose_backend(X, n, settings.backend, settings.device)
+    return replace(settings, backend=backend, device=device)
+
+
+def _checked(X: Any, name: str) -> NDArray:
+    return check_array(
+        in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=name, input_name="X"
+    )

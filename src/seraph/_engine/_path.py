@@ -1,0 +1,148 @@
+"""The metrics for many weights of the trace, each solution leading to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _solvers as solvers
+from .._pairs import PairLabels
+from .._sweep import Points
+from ._checkpoint import Journal
+from ._learn import Fit, fit_of, running
+from ._objective import Objective
+from ._problem import Problem
+from ._progress import Progress
+from ._settings import Settings
+
+# With unlabeled pairs, the search for the first weight starts no lower than this share of the
+# weight at which the labeled pairs alone would give the zero metric.
+_LOWEST_START = 0.1
+
+
+@dataclass(frozen=True)
+class FitsAlongPath:
+    """The fits for falling weights of the trace.
+
+    Parameters
+    ----------
+    lams : ndarray of shape (n_lams,)
+        The weights.
+    fits : list of Fit
+        One for each weight.
+    n_sweeps : ndarray of int of shape (n_lams,)
+        Number of sweeps for each; those that find the first weight count for the first fit.
+    lam_max : float
+        Weight at which the zero metric stops being a maximum.
+    auto_lam : float
+        What ``lam="auto"`` stands for.
+    """
+
+    lams: NDArray
+    fits: list[Fit]
+    n_sweeps: NDArray
+    lam_max: float
+    auto_lam: float
+
+
+def follow_path(
+    points: Points,
+    labels: PairLabels,
+    settings: Settings,
+    lams: NDArray | tuple[int, float],
+    *,
+    graph: Any = None,
+    journal: Journal | None = None,
+) -> FitsAlongPath:
+    """Learn a metric for each of many weights.
+
+    Parameters
+    ----------
+    points, labels, settings, graph, journal
+        As in `learn`; `max_iter` is for each weight.
+    lams : ndarray of shape (n_lams,) or tuple (n_lams, eps)
+        The weights, falling; or their number, and the smallest over the largest, where they
+        start from the zero metric.
+    """
+    with running(settings):
+        problem = Problem.make(points, labels, settings, graph, journal)
+        path = _Path(problem, settings)
+        lam_max = path.lam_max(problem.terms.mu)
+        from_zero = isinstance(lams, tuple)
+        if isinstance(lams, tuple):
+            n_lams, eps = lams
+            top = path.highest_lam(lam_max)
+            lams = np.geomspace(top, eps * top, n_lams)
+        progress = Progress(settings.name, len(lams)) if settings.verbose else None
+        fits: list[Fit] = []
+        counts = [0]
+        for lam in lams.tolist():
+            result = path.solve(lam, from_zero=from_zero and not fits)
+            P = solvers.compress(result.P)
+            fits.append(fit_of(result, P, -1.0, problem.objective(lam), problem, labels))
+            counts.append(problem.sweep.n_sweeps)
+            if progress is not None:
+                progress(solvers.Step(result.value, len(result.P), 0.0, result.gap))
+    return FitsAlongPath(lams, fits, np.diff(counts), lam_max, problem.auto_lam)
+
+
+class _Path:
+    """Where the path starts, and how it is followed."""
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.problem = problem
+        self.max_rank = settings.n_components
+        self.options: dict[str, Any] = {
+            "max_iter": settings.max_iter,
+            "tol": settings.tol,
+            "max_rank": settings.n_components,
+        }
+        self.follower = solvers.Follower(**self.options)
+        self.zero = np.zeros((0, problem.coordinates.array.shape[1]))
+        # Rank of the last metric; None before the first.
+        self.rank: int | None = None
+
+    def lam_max(self, mu: float) -> float:
+        """Weight from which on the zero metric is a local maximum, if `mu` weighs the entropy."""
+        problem = replace(self.problem, terms=replace(self.problem.terms, mu=mu))
+        gradient = problem.objective(0.0).by_metric(self.zero)[1]
+        return float(np.linalg.eigvalsh(gradient)[-1]) * problem.coordinates.unit**2
+
+    def highest_lam(self, lam_max: float) -> float:
+        """Find a weight at which the metric is zero, for the start of the path."""
+        top = max(lam_max, _LOWEST_START * self.lam_max(0.0))
+        if top <= 0.0:
+            raise ValueError(
+                "The metric is zero whatever lam is: no labeled pair pulls points apart. Add "
+                "labels of another class, or dissimilar pairs; or pass lams."
+            )
+        if self.problem.terms.mu > 0.0:
+            while self._better_than_zero(self.problem.objective(top)) is not None:
+                top *= 2.0
+        return top
+
+    def solve(self, lam: float, *, from_zero: bool) -> solvers.Result:
+        """Solve for the next weight, smaller than the last; `from_zero`, start at zero."""
+        objective = self.problem.objective(lam)
+        start = None
+        if from_zero:
+            start = self.zero
+        elif self.rank is None or (self.rank == 0 and self.problem.terms.mu > 0.0):
+            # The entropy may hold the solver at the zero metric where another one is better.
+            start = self._better_than_zero(objective)
+            if start is None:
+                start = self.zero
+        result = self.follower(objective, float(np.log(lam)), start)
+        self.rank = len(result.P)
+        return result
+
+    def _better_than_zero(self, objective: Objective) -> NDArray | None:
+        """Return the factor that SERAPH finds from its own start, unless zero is as good."""
+        start = self.problem.first_factor(self.max_rank, narrow=True, eta=self.problem.terms.eta)
+        found = solvers.low_rank(objective, start, callback=lambda step, P: None, **self.options)
+        value_at_zero = objective.by_metric(self.zero)[0]
+        better = found.value > value_at_zero + 1e-6 * abs(value_at_zero)
+        return found.P if better else None

@@ -1,0 +1,137 @@
+"""The settings of a fit, checked once and the same for every estimator of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from .._solvers import SOLVERS
+from .._sweep import BACKENDS, Backend
+from .._validation import check_choice, check_number
+from ._callback import FitState
+
+ALGORITHMS = ("direct", "em")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What `learn` does with points and labels; the parameters are those of `SERAPH`.
+
+    Parameters
+    ----------
+    name : str
+        The class or function that the user called, for messages.
+    lam_factor, mu_factor : float, default=1.0
+        Multiples of `lam` and `mu`, whether these are numbers or "auto".
+    """
+
+    name: str = "SERAPH"
+    mu: float | Literal["auto"] = "auto"
+    lam: float | Literal["auto"] = "auto"
+    mu_factor: float = 1.0
+    lam_factor: float = 1.0
+    eta: float = 1.0
+    gamma: float | None = None
+    manifold: float = 0.0
+    n_neighbors: int = 10
+    algorithm: Literal["direct", "em"] = "direct"
+    solver: Literal["auto", "low-rank", "spg", "projected-gradient"] = "auto"
+    n_components: int | None = None
+    max_iter: int = 200
+    tol: float = 1e-3
+    em_max_iter: int = 50
+    em_tol: float = 1e-3
+    unlabeled_pairs: int | float | Literal["all"] = "all"
+    backend: Backend = "auto"
+    device: Any = None
+    callback: Callable[[FitState], object] | None = None
+    verbose: int = 0
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, **changes: Any) -> Self:
+        """Read and check the parameters of an estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Has the parameters above as attributes.
+        **changes
+            Settings that the estimator lacks or calls by another name.
+        """
+        names = {field.name for field in fields(cls)}
+        given = {name: value for name, value in vars(estimator).items() if name in names}
+        settings = cls(**{"name": type(estimator).__name__, **given, **changes})
+        settings.check()
+        return settings
+
+    def check(self) -> None:
+        """Refuse settings that are wrong or that do not go together."""
+        for name in ("mu", "lam"):
+            check_number(name, getattr(self, name), low=0, instead="auto")
+        for name in ("eta", "manifold", "tol", "em_tol"):
+            check_number(name, getattr(self, name), low=0)
+        for name in ("n_neighbors", "max_iter", "em_max_iter"):
+            check_number(name, getattr(self, name), low=1, integer=True)
+        check_number("gamma", self.gamma, low=0, instead=None)
+        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("backend", self.backend, BACKENDS)
+        self._check_unlabeled_pairs()
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(
+                f"callback must be a function of one argument, or None; got {self.callback!r}."
+            )
+        self._check_combinations()
+
+    def _check_unlabeled_pairs(self) -> None:
+        size = self.unlabeled_pairs
+        if isinstance(size, Integral) and not isinstance(size, bool):
+            is_valid = size >= 1
+        elif isinstance(size, Real) and not isinstance(size, bool):
+            is_valid = 0.0 < size <= 1.0
+        else:
+            is_valid = isinstance(size, str) and size == "all"
+        if is_valid:
+            return
+        raise ValueError(
+            'unlabeled_pairs must be "all", a number of pairs (a whole number of at least 1) '
+            f"or a share of them (above 0 and up to 1.0); got {size!r}."
+        )
+
+    def _check_combinations(self) -> None:
+        if self.n_components is not None and self.solver in ("spg", "projected-gradient"):
+            raise ValueError(
+                f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "
+                'cannot do: use solver="low-rank" or "auto".'
+            )
+        if self.gamma is not None and self.algorithm == "em":
+            raise ValueError(
+                f"gamma={self.gamma} asks for the full model (6), but the EM-like scheme only "
+                'solves the simplified model (7): use algorithm="direct", or gamma=None.'
+            )
+        if self.gamma is not None and self.solver == "projected-gradient":
+            raise ValueError(
+                f"gamma={self.gamma} asks for the full model (6), which needs converged metrics "
+                'to find kappa, and solver="projected-gradient" seldom converges: use '
+                '"low-rank", "spg" or "auto".'
+            )
+
+    @property
+    def solver_name(self) -> str:
+        """Name of the solver that runs."""
+        return "low-rank" if self.solver == "auto" else self.solver
+
+    def sample_size(self, n_unlabeled: int) -> int | None:
+        """Number of unlabeled pairs to sample; None for all of them."""
+        if isinstance(self.unlabeled_pairs, str):
+            return None
+        if isinstance(self.unlabeled_pairs, Integral):
+            return int(self.unlabeled_pairs)
+        return max(1, round(self.unlabeled_pairs * n_unlabeled))

@@ -1,0 +1,246 @@
+"""The points of a fit behind one protocol, whether in memory or in the chunks of a cluster.
+
+Everything above this room works with `Points` and `Coordinates`; nobody else asks where the
+numbers are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLOATS = (np.float64, np.float32)
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether `X` is a torch tensor. torch need not be installed."""
+    return type(X).__module__.partition(".")[0] == "torch"
+
+
+def is_chunked(X: Any) -> bool:
+    """Whether `X` is a dask collection. dask need not be installed."""
+    return type(X).__module__.partition(".")[0].startswith("dask")
+
+
+def in_memory(X: Any) -> Any:
+    """Bring a tensor or a dask collection into memory; leave anything else as it is.
+
+    Examples
+    --------
+    >>> in_memory([1.0, 2.0])
+    [1.0, 2.0]
+    """
+    if is_tensor(X):
+        return X.detach().cpu().numpy()
+    return X.compute() if is_chunked(X) else X
+
+
+def header(X: Any) -> Any:
+    """Return what is enough to read the number and names of the features from.
+
+    That is a frame without rows for a dask data frame, and `X` itself for anything else.
+
+    Examples
+    --------
+    >>> header([[1.0, 2.0]])
+    [[1.0, 2.0]]
+    """
+    if not (is_chunked(X) and hasattr(X, "columns")):
+        return X
+    import pandas
+
+    return pandas.DataFrame(columns=X.columns)
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Points as the solvers see them, ``(X - mean) @ basis / unit``, and the way back.
+
+    Distances ignore a translation, so the points are centered, which avoids cancellation. A
+    common factor only changes the units, so it is divided out, which avoids overflow and
+    keeps steps near one. With fewer points than features the metric lives in the span of the
+    points, so the solvers get coordinates in that span. None of this moves the optimum.
+
+    Parameters
+    ----------
+    array : ndarray or dask array of shape (n, d)
+        The points in these coordinates.
+    basis : ndarray of shape (m, d) or None
+        Orthonormal columns; None for the features themselves.
+    unit : float
+        Length that counts as one: the root mean squared distance between two points.
+    known_covariance : ndarray of shape (d, d) or None
+        Covariance of `array`, where it need not be computed.
+    """
+
+    array: Any
+    basis: NDArray | None
+    unit: float
+    known_covariance: NDArray | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of the user's features."""
+        return (self.array if self.basis is None else self.basis.T).shape[1]
+
+    def to_features(self, P: NDArray) -> NDArray:
+        """Turn a factor on these coordinates into one on the user's features."""
+        return (P if self.basis is None else P @ self.basis.T) / self.unit
+
+    def from_features(self, P: NDArray) -> NDArray:
+        """Turn a factor on the user's features into one on these coordinates."""
+        return (P if self.basis is None else P @ self.basis) * self.unit
+
+    def covariance(self) -> NDArray:
+        """Compute the covariance of the points."""
+        if self.known_covariance is not None:
+            return self.known_covariance
+        points = self.array.astype(np.float64)
+        return points.T @ points / len(points)
+
+    def top_variance(self) -> float:
+        """Compute the largest eigenvalue of the covariance."""
+        if self.known_covariance is None and self.array.shape[1] > self.array.shape[0]:
+            points = self.array.astype(np.float64)  # the smaller of the two products
+            return float(np.linalg.eigvalsh(points @ points.T)[-1]) / len(points)
+        return float(np.linalg.eigvalsh(self.covariance())[-1])
+
+    def start(self, eta: float, rank: int) -> NDArray:
+        """Make a factor to start from: a multiple of the leading principal components.
+
+        At full rank it is a multiple of the identity. The mean squared distance under it is
+        `eta`, so the threshold divides the pairs and the entropy of the unlabeled ones has a
+        slope. (At the zero metric the entropy has a maximum of its own.)
+        """
+        d = self.array.shape[1]
+        if rank >= d:
+            if self.known_covariance is None:
+                variance = self.array.var(axis=0)
+            else:
+                variance = np.diag(self.known_covariance)
+            directions, squared = np.eye(d), 2.0 * float(np.sum(variance))
+        else:
+            values, vectors = np.linalg.eigh(self.covariance())
+            directions = vectors[:, ::-1][:, :rank].T
+            squared = 2.0 * float(values[::-1][:rank].sum())
+        return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
+
+    def with_first(self, rows: NDArray) -> Any:
+        """Return the points with some rows moved to the front; the others keep their order."""
+        others = np.ones(len(self.array), dtype=bool)
+        others[rows] = False
+        return self.array[np.concatenate([rows, np.flatnonzero(others)])]
+
+
+class Points(Protocol):
+    """The checked points of a fit, wherever they are."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of features."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers, float32 or float64."""
+
+    def __len__(self) -> int: ...
+
+    def std(self) -> NDArray:
+        """Compute the standard deviation of each feature."""
+
+    def coordinates(self, *, rescale: bool = True) -> Coordinates:
+        """Find the coordinates for the solvers; unless `rescale`, only center the points."""
+
+    def digest(self) -> str:
+        """Summarize all the numbers, so that other points give another text."""
+
+
+@dataclass(frozen=True)
+class PointsInMemory:
+    """Points in an array.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n, m), float32 or float64
+        The points.
+
+    Examples
+    --------
+    >>> points = PointsInMemory(np.array([[1.0, 2.0], [3.0, 2.0]]))
+    >>> len(points), points.std()
+    (2, array([1., 0.]))
+    """
+
+    array: NDArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of features."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return self.array.dtype
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, rows: NDArray) -> PointsInMemory:
+        return PointsInMemory(self.array[rows])
+
+    def std(self) -> NDArray:
+        """Compute the standard deviation of each feature."""
+        return self.array.std(axis=0, dtype=np.float64)
+
+    def coordinates(self, *, rescale: bool = True) -> Coordinates:
+        """Find the coordinates for the solvers; unless `rescale`, only center the points."""
+        X = self.array
+        # A first division by the largest magnitude keeps the squares finite.
+        size = float(np.max(np.abs(X), initial=0.0)) or 1.0
+        # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
+        points = np.divide(X, X.dtype.type(size), order="C")
+        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        if not rescale:
+            return Coordinates(points * X.dtype.type(size), None, 1.0)
+        squared = 2.0 * float(np.sum(points.var(axis=0, dtype=np.float64)))
+        spread = np.sqrt(squared) or 1.0
+        points /= X.dtype.type(spread)
+        basis = None
+        if points.shape[1] >= points.shape[0]:
+            left, lengths, right = np.linalg.svd(points.astype(np.float64), full_matrices=False)
+            keep = lengths > 1e-7 * max(1.0, lengths[0])
+            keep[0] = True
+            basis = right[keep].T
+            points = (left[:, keep] * lengths[keep]).astype(X.dtype)
+        return Coordinates(points, basis, size * spread)
+
+    def digest(self) -> str:
+        """Summarize all the numbers, so that other points give another text."""
+        return digest(self.array)
+
+
+def digest(*values: Any) -> str:
+    """Digest arrays, strings and bytes; it depends on their shapes and types, too.
+
+    Examples
+    --------
+    >>> digest(np.zeros(2)) == digest(np.zeros((2, 1)))
+    False
+    """
+    whole = blake2b(digest_size=20)
+    for value in values:
+        if isinstance(value, str | bytes):
+            content: Any = value.encode() if isinstance(value, str) else value
+            form = f"text of {len(content)}"
+        else:
+            array = in_memory(value)
+            form = f"{array.shape} {array.dtype}"
+            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        whole.update(f"{form}\n".encode())
+        whole.update(content)
+    return whole.hexdigest()
