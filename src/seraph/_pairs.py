@@ -1,13 +1,12 @@
-"""What is known of the pairs: class labels, marked pairs, or both, made one.
+"""Labels of pairs, from class labels, marked pairs, or both.
 
-Class labels imply a label for every pair of labelled rows. Those pairs are never listed:
-the class codes stand for them.
+Class labels imply a label for every pair of labeled rows. These pairs are never listed; the
+class codes stand for them.
 """
 
 from __future__ import annotations
 
 import sys
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from ._sweep import in_memory
+from ._warnings import warn
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class PairLabels:
     Parameters
     ----------
     codes : ndarray of int of shape (n,)
-        Class code of each row, -1 where the class is not known.
+        Class code of each row; -1 for an unknown class.
     pairs : ndarray of int of shape (l, 2)
-        Marked pairs that do not follow from the codes, each once, the smaller row first.
+        Marked pairs that the codes do not imply, each once, smaller row number first.
     similar : ndarray of bool of shape (l,)
         Which of the marked pairs are similar.
     n_similar, n_dissimilar, n_unlabeled : int
         Sizes of the paper's sets S, D and U.
     n_labeled_rows : int
-        Number of rows that stand in some labelled pair.
+        Number of rows that belong to some labeled pair.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class PairLabels:
 
     @property
     def n_labeled(self) -> int:
-        """Number of labelled pairs, #(S u D)."""
+        """Number of labeled pairs, #(S u D)."""
         return self.n_similar + self.n_dissimilar
 
     @classmethod
@@ -68,20 +68,20 @@ class PairLabels:
         *,
         required: bool = True,
     ) -> PairLabels:
-        """Check and merge what the user knows of the pairs of `n` rows.
+        """Check and merge class labels and marked pairs of `n` rows.
 
         Parameters
         ----------
         n : int
             Number of rows.
         y : array-like of shape (n,), optional
-            Class labels of any type; -1, NaN, None and pandas.NA say "not known".
+            Class labels of any type; -1, NaN, None and pandas.NA mean unknown.
         pairs : array-like of int of shape (l, 2), optional
             Row numbers of the marked pairs.
         pair_labels : array-like of shape (l,), optional
             +1 or True for a similar pair, -1 or False for a dissimilar one.
         required : bool, default=True
-            Whether it is an error if no pair is labelled.
+            Whether to refuse labels that leave every pair unlabeled.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class PairLabels:
             raise ValueError(
                 "There is nothing to learn from: this method requires y to be passed, but the "
                 "target y is None, and so is pairs. Pass class labels as y (-1 where unknown), "
-                "or pairs=(row numbers) with pair_labels=(+1 or -1)."
+                "or row numbers as pairs with +1 or -1 as pair_labels."
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
         rows, similar = _marked_pairs(pairs, pair_labels, n)
@@ -104,8 +104,8 @@ class PairLabels:
         n_dissimilar = implied - implied_similar + int((~similar).sum())
         if required and n_similar + n_dissimilar == 0:
             raise ValueError(
-                f"No labelled pair: y gives {sum(sizes)} labelled row(s) out of {n} and no pair "
-                "is marked. At least two rows with a class label, or one marked pair, are needed."
+                f"No labeled pair: y labels {sum(sizes)} of {n} rows, and no pair is marked. "
+                "Label at least two rows, or mark at least one pair."
             )
         in_pairs = np.zeros(n, dtype=bool)
         in_pairs[rows] = True
@@ -127,33 +127,32 @@ def _n_pairs(k: int) -> int:
 
 
 def _class_codes(y: ArrayLike, n: int) -> NDArray:
-    """Codes 0, 1, ... of the classes in `y`, -1 where the class is not known."""
+    """Number the classes in `y` from 0; -1 for an unknown class."""
     labels = as_labels(y)
     if len(labels) != n:
         raise ValueError(
-            f"y has {len(labels)} labels and X has {n} rows: give one label per row, "
-            "-1 where the class is not known."
+            f"y has {len(labels)} labels and X has {n} rows: give one label per row, and -1 "
+            "where the class is unknown."
         )
     if labels.dtype.kind == "u" and np.any(labels == np.iinfo(labels.dtype).max):
-        warnings.warn(
-            f"y is {labels.dtype}, which cannot hold -1, and contains {labels.max()}: it is taken "
-            "as a class like any other. If it stands for -1, convert y to a signed type before "
-            "marking rows as unlabelled.",
-            stacklevel=4,
+        warn(
+            f"y is {labels.dtype}, which cannot hold -1. It contains {labels.max()}, which counts as "
+            "a class like any other. If it stands for -1, convert y to a signed type before you "
+            "mark rows as unlabeled."
         )
     known = ~is_missing(labels)
     codes = np.full(n, -1, dtype=np.intp)
     if known.any():
         try:
             codes[known] = np.unique(labels[known], return_inverse=True)[1].reshape(-1)
-        except TypeError:  # labels of several types have no order, but they can be told apart
+        except TypeError:  # labels of several types have no order, but they can be compared
             seen: dict[Any, int] = {}
             codes[known] = [seen.setdefault(label, len(seen)) for label in labels[known]]
     return codes
 
 
 def as_labels(y: ArrayLike) -> NDArray:
-    """Labels as an array of one dimension, in which nothing has changed its type.
+    """Return labels as a one-dimensional array without changing the type of any.
 
     Examples
     --------
@@ -166,7 +165,7 @@ def as_labels(y: ArrayLike) -> NDArray:
 
 
 def _object_array(y: ArrayLike) -> Any:
-    """A list as an array in which ``["a", -1]`` keeps its number and None its type."""
+    """Turn a list into an array of objects, so that ``["a", -1]`` keeps its number."""
     nested = list | tuple | np.ndarray
     if not isinstance(y, list | tuple) or any(isinstance(label, nested) for label in y):
         return y
@@ -176,7 +175,7 @@ def _object_array(y: ArrayLike) -> Any:
 
 
 def is_missing(labels: NDArray) -> NDArray:
-    """Which labels are -1, NaN, None or pandas.NA.
+    """Say which labels are -1, NaN, None or pandas.NA.
 
     Examples
     --------
@@ -190,11 +189,11 @@ def is_missing(labels: NDArray) -> NDArray:
         return labels == -1
     if kind in "mM":
         return np.isnat(labels)
-    if kind in "US":  # numpy turns the -1 in ["a", -1] into text
+    if kind in "US":  # numpy turns the -1 of ["a", -1] into text
         return labels.astype(str) == "-1"
     if kind != "O":
         return np.zeros(len(labels), dtype=bool)
-    pandas = sys.modules.get("pandas")  # whoever passes pandas.NA has imported it
+    pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
     missing = np.zeros(len(labels), dtype=bool) if pandas is None else pandas.isna(labels)
     for index in np.flatnonzero(~missing):
         label = labels[index]
@@ -205,13 +204,13 @@ def is_missing(labels: NDArray) -> NDArray:
 def _marked_pairs(
     pairs: ArrayLike | None, pair_labels: ArrayLike | None, n: int
 ) -> tuple[NDArray, NDArray]:
-    """Marked pairs, each once with the smaller row first, and which are similar."""
+    """Return the marked pairs, each once and smaller row first, and which are similar."""
     if pairs is None:
         if pair_labels is not None:
-            raise ValueError("pair_labels came without pairs: pass both or neither.")
+            raise ValueError("pair_labels was passed without pairs: pass both or neither.")
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
     if pair_labels is None:
-        raise ValueError("pairs came without pair_labels: pass +1 or -1 for each pair.")
+        raise ValueError("pairs was passed without pair_labels: pass +1 or -1 for each pair.")
     rows = _row_numbers(pairs)
     outside = (rows < 0) | (rows >= n)
     if outside.any():
@@ -234,13 +233,13 @@ def _marked_pairs(
     if clash.any():
         i, j = rows[np.flatnonzero(clash)[0]].tolist()
         raise ValueError(
-            f"The pair ({i}, {j}) is marked both similar and dissimilar in pairs: decide which."
+            f"The pair ({i}, {j}) is marked both similar and dissimilar in pairs: keep one mark."
         )
     return rows[first], similar[first]
 
 
 def _row_numbers(pairs: ArrayLike) -> NDArray:
-    """Whole numbers in two columns, of whatever type."""
+    """Check that `pairs` holds two columns of whole numbers."""
     rows = _array("pairs", pairs)
     if rows.size == 0:
         return np.empty((0, 2), dtype=np.intp)
@@ -253,12 +252,12 @@ def _row_numbers(pairs: ArrayLike) -> NDArray:
         return rows
     numbers = np.full(rows.shape, np.nan)
     if rows.dtype.kind in "fO":
-        with suppress(TypeError, ValueError):  # objects that are no numbers
+        with suppress(TypeError, ValueError):  # objects that are not numbers
             numbers = rows.astype(np.float64)
     if not np.all(numbers == np.floor(numbers)):
         raise ValueError(
             f"pairs must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
-            "(Pairs of points, as other libraries take them, are not accepted by fit.)"
+            "(Other libraries take pairs of points; fit does not.)"
         )
     return numbers
 
@@ -273,7 +272,7 @@ def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> NDArray:
             f"for {n_pairs} pairs."
         )
     if signs.dtype.kind == "O" and all(isinstance(sign, bool | np.bool_) for sign in signs):
-        signs = signs.astype(bool)  # pandas hands its own booleans over as objects
+        signs = signs.astype(bool)  # pandas passes its own booleans as objects
     if signs.dtype == bool:
         return signs
     if signs.dtype.kind == "O":
@@ -296,7 +295,7 @@ def _array(name: str, values: ArrayLike) -> NDArray:
 
 
 def _without_implied(rows: NDArray, similar: NDArray, codes: NDArray) -> tuple[NDArray, NDArray]:
-    """Drop marked pairs that follow from the class labels, and refuse those that contradict."""
+    """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
     first, second = codes[rows[:, 0]], codes[rows[:, 1]]
     implied = (first >= 0) & (second >= 0)
     clash = implied & ((first == second) != similar)
@@ -306,6 +305,6 @@ def _without_implied(rows: NDArray, similar: NDArray, codes: NDArray) -> tuple[N
         marked, said = ("similar", "different") if similar[at] else ("dissimilar", "the same")
         raise ValueError(
             f"The pair ({i}, {j}) is marked {marked} in pairs, but y gives its rows {said} "
-            "class(es): it would be both similar and dissimilar. Correct one of the two."
+            "class(es). Correct one of the two."
         )
     return rows[~implied], similar[~implied]

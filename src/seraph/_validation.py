@@ -1,4 +1,4 @@
-"""Checks of single parameters, with messages that say what came and what to do."""
+"""Checks of single parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 def check_number(
     name: str, value: Any, *, low: float, integer: bool = False, instead: object = ...
 ) -> None:
-    """Refuse a parameter that is neither a finite number of at least `low` nor `instead`."""
+    """Refuse a value that is neither a finite number of at least `low` nor `instead`."""
     if value is instead or (isinstance(instead, str) and value == instead):
         return
     kind = Integral if integer else Real
@@ -23,7 +23,7 @@ def check_number(
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a parameter that is not one of the `choices`."""
+    """Refuse a value that is not one of the `choices`."""
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

@@ -1,4 +1,4 @@
-"""The manifold extension's graph: who is whose neighbour, and how rough a metric is on it."""
+"""The graph of the manifold extension, and the roughness of a metric on it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.neighbors import kneighbors_graph
 
 
 def neighbor_graph(points: NDArray, n_neighbors: int) -> sparse.csr_array:
-    """Graph of nearest neighbours: 1 where either point is among the other's nearest.
+    """Join two points by an edge if either is among the nearest neighbors of the other.
 
     Parameters
     ----------
     points : ndarray of shape (n, m)
         Points.
     n_neighbors : int
-        Neighbours of each point.
+        Neighbors of each point.
 
     Returns
     -------
@@ -27,20 +27,20 @@ def neighbor_graph(points: NDArray, n_neighbors: int) -> sparse.csr_array:
     """
     if n_neighbors >= len(points):
         raise ValueError(
-            f"n_neighbors={n_neighbors} is more than there are: X has {len(points)} rows. "
-            f"Take at most {len(points) - 1}, or set manifold=0."
+            f"n_neighbors={n_neighbors} is too large: X has {len(points)} rows. "
+            f"Set it to at most {len(points) - 1}, or set manifold=0."
         )
     directed = sparse.csr_array(kneighbors_graph(points, n_neighbors))
     return directed.maximum(directed.T)
 
 
 def check_graph(graph: Any, n: int) -> sparse.csr_array:
-    """Refuse what is not the weights of an undirected graph of `n` points.
+    """Check that `graph` holds the weights of an undirected graph of `n` points.
 
     Parameters
     ----------
     graph : sparse matrix or array-like of shape (n, n)
-        Symmetric, no weight negative. What a point weighs with itself does not matter.
+        Symmetric, with weights of at least 0. The diagonal does not matter.
     n : int
         Number of points.
 
@@ -69,10 +69,10 @@ def check_graph(graph: Any, n: int) -> sparse.csr_array:
 
 
 def roughness(points: NDArray, graph: sparse.csr_array) -> NDArray:
-    """Matrix ``X' L X``, with L the Laplacian of the graph.
+    """Compute ``X' L X``, with L the Laplacian of the graph.
 
     ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The
-    normalised Laplacian has no such form: it would see where the origin is.)
+    normalized Laplacian has no such form: it depends on the origin.)
 
     Parameters
     ----------

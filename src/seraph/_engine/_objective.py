@@ -1,4 +1,4 @@
-"""The objectives that the solvers maximise: pair terms less penalties, with their gradients."""
+"""What the solvers maximize: the pair terms minus penalties, with gradients."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .._sweep import PairTerms, Posterior, Sweep
 class Objective:
     """``F(A) = sum of the pair terms - lam tr(A) - <R, A>``, at ``A = P'P``.
 
-    With the entropy of the unlabelled pairs and ``R = 0`` this is (7); with an M-step's ``q``,
+    With the entropy of the unlabeled pairs and ``R = 0`` this is (7); with an M-step's ``q``,
     (11).
 
     Parameters
     ----------
     sweep : Sweep
-        The points, and how their pairs are summed.
+        Sums over the pairs of the points.
     terms : PairTerms
         The term of each pair.
     lam : float
         Weight of the trace.
     scale : float
-        Size that the gradient's eigenvalues are measured against (`gradient_scale`).
+        Unit of the gradient's eigenvalues in the optimality gap.
     roughness : ndarray of shape (m, m) or None
         The matrix ``R`` of the manifold extension, ``nu X' L X``.
     """
@@ -48,7 +48,7 @@ class Objective:
         return self.sweep.rounding
 
     def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
-        """Value at ``P'P``, and the gradient by the metric, an m x m matrix."""
+        """Compute the value at ``P'P`` and the m x m gradient by the metric."""
         value, gradient = self.sweep(P, self.terms, "metric")
         gradient[np.diag_indices_from(gradient)] -= self.lam
         if self.roughness is not None:
@@ -56,7 +56,7 @@ class Objective:
         return value - self.penalty(P), gradient
 
     def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
-        """Value at ``P'P``, and the gradient by ``P``, an r x m matrix."""
+        """Compute the value at ``P'P`` and the r x m gradient by ``P``."""
         value, gradient = self.sweep(P, self.terms, "factor")
         gradient = gradient - 2.0 * self.lam * P
         if self.roughness is not None:
@@ -64,24 +64,24 @@ class Objective:
         return value - self.penalty(P), gradient
 
     def penalty(self, P: NDArray) -> float:
-        """What is taken from the pair terms at ``A = P'P``: ``lam tr(A) + <R, A>``."""
+        """Compute the penalty ``lam tr(A) + <R, A>`` at ``A = P'P``."""
         penalty = self.lam * float(np.vdot(P, P))
         return penalty if self.roughness is None else penalty + np.vdot(P @ self.roughness, P)
 
     def m_step(self, P: NDArray | None) -> Objective:
-        """The concave objective (11) whose ``q`` comes from the metric ``P'P``.
+        """Return the concave objective (11) whose ``q`` comes from the metric ``P'P``.
 
-        None stands for the start, where every unlabelled pair is taken as dissimilar.
+        None stands for the start, where every unlabeled pair counts as dissimilar.
         """
         return replace(self, terms=replace(self.terms, q=Posterior(P)))
 
 
 @dataclass(frozen=True)
 class FullModel:
-    """The full model (6), by its metric times a scale: ``s = -kappa``, ``B = s A``.
+    """The full model (6) in terms of the scale ``s = -kappa`` and ``B = s A``.
 
-    ``L(A, kappa) = F(B) - gamma s^2 / 2``, with ``s eta`` for the threshold of F and ``lam / s``
-    for its weight: at a given s it is (7), which is Theorem 2.
+    ``L(A, kappa) = F(B) - gamma s^2 / 2``, where F has the threshold ``s eta`` and the weight
+    ``lam / s``. At a given s this is (7), as Theorem 2 says.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class FullModel:
     gamma: float
 
     def at(self, s: float) -> Objective:
-        """F at the scale `s`, a function of ``B``."""
+        """Return F at the scale `s`, a function of ``B``."""
         F = self.simplified
         return replace(
             F,
@@ -106,13 +106,13 @@ class FullModel:
         )
 
     def prior(self, s: float) -> float:
-        """What the prior on kappa takes away: ``gamma s^2 / 2``."""
+        """Compute the penalty of the prior on kappa, ``gamma s^2 / 2``."""
         return 0.5 * self.gamma * s * s
 
     def slope(self, s: float, P: NDArray) -> float:
-        """Derivative of L by ``ln s``, with ``B = P'P`` held.
+        """Compute the derivative of L by ``ln s`` at a fixed ``B = P'P``.
 
-        At the best B for this s it is the derivative of the best value, too.
+        At the best B for this s it is also the derivative of the best value.
         """
         F = self.at(s)
         by_threshold = float(F.sweep(P, F.terms, "threshold")[1])
@@ -120,7 +120,7 @@ class FullModel:
 
     @property
     def value_at_zero(self) -> float:
-        """L at ``kappa = 0``, where every pair is as likely similar as not."""
+        """Value of L at ``kappa = 0``, where every pair is as likely similar as not."""
         F = self.simplified
         nothing = np.zeros((0, F.n_features))
         return F.sweep(nothing, replace(F.terms, eta=0.0), "threshold")[0]

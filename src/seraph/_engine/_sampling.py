@@ -1,32 +1,32 @@
-"""Some of the unlabelled pairs, drawn at random: an incomplete U-statistic."""
+"""A random sample of the unlabeled pairs: an incomplete U-statistic."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Where at least this share of the pairs is drawn, all are listed first.
+# From this share of the pairs on, list all of them and permute.
 _DENSE = 0.2
 
 
 def sample_pairs(
     n: int, n_labeled: int, listed: NDArray, size: int, rng: np.random.RandomState
 ) -> NDArray:
-    """Draw pairs without replacement, each unlabelled pair as likely as any other.
+    """Sample unlabeled pairs uniformly without replacement.
 
-    Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labelled rows come first, so
-    that the pairs of two of them have the lowest numbers and are passed over at once.
+    Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labeled rows come first, so
+    their pairs have the lowest numbers and are skipped at once.
 
     Parameters
     ----------
     n : int
         Number of rows.
     n_labeled : int
-        Number of class-labelled rows, which are the first ones; their pairs are not drawn.
+        Number of class-labeled rows, which come first; their pairs are not sampled.
     listed : ndarray of int of shape (l, 2)
-        Further pairs that are not drawn.
+        Further pairs to leave out.
     size : int
-        Number of pairs to draw, fewer than there are.
+        Number of pairs to sample, fewer than there are.
     rng : RandomState
         Source of randomness.
 
@@ -53,12 +53,12 @@ def sample_pairs(
         numbers = np.empty(0, dtype=np.int64)
         while len(numbers) < size:
             more = rng.randint(low, high, size=size + size // 4 + 8, dtype=np.int64)
-            # In the order they were drawn, so that the last ones can be left out.
+            # Keep the order of sampling, so that cutting off the surplus stays uniform.
             more = np.concatenate([numbers, more[~np.isin(more, known)]])
             numbers = more[np.sort(np.unique(more, return_index=True)[1])]
         numbers = numbers[:size]
     j = ((1.0 + np.sqrt(1.0 + 8.0 * numbers)) / 2.0).astype(np.int64)
-    # The root of a number of 60 bits may be off by one.
+    # The square root of a 60-bit number may be off by one.
     j -= j * (j - 1) // 2 > numbers
     j += j * (j + 1) // 2 <= numbers
     i = numbers - j * (j - 1) // 2

@@ -1,4 +1,4 @@
-"""SERAPHCV: the weights chosen by cross-validation on the labelled pairs."""
+"""SERAPHCV: SERAPH with its weights chosen by cross-validation on the labeled pairs."""
 
 from __future__ import annotations
 
@@ -41,57 +41,56 @@ _ENOUGH_PAIRS = 5
 class SERAPHCV(PosteriorLearner):
     r"""SERAPH with its weights chosen by cross-validation, without any test labels.
 
-    The labelled *points* are dealt to folds, so that no point stands on both sides; each fold
-    in turn is left out, and the metric learned from the rest is judged by the mean
+    The labeled *points* are assigned to folds, so that no point is on both sides of a split.
+    Each fold is left out in turn, and the metric learned from the rest is judged by the mean
     log-likelihood of the pairs within the fold,
 
     .. math:: \frac{1}{\#\,pairs} \sum_{held\ out} \ln p(y_{ij}).
 
-    Unlabelled points are in every training set. The weights are multiples of the learner's
-    own, and what is chosen is the multiple: with ``lam="auto"`` each training set, and in the
-    end the whole, has the weight that suits its own number of labels. Few labels make
-    noisy scores, so among the multiples that are within a standard error of the best one the
-    one nearest to 1 is taken.
+    Unlabeled points are in every training set. What is chosen is a multiple of the learner's
+    own weight: with ``lam="auto"``, every training set, and in the end the whole, gets the
+    weight that suits its number of labels. Few labels make noisy scores, so among the
+    multiples within a standard error of the best, the one nearest to 1 wins.
 
     Parameters
     ----------
     learner : SERAPH, optional
-        The learner whose weights are to be chosen, with all its other settings. None is
-        ``SERAPH()``. Its `checkpoint` is one for the whole search, which goes on after the
-        fits that were complete; its `callback` is called in each fit, and can end that one.
+        The learner whose weights are chosen, with all its other settings. None means
+        ``SERAPH()``. Its `checkpoint` is for the whole search, which resumes after the last
+        complete fit; its `callback` is called in each fit, and can end that one.
     lam_factors : sequence of float, default=(0.1, 0.2, 0.5, 1, 2, 5, 10)
         Multiples of the learner's `lam` to choose from.
     mu_factors : sequence of float, default=(1,)
-        Multiples of the learner's `mu` to choose from. (The likelihood of labelled pairs says
-        little of what unlabelled ones are good for: on wine, digits and breast cancer, errors
-        were larger when mu was chosen, too.)
+        Multiples of the learner's `mu` to choose from. (The likelihood of labeled pairs says
+        little about the use of unlabeled ones: on wine, digits and breast cancer, errors were
+        larger when mu was chosen as well.)
     cv : int, default=5
-        Number of folds at most. There are fewer where the classes are so small that a fold
-        would not hold two points of one class.
+        Largest number of folds. Small classes allow fewer, since a fold should hold two
+        points of one class.
     random_state : int, RandomState instance or None, default=None
-        How to shuffle the points before they are dealt. None leaves them in order.
+        Seed for shuffling the points first. None keeps them in order.
 
     Attributes
     ----------
     best_params_ : dict
         The chosen "lam" and "mu", on the whole data.
     best_score_ : float
-        Their cross-validated mean log-likelihood of a pair; NaN if there was no choice.
+        Their cross-validated mean log-likelihood of a pair; NaN if nothing was chosen.
     cv_results_ : dict of ndarray
         "lam_factor", "mu_factor", "mean_test_score", "std_test_score" and
-        "split0_test_score", ...: one entry for each pair of multiples.
+        "split0_test_score", ...: one entry per pair of multiples.
     n_splits_ : int
-        Number of folds; 0 where there were too few labels to choose, of which a warning tells.
+        Number of folds; 0, with a warning, if there were too few labels to choose by.
     components_, mu_, lam_, eta_, kappa_
-        As in `SERAPH`, of the metric learned from the whole data with the chosen weights.
-    objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
-        As in `SERAPH`, of that metric.
+        As in `SERAPH`, for the metric learned from all data with the chosen weights.
+    objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
+        As in `SERAPH`, for that metric.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
+        Names of the features, if X has them.
 
     Examples
     --------
@@ -136,7 +135,7 @@ class SERAPHCV(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
-        """Choose the weights, and learn the metric with them.
+        """Choose the weights, then learn the metric with them.
 
         Parameters
         ----------
@@ -274,7 +273,7 @@ class _Split:
 
 
 def _choice(grid: NDArray, scores: NDArray) -> int:
-    """The choice nearest to the learner's own that is as good as the best, give or take."""
+    """Pick the choice nearest to the learner's own within a standard error of the best."""
     means = scores.mean(axis=0)
     best = int(np.argmax(means))
     behind = scores[:, [best]] - scores
@@ -285,7 +284,7 @@ def _choice(grid: NDArray, scores: NDArray) -> int:
 
 
 def _results(grid: NDArray, scores: NDArray) -> dict[str, NDArray]:
-    """The table of scores, with the names that scikit-learn gives its own."""
+    """Make the table of scores, with scikit-learn's names."""
     if len(scores) == 0:
         return {}
     return {

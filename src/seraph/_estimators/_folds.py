@@ -1,4 +1,4 @@
-"""Folds for cross-validation on pairs: points are dealt, so that no point is on both sides."""
+"""Folds for cross-validation on pairs: points are split, so that none is on both sides."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from .._pairs import PairLabels
 def assign_folds(
     labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None
 ) -> NDArray:
-    """Deal the points of labelled pairs to folds.
+    """Assign the points of labeled pairs to folds.
 
-    Points of a class are dealt one by one, so that each fold has its share of every class.
-    Points that are only marked pairwise stay together with those they are marked with, as far
-    as the folds remain even. A fold needs two points of a class for a similar pair: there
-    are no more folds than allow that for the largest class.
+    Points of a class are dealt out one by one, so that each fold gets its share of every
+    class. Points that are only marked pairwise stay together with those they are marked with,
+    as far as the folds stay even. A fold needs two points of a class for a similar pair, which
+    limits the number of folds.
 
     Parameters
     ----------
     labels : PairLabels
-        What is known of the pairs.
+        Labels of the pairs.
     n_folds : int
-        Number of folds at most.
+        Largest number of folds.
     rng : RandomState, optional
         Shuffles the points first.
 
     Returns
     -------
     ndarray of int of shape (n,)
-        The fold of each point; -1 where it stands in no labelled pair.
+        The fold of each point; -1 for points in no labeled pair.
 
     Examples
     --------
@@ -62,10 +62,10 @@ def assign_folds(
 
 
 def _marked_groups(labels: PairLabels, order: NDArray) -> list[NDArray]:
-    """Points without a class that marked pairs join, directly or by way of others."""
+    """Group the points without a class that marked pairs connect, directly or indirectly."""
     pairs = labels.pairs[np.all(labels.codes[labels.pairs] < 0, axis=1)]
     n = len(labels.codes)
-    i, j = pairs.T.astype(np.int32)  # older versions of scipy search no wider indices
+    i, j = pairs.T.astype(np.int32)  # older versions of scipy need 32-bit indices
     joined = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
     group = connected_components(joined, directed=False)[1]
     marked = np.zeros(n, dtype=bool)
@@ -75,12 +75,12 @@ def _marked_groups(labels: PairLabels, order: NDArray) -> list[NDArray]:
 
 
 def restricted(labels: PairLabels, rows: NDArray) -> PairLabels | None:
-    """What is known of the pairs among some rows, in their order; None if nothing is.
+    """Return the labels of the pairs among some rows, in their order; None if there are none.
 
     Parameters
     ----------
     labels : PairLabels
-        What is known of all pairs.
+        Labels of all pairs.
     rows : ndarray of int of shape (k,)
         The rows.
 

@@ -1,4 +1,4 @@
-"""KernelSERAPH: the metric in the feature space of a kernel."""
+"""KernelSERAPH: a metric in the feature space of a kernel."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ _TRANSLATION_INVARIANT = ("rbf", "laplacian")
 
 @dataclass(frozen=True)
 class KernelMap:
-    """Coordinates in the feature space of a kernel, on the span of some landmarks.
+    """Map from points to coordinates in the feature space of a kernel.
+
+    The coordinates are on the span of some landmarks.
 
     Parameters
     ----------
@@ -47,9 +49,9 @@ class KernelMap:
     parameters : dict
         Parameters of the kernel.
     landmarks : ndarray of shape (k, n_features) or (k,)
-        The landmarks; their row numbers, if the kernel is precomputed.
+        The landmarks; or their row numbers, if the kernel is precomputed.
     projection : KernelPCA or Nystroem
-        From the kernel's values with the landmarks to coordinates.
+        Maps the kernel values with the landmarks to coordinates.
     """
 
     kernel: Kernel
@@ -58,36 +60,36 @@ class KernelMap:
     projection: KernelPCA | Nystroem
 
     def __call__(self, X: NDArray) -> NDArray:
-        """Coordinates of the points `X`."""
+        """Compute the coordinates of the points `X`."""
         values = _values(self.kernel, self.parameters, X, self.landmarks)
         coordinates = self.projection.transform(values).astype(X.dtype, copy=False)
-        # Points that are all alike have no principal component: one that is zero stands for it.
+        # Identical points have no principal component; give them one that is zero.
         return coordinates if coordinates.shape[1] else np.zeros((len(X), 1), dtype=X.dtype)
 
 
 class KernelSERAPH(PosteriorLearner):
-    r"""SERAPH in the feature space of a kernel: distances that are not linear in x.
+    r"""SERAPH in the feature space of a kernel, for distances that are not linear in x.
 
     The points are mapped to :math:`\phi(x)` with
     :math:`\langle \phi(x), \phi(x') \rangle = k(x, x')`, and the metric is learned there:
 
     .. math:: d(x, x')^2 = (\phi(x) - \phi(x'))^T A\, (\phi(x) - \phi(x')).
 
-    The optimal metric lives in the span of the mapped training points, so their kernel principal
-    components (all of them) are coordinates that lose nothing. Beyond `n_landmarks`
-    points, those of a random sample are taken: the Nyström approximation.
+    The optimal metric lives in the span of the mapped training points, so all their kernel
+    principal components together lose nothing. With more than `n_landmarks` points, those of
+    a random sample are used (the Nyström approximation).
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
         Any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a function of two
-        points, or "precomputed": then X is the matrix of the kernel's values, ``(n, n)`` in
-        ``fit`` and ``(n_new, n)`` later on.
+        points, or "precomputed": then X is the matrix of kernel values, ``(n, n)`` in ``fit``
+        and ``(n_new, n)`` afterwards.
     gamma : float, optional
-        Parameter of the kernel, as everywhere in scikit-learn: of rbf, poly, sigmoid,
-        laplacian and chi2. None is the kernel's own default. (The `gamma` of `SERAPH`, of the
-        full model, has no counterpart here: by Theorem 2 the full model is the simplified one
-        with another `eta` and `lam`.)
+        Parameter of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
+        scikit-learn. None is the kernel's own default. (The `gamma` of `SERAPH`, for the full
+        model, has no counterpart here: by Theorem 2 the full model is the simplified one with
+        another `eta` and `lam`.)
     degree : float, default=3
         Parameter of the poly kernel.
     coef0 : float, default=1
@@ -95,36 +97,38 @@ class KernelSERAPH(PosteriorLearner):
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
     mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
-        As in `SERAPH`. The manifold extension is at its best here: a map that is not linear
-        can follow the graph round its bends.
+        As in `SERAPH`. The manifold extension works best here: a non-linear map can follow
+        the bends of the graph.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     checkpoint, callback, verbose, n_jobs
         As in `SERAPH`.
     n_landmarks : int, default=1000
-        Number of points up to which the kernel's principal components are exact.
+        Largest number of points for which the kernel's principal components are exact.
     random_state : int, RandomState instance or None, default=0
-        Which points are the landmarks, where there are more points than that; and seed of the
-        draw of `unlabeled_pairs`.
+        Seed for sampling the landmarks, if there are more points than that, and for sampling
+        `unlabeled_pairs`.
 
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_coordinates)
         The learned map, from the coordinates in feature space.
     kernel_map_ : KernelMap
-        From points to those coordinates.
+        Maps points to those coordinates.
     mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
         As in `SERAPH`, in feature space.
+    backend_, device_ : str
+        As in `SERAPH`.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
+        Names of the features, if X has them.
 
     Examples
     --------
-    Two rings, which no linear map tells apart:
+    Two rings, which no linear map can separate:
 
     >>> import numpy as np
     >>> from sklearn.datasets import make_circles
@@ -218,9 +222,9 @@ class KernelSERAPH(PosteriorLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            All points, labelled or not; or the kernel's values, if it is precomputed.
+            All points, labeled or not; or the kernel values, if the kernel is precomputed.
         y, pairs, pair_labels, graph
-            What is known of the points and pairs, as in ``SERAPH.fit``.
+            Labels and graph, as in ``SERAPH.fit``.
 
         Returns
         -------
@@ -250,12 +254,12 @@ class KernelSERAPH(PosteriorLearner):
                 return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Map points to where the learned distance is the Euclidean one.
+        """Map points to a space where the learned distance is the Euclidean one.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Points; the kernel's values with the training points, if it is precomputed.
+            Points; or their kernel values with the training points, if it is precomputed.
 
         Returns
         -------
@@ -266,7 +270,7 @@ class KernelSERAPH(PosteriorLearner):
         return coordinates @ self.components_.T.astype(coordinates.dtype, copy=False)
 
     def get_metric(self) -> Any:
-        """Learned distance as a function of two points, for scikit-learn's ``metric=``.
+        """Return the learned distance as a function of two points, for ``metric=``.
 
         Returns
         -------
@@ -277,14 +281,14 @@ class KernelSERAPH(PosteriorLearner):
         return KernelMetric(self.kernel_map_, self.components_.copy())
 
     def get_mahalanobis_matrix(self) -> NDArray:
-        """Not defined: the metric lives in feature space, and is no matrix on the features.
+        """Raise an error: the metric lives in feature space and has no matrix on the features.
 
         ``components_.T @ components_`` is its matrix on the coordinates of ``kernel_map_``.
         """
         raise NotImplementedError(
-            "The metric of KernelSERAPH lives in the feature space of its kernel: there is no "
-            "matrix of it on the features of X. Use transform or pair_distance; or "
-            "components_.T @ components_ on the coordinates that kernel_map_ gives."
+            "The metric of KernelSERAPH lives in the feature space of its kernel and has no "
+            "matrix on the features of X. Use transform or pair_distance; or "
+            "components_.T @ components_ on the coordinates that kernel_map_ returns."
         )
 
     def _check_kernel(self) -> None:
@@ -299,7 +303,7 @@ class KernelSERAPH(PosteriorLearner):
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
     def _kernel_map(self, points: NDArray) -> KernelMap:
-        """Coordinates on the span of all points, or of a sample of them."""
+        """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
             own = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
@@ -321,13 +325,13 @@ class KernelSERAPH(PosteriorLearner):
         else:
             projection = KernelPCA(kernel="precomputed")
         try:
-            with np.errstate(divide="ignore"):  # by a largest eigenvalue of zero
+            with np.errstate(divide="ignore"):  # the largest eigenvalue may be zero
                 projection.fit(values)
         except ValueError as error:
             raise ValueError(
-                f"kernel={self.kernel!r} is no kernel on X: the matrix of its values is not "
+                f"kernel={self.kernel!r} is not a kernel on X: the matrix of its values is not "
                 "positive semi-definite (or rounding has made it so: are the features centerd "
-                f"and scaled?). Change its parameters, or take another. ({error})"
+                f"change the kernel's parameters, or choose another kernel. ({error})"
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
@@ -349,7 +353,7 @@ class KernelMetric:
     Parameters
     ----------
     kernel_map : KernelMap
-        From points to coordinates in feature space.
+        Maps points to coordinates in feature space.
     components : ndarray of shape (rank, n_coordinates)
         Factor of the metric on them.
     """
@@ -358,13 +362,13 @@ class KernelMetric:
     components: NDArray
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
-        """Distance between `u` and `v`."""
+        """Compute the distance between `u` and `v`."""
         first, second = self.kernel_map(np.array([u, v], dtype=np.float64))
         return float(np.linalg.norm(self.components @ (first - second)))
 
 
 def _values(kernel: Kernel, parameters: dict[str, Any], X: NDArray, landmarks: NDArray) -> NDArray:
-    """Values of the kernel between the points `X` and the landmarks, in double precision."""
+    """Compute the kernel between the points `X` and the landmarks, in double precision."""
     X = X.astype(np.float64, copy=False)
     if kernel == "precomputed":
         return X[:, landmarks]

@@ -1,4 +1,4 @@
-"""Nearest neighbours under a learned metric, in which unlabelled rows have no vote."""
+"""Nearest neighbors under a learned metric, where unlabeled rows have no vote."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from .._pairs import as_labels, is_missing
 from .._validation import check_choice, check_number
 
 _NUMBERS = (int, float, np.number)
-# What the entries of X may be is for the learner to say.
+# The learner checks the entries of X.
 _SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
 
 
 class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Nearest-neighbour classifier under the metric of a learner.
+    """Nearest-neighbor classifier under the metric of a learner.
 
-    The learner is fitted on all rows, those without a label too; the neighbours are sought
-    among the labelled rows alone, by :class:`sklearn.neighbors.KNeighborsClassifier` after
-    the learner's ``transform``.
+    The learner is fitted on all rows, labeled or not. Neighbors are searched among the labeled
+    rows only, by :class:`sklearn.neighbors.KNeighborsClassifier` after the learner's
+    ``transform``.
 
-    Rows whose label is -1, NaN, None or pandas.NA are unlabelled. There is one exception:
-    labels that are all -1 or +1 are two classes.
+    Rows whose label is -1, NaN, None or pandas.NA are unlabeled, with one exception: if all
+    labels are -1 or +1, they are two classes.
 
     Parameters
     ----------
     learner : estimator
         Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one.
-        It is cloned, and given the classes as 0, 1, ... and -1 for the unlabelled rows.
+        It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows.
     n_neighbors : int, default=1
-        Number of neighbours that vote.
+        Number of neighbors that vote.
     weights : {"uniform", "distance"}, default="uniform"
-        Whether they vote alike, or by the inverse of their distance.
+        Whether their votes count equally, or by the inverse of their distance.
     n_jobs : int, optional
-        Number of threads of the search for neighbours.
+        Number of threads for the neighbor search.
 
     Attributes
     ----------
     learner_ : estimator
         The fitted learner.
     neighbors_ : KNeighborsClassifier
-        The labelled rows, mapped by the learner.
+        The labeled rows, mapped by the learner.
     classes_ : ndarray of shape (n_classes,)
-        The classes, as they stand in y.
+        The classes, as in y.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
+        Names of the features, if X has them.
 
     Examples
     --------
@@ -94,12 +94,12 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
     ) -> Self:
-        """Fit the learner on all rows, and keep the labelled ones as neighbours.
+        """Fit the learner on all rows, and keep the labeled rows as neighbors.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            All points, labelled or not.
+            All points, labeled or not.
         y : array-like of shape (n_samples,)
             Class labels; -1, NaN, None or pandas.NA where unknown.
         pairs, pair_labels : array-like, optional
@@ -114,16 +114,16 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         if y is None:
             raise ValueError(
                 "MetricNeighborsClassifier requires y to be passed, but the target y is None: "
-                "the neighbours of a point must have a class to vote for."
+                "the neighbors of a point need a class to vote for."
             )
         labels = as_labels(y)
         check_consistent_length(X, labels)
         known = _is_labeled(labels, minus_one_is_class=_are_signs(labels))
         if self.n_neighbors > known.sum():
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} neighbours cannot be found: {known.sum()} "
-                f"row(s) of n_samples = {len(labels)} have a label (-1, NaN and None mean "
-                "unlabelled). Lower n_neighbors, or label more rows."
+                f"There are no n_neighbors={self.n_neighbors} labeled rows: {known.sum()} of "
+                f"n_samples = {len(labels)} have a label (-1, NaN and None mean unlabeled). "
+                "Lower n_neighbors, or label more rows."
             )
         classes, codes = _classes(labels[known], y)
         all_codes = np.full(len(labels), -1)
@@ -141,7 +141,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Class of each point.
+        """Predict the class of each point.
 
         Parameters
         ----------
@@ -151,13 +151,13 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         Returns
         -------
         ndarray of shape (n_samples,)
-            Classes, as they stand in `classes_`.
+            Classes, as in `classes_`.
         """
         mapped = self._map(X)
         return self.classes_[self.neighbors_.predict(mapped)]
 
     def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Share of each class in the votes of the neighbours.
+        """Compute the share of each class in the votes of the neighbors.
 
         Parameters
         ----------
@@ -173,9 +173,9 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         return self.neighbors_.predict_proba(mapped)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy on the labelled rows; rows without a label do not count.
+        """Compute the accuracy on the labeled rows; rows without a label do not count.
 
-        So cross-validation works on data of which a part is labelled.
+        So cross-validation works on partly labeled data.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         Returns
         -------
         float
-            Share of the labelled rows that are right.
+            Share of the labeled rows that are predicted correctly.
         """
         predicted = self.predict(X)
         labels = as_labels(y)
@@ -198,7 +198,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         known = _is_labeled(labels, minus_one_is_class=minus_one_is_class)
         if not known.any():
             raise ValueError(
-                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabelled): "
+                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
                 "there is nothing to score."
             )
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
@@ -221,15 +221,15 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
 
 def _mapped(learner: Any, X: ArrayLike) -> NDArray:
-    """Points under the learner's map; a column of zeros for a metric of rank 0."""
+    """Map points by the learner; a metric of rank 0 gives one column of zeros."""
     mapped = np.asarray(learner.transform(X))
     return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
 
 
 def _classes(known: NDArray, y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Classes of the `known` labels of `y`, and the number of the class of each."""
+    """Return the classes of the `known` labels of `y`, and the class number of each."""
     if known.dtype.kind == "O" and not isinstance(y, np.ndarray):
-        # A list, or a column of pandas: objects only because some labels are missing.
+        # A list or a pandas column may hold objects only because some labels are missing.
         kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
         if kinds == {float} or (kinds == {str} and isinstance(y, list | tuple)):
             known = np.array(known.tolist())
@@ -238,11 +238,11 @@ def _classes(known: NDArray, y: ArrayLike) -> tuple[NDArray, NDArray]:
     except TypeError:
         types = ", ".join(sorted({type(label).__name__ for label in known}))
         raise ValueError(
-            f"The labels in y are of several types ({types}), which have no order: make them "
+            f"The labels in y have several types ({types}), which cannot be sorted: make them "
             "all numbers or all text."
         ) from None
     if classes.dtype.kind == "f" and np.isinf(classes).any():
-        raise ValueError("Input y contains infinity: no class has that for a name.")
+        raise ValueError("Input y contains infinity, which cannot be a class.")
     check_classification_targets(known)
     return classes, codes
 
@@ -254,7 +254,7 @@ def _is_minus_one(labels: NDArray) -> NDArray:
 
 
 def _are_signs(labels: NDArray) -> bool:
-    """Whether the labels are -1 and +1, which people have for two classes, and no others."""
+    """Whether the labels are only -1 and +1, as people write two classes."""
     minus = _is_minus_one(labels)
     others = labels[~minus & ~is_missing(labels)].tolist()
     return bool(minus.any() and others) and all(

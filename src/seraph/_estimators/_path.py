@@ -1,4 +1,4 @@
-"""The regularisation path: the metrics of all weights of the trace, one leading to the next."""
+"""The regularization path: the metrics for many weights of the trace."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .._validation import check_number
 
 @dataclass(frozen=True)
 class RegularizationPath:
-    """Solutions of (7) for falling weights of the trace.
+    """Solutions of (7) for decreasing weights of the trace.
 
     Parameters
     ----------
     lams : ndarray of shape (n_lams,)
-        The weights, the largest first.
+        The weights, largest first.
     components : list of ndarray of shape (rank, n_features)
         A factor of each metric, as in ``SERAPH.components_`` up to the signs of its rows.
     objectives : ndarray of shape (n_lams,)
@@ -39,15 +39,15 @@ class RegularizationPath:
     optimality_gaps : ndarray of shape (n_lams,)
         The certificates, as in ``SERAPH.optimality_gap_``.
     converged : ndarray of bool of shape (n_lams,)
-        Which of them are as small as asked for.
+        Which solutions met the tolerance.
     n_sweeps : ndarray of int of shape (n_lams,)
-        How often the pairs were swept for each; the search for the start counts to the first.
+        Number of sweeps over the pairs for each; the search for the start counts for the first.
     lam_max : float
-        Where the zero metric ceases to be a maximum.
+        Weight below which the zero metric is no longer a maximum.
     auto_lam : float
         What ``lam="auto"`` stands for on these data.
     mu, eta : float
-        Weight of the unlabelled pairs, and the threshold.
+        Weight of the unlabeled pairs, and the threshold.
     """
 
     lams: NDArray
@@ -68,7 +68,7 @@ class RegularizationPath:
 
     @property
     def eigenvalues(self) -> NDArray:
-        """Eigenvalues of each metric, falling, with zeros at the end: one row a metric."""
+        """Eigenvalues of each metric, one row each: decreasing, padded with zeros."""
         values = np.zeros((len(self.lams), max(self.ranks, default=0)))
         for row, P in zip(values, self.components, strict=True):
             row[: len(P)] = np.sort(np.sum(np.square(P, dtype=np.float64), axis=1))[::-1]
@@ -98,45 +98,45 @@ def seraph_path(
     pair_labels: ArrayLike | None = None,
     graph: Any = None,
 ) -> RegularizationPath:
-    r"""Metrics of the model (7) for many weights of the trace, from the zero metric on.
+    r"""Learn the metrics of the model (7) for many weights of the trace, starting at zero.
 
-    .. math:: A(\lambda) = \arg\max_A \sum_{labelled} \ln p(y_{ij})
-              - \mu \sum_{unlabelled} H(p_{ij}) - \lambda\, \mathrm{tr}(A)
+    .. math:: A(\lambda) = \arg\max_A \sum_{labeled} \ln p(y_{ij})
+              - \mu \sum_{unlabeled} H(p_{ij}) - \lambda\, \mathrm{tr}(A)
 
-    Each solution is followed to the next: extrapolation from the last ones gives the guess,
-    and the curvature learned so far corrects it. The path starts at
+    Each solution leads to the next: the last ones extrapolate to a guess, and the curvature
+    learned so far corrects it. The path starts at
 
     .. math:: \lambda_{max} = \mathrm{eigmax} \Bigl( \sum_{ij} \phi'_{ij}(0)\,
               (x_i - x_j)(x_i - x_j)^T \Bigr),
 
     the largest eigenvalue of the gradient of the pair terms at the zero metric. With ``mu=0``
-    the problem is concave: the metric is zero from there on upwards and not below. With
-    unlabelled pairs the zero metric is a local maximum from there on, and the path starts
-    higher if a better one is found. It then follows one maximum of several, which need not be
-    the one that ``SERAPH(lam=...)`` finds from its own start.
+    the problem is concave, and the metric is zero exactly for larger weights. With unlabeled
+    pairs the zero metric is only a local maximum there, and the path starts higher if a better
+    one is found. The path then follows one of several maxima, which need not be the one that
+    ``SERAPH(lam=...)`` finds from its own start.
 
     Parameters
     ----------
     X, y, pairs, pair_labels, graph
         The data, as in ``SERAPH.fit``.
     lams : array-like of shape (n_lams,), optional
-        The weights, positive, in any order. By default `n_lams` of them are taken, evenly in
-        their logarithm, from where the metric is zero down to `eps` times that.
+        The weights, positive, in any order. By default `n_lams` of them, evenly spaced on a
+        log scale, from where the metric is zero down to `eps` times that.
     n_lams : int, default=100
-        Number of weights, where they are not given.
+        Number of weights, if `lams` is None.
     eps : float, default=1e-3
-        The smallest weight over the largest, where they are not given.
+        The smallest weight over the largest, if `lams` is None.
     mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device, n_jobs
         As in `SERAPH`; `max_iter` for each weight.
     checkpoint : path, optional
-        As in `SERAPH`; one for the whole path.
+        As in `SERAPH`, for the whole path.
     verbose : int, default=0
         1 prints a line per weight.
 
     Returns
     -------
     RegularizationPath
-        The weights, metrics, ranks, objectives, and what they cost.
+        The weights, metrics, ranks, objectives, and number of sweeps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every learner of the paper's model can say of pairs: how likely, and which to ask."""
+"""What learners of the paper's model say about pairs: how likely alike, and which to ask."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import _query as query
 
 
 class PosteriorLearner(MahalanobisLearner):
-    """Base of the learners whose distance makes a probability, (5) in the paper.
+    """Base class of the learners whose distance gives a probability, (5) in the paper.
 
     ``p = 1 / (1 + exp(-kappa (d^2 - eta)))``, with ``kappa = -1`` in the simplified model (8).
     """
@@ -26,7 +26,7 @@ class PosteriorLearner(MahalanobisLearner):
     kappa_: float
 
     def pair_proba(self, pairs: ArrayLike) -> NDArray:
-        """Probability (5) that the two points of a pair are alike.
+        """Compute the probability (5) that the two points of each pair are alike.
 
         Parameters
         ----------
@@ -51,10 +51,9 @@ class PosteriorLearner(MahalanobisLearner):
         y: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
     ) -> NDArray:
-        """Pairs of rows of `X` to ask an expert about next, no row in two of them.
+        """Choose pairs of rows of `X` to ask an expert about next; no row is in two of them.
 
-        All pairs are looked at, tile by tile, and a few are kept: an n x n array is never
-        stored.
+        The search looks at all pairs, tile by tile, and never stores an n x n array.
 
         Parameters
         ----------
@@ -63,21 +62,21 @@ class PosteriorLearner(MahalanobisLearner):
         n : int, default=10
             Number of pairs.
         strategy : {"entropy", "gradient"}, default="entropy"
-            "entropy" asks for the pairs that the model is least sure of, whose squared
-            distance is nearest to the threshold. "gradient" asks for those whose answer is
-            expected to change the metric most: the length of the gradient of ``ln p(y)`` is
-            ``p (1 - p) ||x - x'||^2`` on average, up to a factor. With some class
-            labels to start from, both have been a little better than random pairs on wine and
-            digits; with few marked pairs of ten classes, and no class labels, neither was.
+            "entropy" picks the pairs that the model is least sure of, those whose squared
+            distance is nearest to the threshold. "gradient" picks those whose answer is
+            expected to change the metric most: the gradient of ``ln p(y)`` has a mean length
+            proportional to ``p (1 - p) ||x - x'||^2``. Starting from some class labels, both
+            were a little better than random pairs on wine and digits; starting from a few
+            marked pairs of ten classes and no class labels, neither was.
         y : array-like of shape (n_samples,), optional
-            Class labels as in ``fit``: pairs of labelled rows are known, and not asked for.
+            Class labels as in ``fit``. Pairs of labeled rows are known and left out.
         pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs that have been marked already.
+            Row numbers of pairs that are marked already.
 
         Returns
         -------
         ndarray of int of shape (n, 2)
-            Row numbers, the smaller first; the pair to ask for first in the first row.
+            Row numbers, smaller first; the most useful pair comes first.
 
         References
         ----------
@@ -97,7 +96,7 @@ class PosteriorLearner(MahalanobisLearner):
         check_number("n", n, low=1, integer=True)
         check_choice("strategy", strategy, ("entropy", "gradient"))
         points = self._points_of_metric(X)
-        labelled, marked = _known(len(points), y, pairs)
+        labeled, marked = _known(len(points), y, pairs)
         d2 = query.squared_distances(points @ self.components_.T.astype(points.dtype))
         span2 = query.squared_distances(points)
 
@@ -109,33 +108,33 @@ class PosteriorLearner(MahalanobisLearner):
             return p * (1.0 - p) * span2(a, b)
 
         score = {"entropy": doubt, "gradient": change}[strategy]
-        chosen = query.best_pairs(score, n, labelled, marked)
+        chosen = query.best_pairs(score, n, labeled, marked)
         if len(chosen) < n:
             warn(
-                f"There are {len(chosen)} pairs to ask for, not {n}: no row stands in two of "
+                f"Only {len(chosen)} of {n} pairs are left to ask about: no row is in two of "
                 "them, and known pairs are left out."
             )
         return chosen
 
     def _points_of_metric(self, X: ArrayLike) -> NDArray:
-        """The points `X` in the space that ``components_`` maps from."""
+        """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
         points: NDArray = validate_data(self, X, dtype=FLOATS, reset=False)
         return points
 
 
 def _known(n: int, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[NDArray, NDArray]:
-    """Which of `n` rows have a class, and which pairs are marked."""
-    labelled = np.zeros(n, dtype=bool)
+    """Say which of `n` rows have a class, and which pairs are marked."""
+    labeled = np.zeros(n, dtype=bool)
     if y is not None:
         labels = as_labels(y)
         if len(labels) != n:
             raise ValueError(
-                f"y has {len(labels)} labels and X has {n} rows: give one label per row, "
-                "-1 where the class is not known."
+                f"y has {len(labels)} labels and X has {n} rows: give one label per row, and -1 "
+                "where the class is unknown."
             )
-        labelled = ~is_missing(labels)
+        labeled = ~is_missing(labels)
     if pairs is None or np.size(pairs) == 0:
-        return labelled, np.empty((0, 2), dtype=np.intp)
+        return labeled, np.empty((0, 2), dtype=np.intp)
     marks = np.ones(len(np.asarray(pairs)), dtype=bool)
-    return labelled, PairLabels.make(n, pairs=pairs, pair_labels=marks).pairs
+    return labeled, PairLabels.make(n, pairs=pairs, pair_labels=marks).pairs

@@ -1,4 +1,4 @@
-"""The best pairs of points by some score: a search through all pairs that stores a few."""
+"""Search all pairs of points for the best by some score, without storing more than a few."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 _TILE = 512
-# A search keeps so many candidates for every pair that is wanted: those that share a point
-# with a better one fall out.
+# Candidates kept per wanted pair, since those that share a point with a better pair drop out.
 _CANDIDATES = 50
 
 Tile = Callable[[NDArray, NDArray], NDArray]
 
 
 def best_pairs(
-    score: Tile, n: int, labelled: NDArray, pairs: NDArray, tile: int = _TILE
+    score: Tile, n: int, labeled: NDArray, pairs: NDArray, tile: int = _TILE
 ) -> NDArray:
-    """Pairs of rows with the highest scores, no row in two of them.
+    """Find the pairs of rows with the highest scores; no row is in two of them.
 
-    They are the choice of the greedy rule: the best pair, then the best of those that share
-    no row with it, and so on. Memory is O(n_points + tile^2).
+    The choice is greedy: the best pair, then the best that shares no row with it, and so on.
+    Memory is O(n_points + tile^2).
 
     Parameters
     ----------
@@ -30,7 +29,7 @@ def best_pairs(
         Takes two arrays of row numbers and returns the scores of all their pairs, a matrix.
     n : int
         Number of pairs.
-    labelled : ndarray of bool of shape (n_points,)
+    labeled : ndarray of bool of shape (n_points,)
         Which rows have a class; pairs of two such rows are left out.
     pairs : ndarray of int of shape (l, 2)
         Pairs to leave out.
@@ -39,14 +38,14 @@ def best_pairs(
 
     Returns
     -------
-    ndarray of int of shape (n, 2) or fewer, if there are not so many
-        Row numbers, the smaller first; the best pair first.
+    ndarray of int of shape (n, 2), or fewer rows if there are fewer pairs
+        Row numbers, smaller first; best pair first.
     """
-    free = np.ones(len(labelled), dtype=bool)
+    free = np.ones(len(labeled), dtype=bool)
     chosen: list[tuple[int, int]] = []
     while len(chosen) < n:
         rows = np.flatnonzero(free)
-        candidates = _best(score, _CANDIDATES * n, rows, labelled, pairs, tile)
+        candidates = _best(score, _CANDIDATES * n, rows, labeled, pairs, tile)
         if len(candidates) == 0:
             break
         for i, j in candidates.tolist():
@@ -57,7 +56,7 @@ def best_pairs(
 
 
 def squared_distances(Z: NDArray) -> Tile:
-    """Squared distances between rows of `Z`, for two arrays of row numbers."""
+    """Return a function that computes squared distances between rows of `Z`."""
     Z = Z.astype(np.float64)
     Z -= Z.mean(axis=0)
     squares = np.einsum("ir,ir->i", Z, Z)
@@ -69,12 +68,12 @@ def squared_distances(Z: NDArray) -> Tile:
 
 
 def _best(
-    score: Tile, n: int, rows: NDArray, labelled: NDArray, pairs: NDArray, tile: int
+    score: Tile, n: int, rows: NDArray, labeled: NDArray, pairs: NDArray, tile: int
 ) -> NDArray:
-    """The `n` best pairs of some rows, the best first."""
+    """Find the `n` best pairs of some rows, best first."""
     scores, first, second = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     lowest = -np.inf
-    for a, b, found in _tiles(score, rows, labelled, pairs, tile):
+    for a, b, found in _tiles(score, rows, labeled, pairs, tile):
         i, j = np.nonzero(found > lowest)
         scores = np.concatenate([scores, found[i, j]])
         first, second = np.concatenate([first, a[i]]), np.concatenate([second, b[j]])
@@ -86,10 +85,10 @@ def _best(
 
 
 def _tiles(
-    score: Tile, rows: NDArray, labelled: NDArray, pairs: NDArray, tile: int
+    score: Tile, rows: NDArray, labeled: NDArray, pairs: NDArray, tile: int
 ) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
-    """Rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
-    place = np.full(len(labelled), -1)
+    """Yield rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
+    place = np.full(len(labeled), -1)
     place[rows] = np.arange(len(rows))
     left_out = defaultdict(list)
     for i, j in np.sort(place[pairs], axis=1).tolist():
@@ -99,7 +98,7 @@ def _tiles(
         for j in range(i, len(rows), tile):
             a, b = rows[i : i + tile], rows[j : j + tile]
             found = score(a, b)
-            found[np.logical_and.outer(labelled[a], labelled[b])] = -np.inf
+            found[np.logical_and.outer(labeled[a], labeled[b])] = -np.inf
             for at in left_out[i // tile, j // tile]:
                 found[at] = -np.inf
             if i == j:

@@ -27,130 +27,132 @@ from ._posterior import PosteriorLearner
 class SERAPH(PosteriorLearner):
     r"""Semi-supervised metric learning with hyper-sparsity (Niu et al., 2012).
 
-    Learns a Mahalanobis distance from a few labelled pairs and all the unlabelled ones.
+    SERAPH learns a Mahalanobis distance from a few labeled pairs and all the unlabeled ones.
     A pair at squared distance :math:`d^2` is similar with probability
-    :math:`p = 1 / (1 + e^{d^2 - \eta})`; the metric :math:`A` maximises
+    :math:`p = 1 / (1 + e^{d^2 - \eta})`, and the metric :math:`A` maximizes
 
-    .. math:: \sum_{labelled} \ln p(y_{ij}) - \mu \sum_{unlabelled} H(p_{ij})
+    .. math:: \sum_{labeled} \ln p(y_{ij}) - \mu \sum_{unlabeled} H(p_{ij})
               - \lambda\, \mathrm{tr}(A).
 
-    The entropy :math:`H` makes the model decide on the unlabelled pairs, the trace keeps
-    the rank of the metric low.
+    The entropy :math:`H` pushes the model to decide about the unlabeled pairs; the trace
+    keeps the rank of the metric low.
 
     Parameters
     ----------
     mu : float or "auto", default="auto"
-        Weight of the unlabelled pairs. "auto" is the paper's: the number of labelled pairs
-        over the number of unlabelled ones, or 0 if nothing is unlabelled.
+        Weight of the unlabeled pairs. "auto" is the paper's choice: the number of labeled
+        pairs over the number of unlabeled ones, or 0 if nothing is unlabeled.
     lam : float or "auto", default="auto"
-        Weight of the trace. "auto" follows the noise in the sum over the labelled pairs,
+        Weight of the trace. "auto" follows the noise in the sum over the labeled pairs,
         ``0.08 * 2 sqrt(#S #D) / sqrt(k) * 2 eigmax(Cov(X))`` for #S similar and #D
-        dissimilar pairs made of k points; the fitted distances then don't depend on the
+        dissimilar pairs made of k points; the fitted distances then do not depend on the
         units of X. The paper sets 1.0.
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
     gamma : float, optional
-        None is the simplified model (7) above. A number is the full one, (6): the
-        probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, and
-        :math:`\gamma \kappa^2 / 2` is taken from the objective, which is maximised over
-        kappa, too. By the paper's Theorem 2 this is (7) with ``-kappa eta`` and
-        ``lam / -kappa`` in the places of `eta` and `lam`.
+        None fits the simplified model (7) above. A number fits the full model (6), where
+        the probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, the objective loses
+        :math:`\gamma \kappa^2 / 2`, and kappa is learned as well. By the paper's Theorem 2
+        this equals (7) with ``-kappa eta`` for `eta` and ``lam / -kappa`` for `lam`.
     manifold : float, default=0.0
-        Weight :math:`\nu` of the manifold extension: :math:`\nu\, \mathrm{tr}(X^T L X A)` is
-        taken from the objective, with L the Laplacian of the nearest-neighbour graph. That is
-        the sum of :math:`\nu d^2` over the edges of the graph, whatever the units of X; an
-        edge pulls its ends together like a labelled similar pair of weight `manifold`. A weight
-        of (labelled pairs) / (edges) makes the graph count as much as the labels.
+        Weight :math:`\nu` of the manifold extension, which subtracts
+        :math:`\nu\, \mathrm{tr}(X^T L X A)` from the objective, with L the Laplacian of the
+        nearest-neighbor graph. That is the sum of :math:`\nu d^2` over the edges of the
+        graph, whatever the units of X; an edge pulls its ends together like a labeled similar
+        pair of weight `manifold`. A weight of (labeled pairs) / (edges) makes the graph count
+        as much as the labels.
     n_neighbors : int, default=10
-        Neighbours of each point in that graph; two points are joined if either is among the
-        nearest of the other.
+        Neighbors of each point in that graph. Two points are joined if either is among the
+        nearest neighbors of the other.
     algorithm : {"direct", "em"}, default="direct"
-        What is solved: "direct" maximises the objective above, (7) in the paper; "em" is
-        its EM-like scheme (9)-(11). The fixed point of the latter is not a maximum of the
-        former: it weighs the unlabelled pairs less, by a factor of about mu.
+        What is solved: "direct" maximizes the objective above, (7) in the paper; "em" runs
+        the paper's EM-like scheme (9)-(11). The fixed point of the latter does not maximize
+        (7): it weighs the unlabeled pairs less, by a factor of about mu.
     solver : {"auto", "low-rank", "spg", "projected-gradient"}, default="auto"
-        How it is solved: "low-rank" by L-BFGS on a narrow factor of the metric, with a
-        certificate; "spg" by spectral projected gradients; "projected-gradient" by the
-        paper's own rule, which seldom converges and is kept to reproduce its figures.
-        "auto" is "low-rank", the fastest of them at every size that was tried.
+        How it is solved: "low-rank" runs L-BFGS on a narrow factor of the metric and checks
+        a certificate; "spg" runs spectral projected gradients; "projected-gradient" follows
+        the paper's step rule, which seldom converges, to reproduce its figures. "auto" is
+        "low-rank", the fastest at every size we tried.
     n_components : int, optional
-        Largest rank the metric may have; for the low-rank solver.
+        Largest rank of the metric; for the low-rank solver.
     max_iter : int, default=200
-        Iterations of the solver at most; in each M-step, for "em".
+        Largest number of iterations; in each M-step, for "em".
     tol : float, default=1e-3
-        Where to stop: at this ``optimality_gap_``. For "projected-gradient", at this change
-        of the metric in the Frobenius norm, as in the paper.
+        Stop when ``optimality_gap_`` is this small. For "projected-gradient", stop when the
+        metric changes by less than this in the Frobenius norm, as in the paper.
     em_max_iter : int, default=50
-        M-steps at most, for "em".
+        Largest number of M-steps, for "em".
     em_tol : float, default=1e-3
-        Relative change of the metric from one M-step to the next at which "em" stops.
+        Stop "em" when the metric's relative change between two M-steps is this small.
     unlabeled_pairs : "all", int or float, default="all"
-        How many of the unlabelled pairs to sum over: all; or so many of them, or such a
-        share, drawn once at random, each with a greater weight so that the sum is the same on
-        average (an incomplete U-statistic). For when all are too many.
+        Number or share of the unlabeled pairs to sum over. Fewer than all are sampled once at
+        random and weighted so that the sum is right on average (an incomplete U-statistic).
+        Use it when there are too many pairs.
     backend : {"auto", "numpy", "numba", "torch", "dask"}, default="auto"
         What sums over the pairs. "numba" is the fastest on a CPU. "torch" computes on
-        `device`; on a GPU in the precision of X, so give it float32 for speed. "dask" spreads
-        the sums over a cluster, for points that are more than one machine can sweep or hold.
-        "auto" goes by X: torch for a tensor, dask for a dask collection; else a CUDA device
-        where torch finds one and X has 10,000 rows or more, numba where it is installed and X
-        has 1,000 rows or more, and numpy for the rest.
+        `device`; on a GPU it computes in the precision of X, so pass float32 for speed.
+        "dask" spreads the sums over a cluster, for points that one machine cannot sweep or
+        hold. "auto" goes by X: torch for a tensor and dask for a dask collection. Otherwise
+        it takes a CUDA device if torch finds one and X has at least 10,000 rows, numba if it
+        is installed and X has at least 1,000 rows, and numpy for the rest.
     device : str or torch.device, optional
-        Where torch computes: "cpu", "cuda", "cuda:1", "mps". By default where X is, or else on
-        a CUDA device if there is one.
+        Where torch computes: "cpu", "cuda", "cuda:1", "mps". By default where X is, or else
+        on a CUDA device if there is one.
     warm_start : bool, default=False
-        Whether to start from the metric of the last fit.
+        Start from the metric of the last fit.
     checkpoint : path, optional
-        File in which the state of the fit is kept, written whole every 30 seconds and when an
-        exception ends the fit. A fit that was killed, started again with the same data and
-        parameters, goes on from there to the same metric, bit for bit on the same machine.
-        The file is removed when the fit is complete, and refused if it is of another fit.
-        May change: `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`, `n_jobs`, and
-        `backend` and `device`, on which the last bits of the result depend.
+        File that keeps the state of the fit; it is written every few seconds and when an
+        exception ends the fit. Run a fit that was killed again with the same data and
+        parameters, and it resumes from there and learns the same metric, bit for bit on the
+        same machine. The file is removed when the fit is complete, and refused if it belongs
+        to another fit. You may change `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`,
+        `n_jobs`, `backend` and `device` in between; the last two change the last bits.
     callback : callable, optional
-        Called after each iteration with an object that tells ``iteration``, ``objective``,
-        ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of the metric so
-        far. If it raises ``StopIteration`` the fit ends with that metric.
+        Called after each iteration with a :class:`seraph.FitState`: ``iteration``,
+        ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
+        the current metric. If it raises ``StopIteration``, the fit ends with that metric.
     verbose : int, default=0
         1 prints a line per iteration.
     n_jobs : int, optional
-        Number of threads. None is 1, -1 all cores. The result does not depend on it. (With
-        dask, those of the cluster that a fit starts where there is no Client; None is all.)
+        Number of threads. None means 1 and -1 all cores. The result does not depend on it.
+        (With dask, the threads of the cluster that a fit starts if there is no Client; None
+        means all cores.)
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw of `unlabeled_pairs`; without such a draw the fit is deterministic.
+        Seed for sampling `unlabeled_pairs`; all else is deterministic.
 
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The learned map ``P``; the metric is ``P'P``. Orthogonal rows, the longest first.
+        The learned map ``P``; the metric is ``P'P``. Its rows are orthogonal, longest first.
     mu_, lam_, eta_ : float
         The weights and the threshold that were used.
     kappa_ : float
         The factor in the exponent of the probability: -1 in the simplified model, learned in
-        the full one. It is negative; or 0, with a warning, where no metric is worth its price.
+        the full one. It is negative; or 0, with a warning, if no metric gains more than it
+        costs.
     objective_ : float
-        Value of the objective (of the last M-step's, for "em").
+        Value of the objective (of the last M-step, for "em").
     optimality_gap_ : float
         The certificate: ``max(eigmax(G), |<G, A>| / tr A)`` over `lam_`, for the gradient G
-        at the metric A. Zero at a maximum. Where the objective is concave (``mu=0``, or an
+        at the metric A. It is zero at a maximum. If the objective is concave (``mu=0``, or an
         M-step) no metric is better by more than ``optimality_gap_ * lam_ * (tr A + tr A*)``.
         (Relative to at least a hundredth of the automatic `lam`.)
     converged_ : bool
         Whether the solver met its tolerance.
     stopped_ : bool
-        Whether `callback` has ended the fit; no warning tells of it.
+        Whether `callback` ended the fit. This gives no warning.
     n_iter_ : int
-        Iterations of the solver, over all M-steps.
+        Number of iterations, over all M-steps.
     history_ : dict of ndarray
         "objective", "rank" and "step" of each iteration.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
     backend_, device_ : str
-        What summed over the pairs, and where; `device_` is None but for torch.
+        What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
+        Names of the features, if X has them.
 
     References
     ----------
@@ -166,7 +168,7 @@ class SERAPH(PosteriorLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> some = np.full(len(y), -1)
-    >>> some[::15] = y[::15]  # 12 labels, 166 unlabelled rows
+    >>> some[::15] = y[::15]  # 12 labels, 166 unlabeled rows
     >>> learner = SERAPH().fit(X, some)
     >>> learner.transform(X).shape
     (178, 2)
@@ -238,21 +240,20 @@ class SERAPH(PosteriorLearner):
     ) -> Self:
         """Learn the metric.
 
-        Class labels, marked pairs, or both can be given; they are merged.
+        Give class labels, marked pairs, or both; they are merged.
 
         Parameters
         ----------
         X : array-like, or dask array or DataFrame, of shape (n_samples, n_features)
-            All points, labelled or not; also a tensor of torch, on any device.
+            All points, labeled or not. A torch tensor on any device works, too.
         y : array-like, or dask array or Series, of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
         pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
+            Row numbers of pairs of points that you know to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
+            +1 or True for pairs that are alike, -1 or False for pairs that are not.
         graph : sparse matrix of shape (n_samples, n_samples), optional
-            Symmetric weights of the manifold extension, in place of those of the
-            nearest neighbours.
+            Symmetric weights for the manifold extension, instead of nearest neighbors.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The EM-like scheme: concave M-steps around an E-step that is never stored."""
+"""The EM-like scheme: concave M-steps, with an E-step that is never stored."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def em(
     Parameters
     ----------
     m_step_objective : callable
-        Takes the factor of the last metric (None at the start) and returns the M-step's
-        objective; the E-step is inside of it.
+        Takes the factor of the last metric (None at the start) and returns the objective of
+        the M-step, which includes the E-step.
     solve : callable
-        Maximises an M-step's objective from a given factor.
+        Maximizes an objective from a given factor.
     P : ndarray of shape (r, m)
         Factor of the first metric.
     max_iter : int
-        Number of M-steps at most.
+        Largest number of M-steps.
     tol : float
         Relative change of the metric, in the Frobenius norm, at which to stop.
 
     Returns
     -------
     Result
-        The last M-step's, with the iterations of all of them. It has converged if the
-        last M-step has and the metric has come to rest.
+        Result of the last M-step, with the iterations of all. It has converged if the last
+        M-step has, and if the metric no longer changes.
     """
     steps: list[Step] = []
     q_from: NDArray | None = None

@@ -1,7 +1,7 @@
 """Follow a maximum while the objective changes a little at a time.
 
 Two things make the next maximum cheap: the last ones extrapolate to a good guess, and the
-curvature that was learned on the way still holds.
+curvature learned on the way still holds.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ._psd import optimality_gap
 from ._result import Objective, Result, Step
 
 _CORRECTIONS = 20
-_SUFFICIENT = 1e-4  # share of the rise promised by the gradient that a step must deliver
-_SHORTEST = 1e-6
-# A new row starts with this share of the others' mean squared length.
+_SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
+_SHORTEST_SHARE = 1e-6
+# Squared length of a new row, as a share of the mean over the others.
 _NEW_ROW = 0.05
-# Rows that carry less than this share of the longest one's squared length are dropped.
-_NULL = 1e-8
+# Rows with less than this share of the longest row's squared length are dropped.
+_NULL_ROW = 1e-8
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,16 @@ class _Point:
 
 
 class Follower:
-    """Maximises one objective after the other, each a little further along a path.
+    """Maximize one objective after the other, each a little further along a path.
 
     Parameters
     ----------
     max_iter : int
-        Number of iterations at most, for each objective.
+        Largest number of iterations for each objective.
     tol : float
         `optimality_gap` at which to stop.
     max_rank : int, optional
-        Number of rows that the factor may have.
+        Largest number of rows of the factor.
     """
 
     def __init__(self, *, max_iter: int, tol: float, max_rank: int | None = None) -> None:
@@ -56,16 +56,16 @@ class Follower:
         self._trail: deque[tuple[float, NDArray]] = deque(maxlen=3)
 
     def __call__(self, objective: Objective, at: float, P: NDArray | None = None) -> Result:
-        """Maximise the objective that stands at a place of the path.
+        """Maximize the objective at a place of the path.
 
         Parameters
         ----------
         objective : Objective
-            What to maximise.
+            What to maximize.
         at : float
-            The place; places run one way.
+            The place; places must be monotone.
         P : ndarray of shape (r, m), optional
-            Factor to start from, where that is not the continuation of the path.
+            Factor to start from, instead of continuing the path.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class Follower:
             found = self._from_scratch(objective, P)
         else:
             found = self._correct(objective, self._predicted(at))
-            if not found.converged:  # the path has a bend here: take it as a new problem
+            if not found.converged:  # the path bends here: treat it as a new problem
                 self._curvature.clear()
                 found = self._from_scratch(objective, found.P)
         if self._trail and len(self._trail[-1][1]) != len(found.P):
@@ -96,7 +96,7 @@ class Follower:
         )
 
     def _predicted(self, at: float) -> NDArray:
-        """Polynomial through the last factors of the same rank, at the new place."""
+        """Extrapolate the last factors of the same rank to the new place."""
         last = self._trail[-1][1]
         if len(last) == 0:
             return last
@@ -109,7 +109,7 @@ class Follower:
         return guess
 
     def _correct(self, objective: Objective, P: NDArray) -> Result:
-        """Quasi-Newton steps from a guess, until the certificate holds."""
+        """Take quasi-Newton steps from a guess until the certificate holds."""
         max_rank = self.max_rank or objective.n_features
         steps: list[Step] = []
         here = _Point(P, *objective.by_metric(P))
@@ -129,20 +129,20 @@ class Follower:
                 P, value, slope = wider
             n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
-            stalled = len(steps) == n_before  # rounding errors are all that is left to gain
+            stalled = len(steps) == n_before  # only rounding errors are left to gain
             here = self._tidied(objective, P)
 
     def _climb(
         self, objective: Objective, P: NDArray, value: float, slope: NDArray, steps: list[Step]
     ) -> NDArray:
-        """Climb to where the gradient by the factor is as good as flat, or no step helps."""
+        """Climb until the gradient by the factor is flat, or no step helps."""
         while _relative(slope, P, objective.scale) > 0.5 * self.tol and len(steps) < self.max_iter:
             move = self._curvature.step(slope, 0.1 * float(np.linalg.norm(P)))
             promise = float(np.vdot(move, slope))
             share = 1.0
-            while share >= _SHORTEST:
+            while share >= _SHORTEST_SHARE:
                 value_next, slope_next = objective.by_factor(P + share * move)
-                if value_next >= value + _SUFFICIENT * share * promise:
+                if value_next >= value + _SUFFICIENT_RISE * share * promise:
                     break
                 share /= 2.0
             else:
@@ -154,7 +154,7 @@ class Follower:
         return P
 
     def _tidied(self, objective: Objective, P: NDArray) -> _Point:
-        """The same metric with orthogonal rows, less those that are on their way out."""
+        """Make the rows orthogonal, and drop those that are shrinking to nothing."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
         P = turn @ P
@@ -162,7 +162,7 @@ class Follower:
         squares = np.einsum("rm,rm->r", P, P)
         along = np.einsum("rm,rm->r", P @ here.gradient, P)
         keep = along >= -10.0 * self.tol * objective.scale * squares
-        keep &= squares > _NULL * squares.max(initial=0.0)
+        keep &= squares > _NULL_ROW * squares.max(initial=0.0)
         if keep.all():
             return here
         narrower = _Point(P[keep], *objective.by_metric(P[keep]))
@@ -174,7 +174,7 @@ class Follower:
     def _widened(
         self, objective: Objective, here: _Point, max_rank: int
     ) -> tuple[NDArray, float, NDArray] | None:
-        """Factor with the directions of ascent appended; its value and gradient."""
+        """Append the directions of ascent; return the factor, its value and gradient."""
         values, vectors = np.linalg.eigh(here.gradient)
         room = min(max_rank - len(here.P), int(np.sum(values > 0.5 * self.tol * objective.scale)))
         if room <= 0:
@@ -190,26 +190,26 @@ class Follower:
                 widen = np.eye(len(P))[:, : len(here.P)]
                 self._curvature.turn(widen)
                 return P, value, slope
-            # In the squared lengths the objective is nearly a parabola: go to its peak.
+            # The objective is nearly a parabola in the squared lengths: go to its peak.
             bend = value - here.value - promise
             squares *= np.clip(-promise / (2.0 * bend), 0.05, 0.5) if bend < 0.0 else 0.5
         return None
 
 
 class _Curvature:
-    """What quasi-Newton steps have learned of the second derivative (L-BFGS)."""
+    """What quasi-Newton steps have learned about the second derivative (L-BFGS)."""
 
     def __init__(self) -> None:
         self.pairs: deque[tuple[NDArray, NDArray]] = deque(maxlen=_CORRECTIONS)
         self.clear: Callable[[], None] = self.pairs.clear
 
     def learn(self, move: NDArray, change: NDArray) -> None:
-        """Take in that the slope fell by `change` along `move`."""
+        """Record that the slope fell by `change` along `move`."""
         if np.vdot(move, change) > 1e-10 * np.linalg.norm(move) * np.linalg.norm(change):
             self.pairs.append((move, change))
 
     def step(self, slope: NDArray, length: float) -> NDArray:
-        """Newton's step as far as it is known; of the given length if nothing is."""
+        """Compute the quasi-Newton step; one of the given length if nothing is known yet."""
         if not self.pairs:
             return slope * (length / float(np.linalg.norm(slope)))
         step, shares = slope.copy(), []
@@ -224,7 +224,7 @@ class _Curvature:
         return step
 
     def turn(self, rows: NDArray) -> None:
-        """Change the rows of everything as those of the factor were changed."""
+        """Apply to all moves the change of rows that was applied to the factor."""
         turned = [(rows @ move, rows @ change) for move, change in self.pairs]
         self.clear()
         for move, change in turned:
@@ -232,13 +232,13 @@ class _Curvature:
 
 
 def _turned(P: NDArray, target: NDArray) -> NDArray:
-    """Rows of `P` turned among themselves to be nearest to `target`; the metric stays."""
+    """Rotate the rows of `P` to be nearest to `target`; the metric stays the same."""
     left, _, right = np.linalg.svd(target @ P.T)
     return left @ right @ P
 
 
 def _relative(slope: NDArray, P: NDArray, scale: float) -> float:
-    """Size of the gradient by P in the units of the gap."""
+    """Compute the size of the gradient by P in the units of the gap."""
     length = float(np.linalg.norm(P))
     return float(np.linalg.norm(slope)) / (2.0 * length * scale) if length > 0.0 else 0.0
 

@@ -1,4 +1,4 @@
-"""Low-rank solver: L-BFGS on a narrow factor, checked and widened by the certificate."""
+"""The low-rank solver: L-BFGS on a narrow factor, widened until the certificate holds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scipy.optimize import minimize
 from ._psd import compress, optimality_gap
 from ._result import Callback, Objective, Result, Step
 
-# Rows of the factor that carry less than this share of its longest one are dropped.
-_NULL = 1e-8
-# Ascent directions that one look at the full gradient may add.
-_WIDENING = 5
+# Rows with less than this share of the longest row's squared length are dropped.
+_NULL_ROW = 1e-8
+# Largest number of rows added at a time.
+_NEW_ROWS = 5
 _CORRECTIONS = 20
 
 
@@ -28,28 +28,27 @@ def low_rank(
     callback: Callback,
     max_rank: int | None = None,
 ) -> Result:
-    """Maximise over the factor ``P`` of ``A = P'P``, of as few rows as the maximum needs.
+    """Maximize over the factor ``P`` of ``A = P'P``, with as few rows as the maximum needs.
 
-    A stationary P is a maximum over all metrics where no eigenvalue of the gradient by A is
-    positive (Journee, Bach, Absil, Sepulchre 2010). Where one is, its eigenvector is the
-    direction in which the objective rises: it becomes a new row of P, and the search goes
-    on. Null rows are dropped.
+    A stationary P is a maximum over all metrics if no eigenvalue of the gradient by A is
+    positive (Journee, Bach, Absil, Sepulchre 2010). If one is, the objective rises along its
+    eigenvector, which becomes a new row of P. Null rows are dropped.
 
     Parameters
     ----------
     objective : Objective
-        What to maximise.
+        What to maximize.
     P : ndarray of shape (r, m)
         First factor.
     max_iter : int
-        Number of L-BFGS iterations at most.
+        Largest number of L-BFGS iterations.
     tol : float
         `optimality_gap` at which to stop.
     callback : callable
-        Called with each `Step` and the factor it has led to.
+        Called with each `Step` and the factor it reached.
     max_rank : int, optional
-        Number of rows that P may have. A metric at this limit counts as converged when it
-        is stationary, whatever the full gradient says.
+        Largest number of rows of P. A metric at this limit counts as converged when it is
+        stationary, whatever the full gradient says.
 
     Returns
     -------
@@ -59,10 +58,10 @@ def low_rank(
     steps: list[Step] = []
     for n_rounds in count(1):
         P, flat = _ascend(objective, P, max_iter - len(steps), tol, steps, callback)
-        P = compress(P, _NULL)
+        P = compress(P, _NULL_ROW)
         P, value, gradient = _drop_idle(objective, P, *objective.by_metric(P), tol)
         gap = optimality_gap(P, gradient, objective.scale)
-        # (A round whose L-BFGS cannot take a step adds none: rounds are counted, too.)
+        # A round in which L-BFGS takes no step adds none to `steps`, so rounds are counted, too.
         if gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
             break
         wider = _widen(objective, P, value, gradient, max_rank, tol)
@@ -80,7 +79,7 @@ def _ascend(
     steps: list[Step],
     callback: Callback,
 ) -> tuple[NDArray, bool]:
-    """L-BFGS from `P`; also says whether it ended where the gradient is as good as flat."""
+    """Run L-BFGS from `P`; also say whether the gradient is flat where it ended."""
     shape = P.shape
     if P.size == 0 or max_iter <= 0:
         return P, P.size == 0
@@ -105,8 +104,8 @@ def _ascend(
         if last["slope"] <= 0.5 * tol:
             raise StopIteration
 
-    # (A metric on its way to zero ends in steps whose squares are zero: scipy divides by them,
-    # for an inverse Hessian that is not used.)
+    # A metric that shrinks to zero takes steps whose squares underflow. scipy divides by them
+    # for an inverse Hessian that nobody uses.
     with np.errstate(over="ignore", divide="ignore"):
         found = minimize(
             negative,
@@ -132,10 +131,10 @@ def _against(
     gradient: NDArray,
     rounding: float,
 ) -> float:
-    """Value at `x`, told from the gradients where its distance to that at `base` is rounding.
+    """Return the value at `x`, from the gradients if its difference to `base` is rounding.
 
-    Near a maximum the values differ by less than their rounding errors, long before the
-    gradients do; the trapezoidal rule then knows the difference better.
+    Near a maximum, values differ by less than their rounding errors long before gradients do.
+    The trapezoidal rule then gives the difference more precisely.
     """
     x_base, value_base, gradient_base = base
     if abs(value - value_base) > rounding * abs(value_base):
@@ -144,7 +143,7 @@ def _against(
 
 
 def _slope(x: NDArray, gradient: NDArray, scale: float) -> float:
-    """Relative size of the gradient by P: bounds ``|<G, A>| / tr A`` of the gap."""
+    """Relative size of the gradient by P, which bounds the part ``|<G, A>| / tr A`` of the gap."""
     length = float(np.linalg.norm(x))
     return float(np.linalg.norm(gradient)) / (2.0 * length * scale) if length > 0.0 else 0.0
 
@@ -152,10 +151,10 @@ def _slope(x: NDArray, gradient: NDArray, scale: float) -> float:
 def _drop_idle(
     objective: Objective, P: NDArray, value: float, gradient: NDArray, tol: float
 ) -> tuple[NDArray, float, NDArray]:
-    """Drop the rows that the gradient would shorten to nothing, if the objective agrees.
+    """Drop the rows that the gradient shortens, if the objective does not fall.
 
-    Where the metric is stationary the gradient along its rows is zero; a short row with a
-    clearly negative one is on its way out, and L-BFGS would be long in getting there.
+    At a stationary metric the gradient along its rows is zero. A row with a clearly negative
+    one is shrinking to nothing, and L-BFGS would take long to get there.
     """
     along = np.einsum("rm,rm->r", P @ gradient, P)
     idle = along < -10.0 * tol * objective.scale * np.einsum("rm,rm->r", P, P)
@@ -174,8 +173,8 @@ def _widen(
     max_rank: int,
     tol: float,
 ) -> NDArray | None:
-    """Append the directions of steepest ascent, at a length that raises the objective."""
-    room = min(_WIDENING, max_rank - len(P))
+    """Append the directions of steepest ascent, short enough to raise the objective."""
+    room = min(_NEW_ROWS, max_rank - len(P))
     if room <= 0:
         return None
     values, vectors = np.linalg.eigh(gradient)

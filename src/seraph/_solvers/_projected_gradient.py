@@ -1,4 +1,4 @@
-"""Gradient projection by the paper's own rule, kept to reproduce its figures."""
+"""Projected gradient with the paper's step rule, to reproduce its figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, Objective, Result, Step
 
-_HALVINGS = 20
+_MAX_HALVINGS = 20
 
 
 def projected_gradient(
@@ -19,7 +19,7 @@ def projected_gradient(
     tol: float,
     callback: Callback,
 ) -> Result:
-    """Maximise by ``A <- project(A + s G)``, ``s = 0.1 m / (||G|| sqrt(k))`` at iteration k.
+    """Maximize by ``A <- project(A + s G)``, ``s = 0.1 m / (||G|| sqrt(k))`` at iteration k.
 
     The step is halved, at most 20 times, until the objective rises. Stops when A changes by
     less than `tol` in the Frobenius norm, or when no halving helps.
@@ -27,15 +27,15 @@ def projected_gradient(
     Parameters
     ----------
     objective : Objective
-        What to maximise.
+        What to maximize.
     P : ndarray of shape (r, m)
         Factor of the first metric.
     max_iter : int
-        Number of iterations at most.
+        Largest number of iterations.
     tol : float
-        Smallest change of the metric that is worth going on.
+        Change of the metric below which to stop.
     callback : callable
-        Called with each `Step` and the factor it has led to.
+        Called with each `Step` and the factor it reached.
 
     Returns
     -------
@@ -49,13 +49,13 @@ def projected_gradient(
     for k in range(1, max_iter + 1):
         norm = float(np.linalg.norm(gradient))
         step = 0.1 * m / (norm * np.sqrt(k)) if norm > 0.0 else 0.0
-        for _ in range(_HALVINGS + 1):
+        for _ in range(_MAX_HALVINGS + 1):
             A_next, P_next = project_psd(A + step * gradient)
             value_next, gradient_next = objective.by_metric(P_next)
             if value_next >= value:
                 break
             step /= 2.0
-        else:  # no step along the gradient helps any more
+        else:  # no step along the gradient helps
             converged = True
             break
         change = float(np.linalg.norm(A_next - A))

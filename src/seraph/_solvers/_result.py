@@ -1,4 +1,4 @@
-"""What a solver asks for and what it hands back."""
+"""What a solver needs, and what it returns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Objective(Protocol):
-    """A function of a positive semi-definite matrix ``A = P'P``, to be maximised."""
+    """A function of a positive semi-definite matrix ``A = P'P``, to be maximized."""
 
     @property
     def n_features(self) -> int:
@@ -19,22 +19,22 @@ class Objective(Protocol):
 
     @property
     def scale(self) -> float:
-        """Size that eigenvalues of the gradient are measured against."""
+        """Unit of the gradient's eigenvalues in the gap."""
 
     @property
     def rounding(self) -> float:
         """Relative error of a value."""
 
     def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
-        """Value and gradient by A."""
+        """Compute the value and the gradient by A."""
 
     def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
-        """Value and gradient by P."""
+        """Compute the value and the gradient by P."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One iteration, as it is shown and remembered."""
+    """One iteration."""
 
     objective: float
     rank: int
@@ -42,7 +42,7 @@ class Step:
     gap: float | None = None
 
 
-# Called after each iteration, with the factor that it has reached.
+# Called after each iteration with the factor it reached.
 Callback = Callable[[Step, NDArray], None]
 
 
@@ -63,7 +63,7 @@ class Result:
     steps : list of Step
         The iterations.
     stopped : bool, default=False
-        Whether it was told to stop.
+        Whether a callback ended it.
     """
 
     P: NDArray

@@ -1,4 +1,4 @@
-"""The scale of the full model: a search along one line around any of the solvers."""
+"""The scale of the full model: a one-dimensional search around any of the solvers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scipy.optimize import brentq, minimize_scalar
 
 from ._result import Objective, Result, Step
 
-_STRIDE = 0.7  # of the logarithm of the scale
-_LOWEST, _HIGHEST = 1e-6, 1e6
+_STRIDE = 0.7  # of the search, in the logarithm of the scale
+_LOWEST, _HIGHEST = 1e-6, 1e6  # scales that are tried
 
 
 class ScaledModel(Protocol):
-    """A function of a scale ``s > 0`` and of a matrix, to be maximised over both."""
+    """A function of a scale ``s > 0`` and of a matrix, to be maximized over both."""
 
     def at(self, s: float) -> Objective:
-        """The function of the matrix alone, less `prior`."""
+        """Return the function of the matrix at this scale, without the `prior`."""
 
     def prior(self, s: float) -> float:
-        """What depends on the scale alone, and is taken away."""
+        """Compute the penalty that depends on the scale alone."""
 
     def slope(self, s: float, P: NDArray) -> float:
-        """Derivative of the whole by ``ln s``."""
+        """Compute the derivative of the whole by ``ln s``."""
 
     @property
     def value_at_zero(self) -> float:
@@ -39,30 +39,31 @@ def over_scale(
     *,
     tol: float,
 ) -> tuple[Result, float]:
-    """Maximise over the matrix and the scale together.
+    """Maximize over the matrix and the scale together.
 
     ``g(s) = max_B L(B, s)`` has the slope of L at the best B (the envelope theorem). The
     search climbs from ``s = 1`` until the slope changes sign, then closes in on the root;
-    every solution starts from the nearest one. Where the matrix is zero the slope may point
-    to ``s = 0`` though a better maximum lies further out: from there, look outwards first.
+    every solution starts from the nearest one. If the best matrix at ``s = 1`` is zero, the
+    slope may point to ``s = 0`` although a better maximum lies further out, so the search
+    first looks outwards.
 
     Parameters
     ----------
     model : ScaledModel
-        What to maximise.
+        What to maximize.
     solve : callable
-        Maximises over the matrix, from a given factor.
+        Maximizes over the matrix, from a given factor.
     start : callable
-        Factor to start from, at a scale.
+        Returns a factor to start from at a scale.
     tol : float
         Relative error of the scale.
 
     Returns
     -------
     result : Result
-        The matrix at the best scale, its value less the prior, and all iterations.
+        The matrix at the best scale, its value minus the prior, and all iterations.
     s : float
-        The scale; 0 where nothing is better than that.
+        The scale; 0 if nothing is better.
     """
     search = _Search(model, solve, start)
     zero = model.value_at_zero
@@ -71,7 +72,7 @@ def over_scale(
     if search.slope(behind) * search.slope(x) < 0.0:
         x = search.nearest(brentq(search.slope, behind, x, xtol=max(tol, 1e-12)))
     elif search.best.value > zero and search.best is not search.seen[x]:
-        x = search.around_best(tol)  # a hump so narrow that the strides went over it
+        x = search.around_best(tol)  # a peak so narrow that the strides jumped over it
     found, value = search.seen[x].result, search.seen[x].value
     if value <= zero:
         return Result(found.P[:0], zero, 0.0, True, search.steps), 0.0
@@ -79,8 +80,8 @@ def over_scale(
     return Result(found.P, value, found.gap, settled, search.steps), float(np.exp(x))
 
 
-class _Place(NamedTuple):
-    """The best matrix at a scale, the value with the prior, and the slope by ``ln s``."""
+class _Trial(NamedTuple):
+    """The best matrix at a scale, the value minus the prior, and the slope by ``ln s``."""
 
     result: Result
     value: float
@@ -88,12 +89,12 @@ class _Place(NamedTuple):
 
     @property
     def leans_to_zero(self) -> bool:
-        """Whether the matrix is zero, and a smaller scale is better."""
+        """Whether the matrix is zero and a smaller scale is better."""
         return len(self.result.P) == 0 and self.slope <= 0.0
 
 
 class _Search:
-    """The scales that were tried, by their logarithms."""
+    """The scales tried so far, by their logarithms."""
 
     def __init__(
         self,
@@ -102,25 +103,25 @@ class _Search:
         start: Callable[[float], NDArray],
     ) -> None:
         self.model, self.solve, self.start = model, solve, start
-        self.seen: dict[float, _Place] = {}
+        self.seen: dict[float, _Trial] = {}
         self.steps: list[Step] = []
 
     def nearest(self, x: float) -> float:
-        """The scale that was tried nearest to a given one."""
+        """Return the tried scale nearest to a given one."""
         return min(self.seen, key=lambda other: abs(other - x))
 
     def slope(self, x: float) -> float:
-        """Slope at a scale, from the nearest solution."""
+        """Compute the slope at a scale, starting from the nearest solution."""
         near = self.nearest(x)
         if near == x:
             return self.seen[x].slope
-        # The squared distances keep their proportion to the threshold, which grows with s.
+        # The threshold grows with s: let the squared distances grow in proportion.
         return self._try(x, self.seen[near].result.P * np.exp(0.5 * (x - near)))
 
     def look_outwards(self, bound: float) -> float:
-        """The first scale from 1 on that does not lean to zero; 1 itself, if there is none.
+        """Find the first scale from 1 on that does not lean to zero; 1 if there is none.
 
-        No pair term is positive: where the prior is more than `bound`, zero is better.
+        No pair term is positive, so zero is better once the prior exceeds `bound`.
         """
         x = 0.0
         self._try(x, self.start(1.0))
@@ -132,7 +133,7 @@ class _Search:
         return x
 
     def climb(self, x: float) -> tuple[float, float]:
-        """The last two scales on the way up, between which the slope changes sign."""
+        """Climb; return the last two scales, between which the slope changes sign."""
         stride = _STRIDE if self.seen[x].slope > 0.0 else -_STRIDE
         behind = x
         while self.slope(x) * stride > 0.0 and np.log(_LOWEST) < x < np.log(_HIGHEST):
@@ -140,12 +141,12 @@ class _Search:
         return behind, x
 
     @property
-    def best(self) -> _Place:
-        """The best of what was tried."""
+    def best(self) -> _Trial:
+        """The best trial."""
         return max(self.seen.values(), key=lambda place: place.value)
 
     def around_best(self, tol: float) -> float:
-        """The best scale within a stride of the best that was tried."""
+        """Find the best scale within a stride of the best one tried."""
         x = max(self.seen, key=lambda other: self.seen[other].value)
 
         def loss(z: float) -> float:
@@ -161,5 +162,5 @@ class _Search:
         found = self.solve(self.model.at(s), P)
         self.steps += found.steps
         slope = self.model.slope(s, found.P)
-        self.seen[x] = _Place(found, found.value - self.model.prior(s), slope)
+        self.seen[x] = _Trial(found, found.value - self.model.prior(s), slope)
         return slope

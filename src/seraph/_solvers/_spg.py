@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, Objective, Result, Step
 
-_MEMORY = 10  # a step may lower the objective, but not below the lowest of the last so many
-_SUFFICIENT = 1e-4  # share of the rise promised by the gradient that a step must deliver
+_MEMORY = 10  # a step may lower the objective, but not below its lowest of the last ten steps
+_SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
 _SHORTEST, _LONGEST = 1e-12, 1e12
 
 
@@ -23,23 +23,23 @@ def spg(
     tol: float,
     callback: Callback,
 ) -> Result:
-    """Maximise by ``A <- project(A + s G)`` with Barzilai-Borwein steps s.
+    """Maximize by ``A <- project(A + s G)`` with Barzilai-Borwein steps s.
 
-    The search goes along the projection arc rather than along a chord, so that every
-    trial point comes with a factor of its own rank and the sweep stays as narrow as that.
+    The search follows the projection arc, not a chord, so that every trial point has a factor
+    of its own rank and the sweep is no wider than that.
 
     Parameters
     ----------
     objective : Objective
-        What to maximise.
+        What to maximize.
     P : ndarray of shape (r, m)
         Factor of the first metric.
     max_iter : int
-        Number of iterations at most.
+        Largest number of iterations.
     tol : float
         `optimality_gap` at which to stop.
     callback : callable
-        Called with each `Step` and the factor it has led to.
+        Called with each `Step` and the factor it reached.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def spg(
         A_next, P_next = project_psd(A + step * gradient)
         value_next, gradient_next = objective.by_metric(P_next)
         move = A_next - A
-        if value_next < min(recent) + _SUFFICIENT * float(np.vdot(gradient, move)):
+        if value_next < min(recent) + _SUFFICIENT_RISE * float(np.vdot(gradient, move)):
             step /= 4.0
             if step < _SHORTEST:
                 break
