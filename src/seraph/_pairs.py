@@ -136,9 +136,9 @@ def _class_codes(y: ArrayLike, n: int) -> NDArray:
         )
     if labels.dtype.kind == "u" and np.any(labels == np.iinfo(labels.dtype).max):
         warn(
-            f"y is {labels.dtype}, which cannot hold -1. It contains {labels.max()}, which counts as "
-            "a class like any other. If it stands for -1, convert y to a signed type before you "
-            "mark rows as unlabeled."
+            f"y is {labels.dtype}, which cannot hold -1. It contains {labels.max()}, which counts "
+            "as a class like any other. If it stands for -1, convert y to a signed type before "
+            "you mark rows as unlabeled."
         )
     known = ~is_missing(labels)
     codes = np.full(n, -1, dtype=np.intp)

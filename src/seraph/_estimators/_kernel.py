@@ -330,7 +330,7 @@ class KernelSERAPH(PosteriorLearner):
         except ValueError as error:
             raise ValueError(
                 f"kernel={self.kernel!r} is not a kernel on X: the matrix of its values is not "
-                "positive semi-definite (or rounding has made it so: are the features centerd "
+                "positive semi-definite, perhaps by rounding. Center and scale the features, "
                 f"change the kernel's parameters, or choose another kernel. ({error})"
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)
