@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "_versions": {"_version"},
     "_pairs": {"_sweep"},
     "_base": {"_sweep"},
-    "plot": {"_public"},
+    "plot": {"_pairs", "_public"},
     "datasets": {"_public"},
     "_engine": {"_files", "_pairs", "_solvers", "_sweep", "_version"},
     "_estimators": {"_base", "_engine", "_pairs", "_solvers", "_sweep", "_validation"},
