@@ -1,4 +1,4 @@
-"""Half the resolution of images, without rounding."""
+"""Halve the resolution of images, without rounding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def halved(images: NDArray, side: int) -> NDArray:
-    """Sums over 2 x 2 blocks of square images.
+    """Sum square images over blocks of 2 x 2 pixels.
 
     .. math:: s_{kl} = x_{2k,2l} + x_{2k,2l+1} + x_{2k+1,2l} + x_{2k+1,2l+1}
 
@@ -21,8 +21,8 @@ def halved(images: NDArray, side: int) -> NDArray:
     Returns
     -------
     ndarray of shape (n_images, side * side / 4)
-        Sums, row by row: uint16 for uint8 images, which holds them exactly, and else of
-        the images' own type.
+        Sums, row by row: uint16 for uint8 images, which holds them exactly; otherwise of the
+        type of the images.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def halved(images: NDArray, side: int) -> NDArray:
 
 
 def pixel_names(n_pixels: int) -> tuple[str, ...]:
-    """Names of the pixels of a square image, row by row.
+    """Return the names of the pixels of a square image, row by row.
 
     Examples
     --------
