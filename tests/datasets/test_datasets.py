@@ -354,7 +354,7 @@ def test_fetching_passes_on_the_cache_settings(monkeypatch, tmp_path):
 
 
 def test_without_a_network_fetching_says_what_to_do(monkeypatch):
-    def fetch_openml(**settings):
+    def fetch_openml(**_):
         raise URLError("no route to host")
 
     monkeypatch.setattr(_fetch, "fetch_openml", fetch_openml)

@@ -218,7 +218,7 @@ def test_a_file_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "table.md"
     path.write_text("old")
 
-    def fail(*args):
+    def fail(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", fail)
@@ -267,7 +267,7 @@ def seraph(*arguments, folder):
     )  # fmt: skip
 
 
-def test_the_command_prints_our_figures_beside_the_papers(small_run, tmp_path):
+def test_the_command_prints_our_figures_beside_the_papers(tmp_path):
     done = seraph(
         "reproduce", "table2", "--samplings", "2", "--tasks", "iris", "--methods", "euclidean",
         "--methods", "hyper", "--out", str(tmp_path / "out"), folder=tmp_path,

@@ -369,10 +369,10 @@ def test_the_file_holds_plain_arrays_and_text(fitted, tmp_path):
 def test_skops_itself_opens_the_file(fitted, wine, tmp_path):
     X = wine[0]
     for model in (SERAPH(), make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3))):
-        model = fitted(model)
-        path = seraph.save(model, tmp_path / "model.skops")
+        saved = fitted(model)
+        path = seraph.save(saved, tmp_path / "model.skops")
         again = skops.io.load(path, trusted=list(persist.TRUSTED))
-        for a, b in zip(outputs(model, X), outputs(again, X), strict=True):
+        for a, b in zip(outputs(saved, X), outputs(again, X), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)
 
 

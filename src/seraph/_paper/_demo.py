@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +82,7 @@ def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, l
     return errors
 
 
-def _sample(X: NDArray, y: NDArray, seed: int) -> Sampling:
+def _sample(X: NDArray[Any], y: NDArray[Any], seed: int) -> Sampling:
     """Sample 20 training images of each class, 2 of them labeled, and 2500 test images."""
     order = np.random.default_rng(seed).permutation(len(X))
     place = place_in_class(order, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class FittedMethod:
 
 def fit_sparsity(
     which: Literal["posterior", "projection"], random_state: int = 0
-) -> tuple[NDArray, NDArray, NDArray, list[FittedMethod]]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], list[FittedMethod]]:
     """Fit the methods of figure 1 ("posterior") or 2 ("projection").
 
     Figure 1 sets ``mu = 10 #(S u D) / #U`` and ``lam = 0``, figure 2 ``mu = 0`` and
@@ -134,16 +134,16 @@ def draw_times(records: Iterable[Record]) -> Figure:
     return figure
 
 
-def _symmetric_root(A: NDArray) -> NDArray:
+def _symmetric_root(A: NDArray[Any]) -> NDArray[Any]:
     """Compute the symmetric square root of a metric.
 
     Of all maps with this metric, it is the one that does not rotate the points.
     """
     values, vectors = np.linalg.eigh(A)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
-def _draw_points(axes: Axes, Z: NDArray, y: NDArray, known: NDArray) -> None:
+def _draw_points(axes: Axes, Z: NDArray[Any], y: NDArray[Any], known: NDArray[Any]) -> None:
     for code, color in enumerate(_COLORS):
         rows = y == code
         (left, up), (left_known, up_known) = Z[rows & ~known].T, Z[rows & known].T
@@ -160,7 +160,7 @@ def _draw_points(axes: Axes, Z: NDArray, y: NDArray, known: NDArray) -> None:
     axes.tick_params(labelsize=8)
 
 
-def _draw_regions(axes: Axes, X: NDArray, classifier: MetricNeighborsClassifier) -> None:
+def _draw_regions(axes: Axes, X: NDArray[Any], classifier: MetricNeighborsClassifier) -> None:
     from matplotlib.colors import ListedColormap
 
     low, high = X.min(axis=0), X.max(axis=0)

@@ -6,7 +6,7 @@ Where the paper leaves a choice open, the docstrings below say what we chose.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +34,14 @@ class Sampling:
         Test points and their classes.
     """
 
-    X: NDArray
-    y: NDArray
-    labeled: NDArray
-    X_test: NDArray
-    y_test: NDArray
+    X: NDArray[Any]
+    y: NDArray[Any]
+    labeled: NDArray[Any]
+    X_test: NDArray[Any]
+    y_test: NDArray[Any]
 
     @property
-    def y_partial(self) -> NDArray:
+    def y_partial(self) -> NDArray[Any]:
         """Classes of the labeled points, -1 elsewhere."""
         return np.where(self.labeled, self.y, -1)
 
@@ -58,7 +58,7 @@ class Sampling:
         return 100.0 * float(np.mean(classifier.predict(self.X_test) != self.y_test))
 
 
-def scaled(X: NDArray, scaling: Scaling) -> NDArray:
+def scaled(X: NDArray[Any], scaling: Scaling) -> NDArray[Any]:
     """Scale the features of a UCI data set, using all of its points.
 
     The paper does not say how it scaled the features. "zscore" divides z-scores by ``sqrt(m)``
@@ -75,9 +75,10 @@ def scaled(X: NDArray, scaling: Scaling) -> NDArray:
         return X
     if scaling == "zscore":
         spread = X.std(axis=0)
-        return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0) / np.sqrt(X.shape[1])
+        z_scores = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return np.asarray(z_scores / np.sqrt(X.shape[1]))
     low, high = X.min(axis=0), X.max(axis=0)
-    unit = (X - low) / np.where(high > low, high - low, 1.0)
+    unit: NDArray[Any] = (X - low) / np.where(high > low, high - low, 1.0)
     return unit if scaling == "unit" else 2.0 * unit - 1.0
 
 
@@ -112,7 +113,7 @@ def sample_task(task: Task, seed: int, number: int, scaling: Scaling = "zscore")
     return Sampling(X[train], y[train], labeled, X[test], y[test])
 
 
-def place_in_class(order: NDArray, y: NDArray) -> NDArray:
+def place_in_class(order: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     """Return each point's place among the points of its class, when taken in this order.
 
     Examples
@@ -128,7 +129,7 @@ def place_in_class(order: NDArray, y: NDArray) -> NDArray:
     return place
 
 
-def _by_class(order: NDArray, y: NDArray, task: Task) -> NDArray:
+def _by_class(order: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]:
     """Reorder the points so that labels, other training points and test points are balanced."""
     place = place_in_class(order, y)
     counts = np.array([task.n_labels, task.n_train, task.n_train + task.n_test]) // task.n_classes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,9 @@ def fetch_task(
     return make_task(name, _digits(name, row, source, X, labels))
 
 
-def _digits(name: str, row: Row, source: _ImageSource, X: NDArray, labels: NDArray) -> Points:
+def _digits(
+    name: str, row: Row, source: _ImageSource, X: NDArray[Any], labels: NDArray[Any]
+) -> Points:
     if X.min() < source.black or X.max() > source.white:
         wanted = f"pixels between {source.black:g} and {source.white:g}"
         raise _changed(name, wanted, f"between {X.min():g} and {X.max():g}")
@@ -131,7 +134,7 @@ def _digits(name: str, row: Row, source: _ImageSource, X: NDArray, labels: NDArr
     return smaller, digits[chosen], pixel_names(row.n_features), digit_names(row)
 
 
-def _numbered(name: str, labels: NDArray, classes: dict[str, str]) -> NDArray:
+def _numbered(name: str, labels: NDArray[Any], classes: dict[str, str]) -> NDArray[Any]:
     order = {label: number for number, label in enumerate(classes)}
     if unknown := sorted(set(labels.tolist()) - set(order)):
         raise _changed(name, f"the classes {sorted(order)}", f"{unknown} as well")

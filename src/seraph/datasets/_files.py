@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ CHECKSUMS = {
 }
 
 
-def read_arrays(name: str) -> dict[str, NDArray]:
+def read_arrays(name: str) -> dict[str, NDArray[Any]]:
     """Read the arrays of a data file, after checking its checksum.
 
     Raises

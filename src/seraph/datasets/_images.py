@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 
-def halved(images: NDArray, side: int) -> NDArray:
+def halved(images: NDArray[Any], side: int) -> NDArray[Any]:
     """Sum square images over blocks of 2 x 2 pixels.
 
     .. math:: s_{kl} = x_{2k,2l} + x_{2k,2l+1} + x_{2k+1,2l} + x_{2k+1,2l+1}
@@ -32,7 +34,8 @@ def halved(images: NDArray, side: int) -> NDArray:
     """
     kind = np.dtype(np.uint16) if images.dtype == np.uint8 else images.dtype
     blocks = images.reshape(len(images), side // 2, 2, side // 2, 2)
-    return blocks.sum(axis=(2, 4), dtype=kind).reshape(len(images), -1)
+    sums: NDArray[Any] = blocks.sum(axis=(2, 4), dtype=kind)
+    return sums.reshape(len(images), -1)
 
 
 def pixel_names(n_pixels: int) -> tuple[str, ...]:

@@ -56,8 +56,8 @@ class Task:
 
     name: str
     title: str
-    X: NDArray
-    y: NDArray
+    X: NDArray[Any]
+    y: NDArray[Any]
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
     n_classes: int
@@ -113,7 +113,7 @@ ROWS = {
 }
 TASKS = tuple(ROWS)
 
-Points = tuple[NDArray, NDArray, tuple[str, ...], tuple[str, ...]]
+Points = tuple[NDArray[Any], NDArray[Any], tuple[str, ...], tuple[str, ...]]
 
 
 def load_task(name: str) -> Task:

@@ -140,7 +140,7 @@ def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int)
     return ops.OnnxPow(ops.OnnxAdd(inner, coef0, op_version=version), degree, op_version=version)
 
 
-def _inverse_distances(Z: Any, known: NDArray, rows: Any, version: int) -> Any:
+def _inverse_distances(Z: Any, known: NDArray[Any], rows: Any, version: int) -> Any:
     """Compute the weights of the neighbors; if any are at distance 0, only those count."""
     ops = _ops()
     rank = known.shape[1]
@@ -160,7 +160,7 @@ def _inverse_distances(Z: Any, known: NDArray, rows: Any, version: int) -> Any:
     return ops.OnnxWhere(any_same, same, inverse, op_version=version)
 
 
-def _classes(classes: NDArray) -> NDArray:
+def _classes(classes: NDArray[Any]) -> NDArray[Any]:
     """Convert class labels to a type that ONNX supports: integers or text."""
     return classes.astype(str if classes.dtype.kind in "OU" else np.int64)
 
@@ -170,7 +170,7 @@ def _dtype(operator: Any) -> Any:
 
 
 def _proto(dtype: Any) -> int:
-    return import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return int(import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
 def _ops() -> ModuleType:

@@ -50,7 +50,7 @@ class ConvergenceDisplay:
     ['linear', 'log']
     """
 
-    axes_: NDArray
+    axes_: NDArray[Any]
     rank_ax_: Axes | None
     figure_: Figure | SubFigure
 
@@ -113,7 +113,7 @@ class ConvergenceDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Where = None) -> Self:
-        """Draw the objective and the rank on the left, the gap to the final objective on the right.
+        """Draw the objective and the rank on the left, the gap to the final one on the right.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class ConvergenceDisplay:
         return self
 
 
-def _steps(ax: Axes, number: NDArray, rank: NDArray) -> Axes:
+def _steps(ax: Axes, number: NDArray[Any], rank: NDArray[Any]) -> Axes:
     """Draw the rank as gray steps behind the line, on axes of its own."""
     rank_ax = ax.twinx()
     rank_ax.step(number, rank, where="post", color="0.6", linewidth=1)

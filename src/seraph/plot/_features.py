@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +61,7 @@ class FeatureImportanceDisplay:
     (4,)
     """
 
-    axes_: NDArray
+    axes_: NDArray[Any]
     figure_: Figure | SubFigure
 
     def __init__(
@@ -167,7 +167,7 @@ class FeatureImportanceDisplay:
         return self
 
 
-def _draw_numbers(ax: Axes, values: NDArray) -> None:
+def _draw_numbers(ax: Axes, values: NDArray[Any]) -> None:
     """Draw numbers on colors, orange if positive and violet if negative."""
     largest = np.abs(values).max(initial=0.0) or 1.0
     ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    Where = Axes | Sequence[Axes] | NDArray | None
+    Where = Axes | Sequence[Axes] | NDArray[Any] | None
 
 # Colors that most color-blind people can distinguish: those of Okabe and Ito (2008) except
 # yellow, which is hard to see on white, and three darker ones of Tol (2021). Each class also has

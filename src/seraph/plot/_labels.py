@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._pairs import as_labels, is_missing
 
 
-def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[NDArray, list[str]]:
+def class_codes(
+    labels: ArrayLike | None, n: int, name: str = "y"
+) -> tuple[NDArray[Any], list[str]]:
     """Return the class codes 0, 1, ..., -1 where unknown, and the names of the classes.
 
     Parameters

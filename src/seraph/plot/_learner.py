@@ -28,7 +28,9 @@ def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
     return getattr(estimator, name)
 
 
-def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[NDArray, NDArray]:
+def before_and_after(
+    display: str, estimator: Learner, X: ArrayLike
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the points, and the points mapped so that the learned distance is Euclidean."""
     transform = needed(display, estimator, "transform", "pass a fitted metric learner.")
     if get_tags(estimator).input_tags.pairwise:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 class _Path(Protocol):
     """The attributes of a regularization path that the display needs."""
 
-    lams: NDArray
+    lams: NDArray[Any]
     auto_lam: float
 
     @property
-    def eigenvalues(self) -> NDArray: ...
+    def eigenvalues(self) -> NDArray[Any]: ...
 
     @property
-    def ranks(self) -> NDArray: ...
+    def ranks(self) -> NDArray[Any]: ...
 
 
 class RegularizationPathDisplay:

@@ -132,7 +132,7 @@ class PosteriorDisplay:
         others = others[(codes[others] < 0).any(axis=1)]
         others = others[~np.isin(_keys(others, n), _keys(labels.pairs, n))]
 
-        def probabilities(rows: NDArray) -> NDArray:
+        def probabilities(rows: NDArray[Any]) -> NDArray[Any]:
             chunks = [rows[k : k + _CHUNK] for k in range(0, len(rows), _CHUNK)]
             return np.concatenate([np.empty(0), *(pair_proba(points[chunk]) for chunk in chunks)])
 
@@ -185,7 +185,7 @@ class PosteriorDisplay:
         return self
 
 
-def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> NDArray:
+def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
     """Return all pairs of `n` rows; or, if there are more than `size`, a random sample."""
     if n * (n - 1) // 2 <= size:
         return np.column_stack(np.triu_indices(n, k=1))
@@ -193,6 +193,7 @@ def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> NDArray:
     return np.column_stack([first, other + (other >= first)])
 
 
-def _keys(pairs: NDArray, n: int) -> NDArray:
+def _keys(pairs: NDArray[Any], n: int) -> NDArray[Any]:
     """Number the pairs of `n` rows, regardless of the order within a pair."""
-    return pairs.min(axis=1) * n + pairs.max(axis=1)
+    first, second = np.sort(pairs, axis=1).T
+    return np.asarray(first * n + second)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,12 @@ from sklearn.decomposition import PCA
 class Principal(NamedTuple):
     """Coordinates (n, k), directions (k, m) and shares of the variance (k,)."""
 
-    coordinates: NDArray
-    directions: NDArray
-    shares: NDArray
+    coordinates: NDArray[Any]
+    directions: NDArray[Any]
+    shares: NDArray[Any]
 
 
-def principal(points: NDArray, k: int) -> Principal:
+def principal(points: NDArray[Any], k: int) -> Principal:
     """Return the `k` leading principal components, or fewer if there are no more.
 
     Examples
