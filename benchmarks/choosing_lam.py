@@ -1,8 +1,8 @@
-"""The automatic lam against lam = 1 and the Euclidean distance, from 4 to 200 labels.
+"""Compare lam="auto" with lam=1 and the Euclidean distance, from 4 to 200 labels.
 
 ``python -m benchmarks.choosing_lam [samplings]`` prints 1-NN errors on two sets of handwritten
-digits, pixels in [0, 1]: USPS, and scikit-learn's own. Neighbours are the labelled points; all
-points that were not trained on are tested, up to 2500.
+digits, USPS and scikit-learn's, with pixels in [0, 1]. The neighbors are the labeled points; the
+test points are those not used for training, up to 2500.
 """
 
 import sys
@@ -12,9 +12,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import KNeighborsClassifier
 
-from seraph import SERAPH
+from seraph import SERAPH, MetricNeighborsClassifier
+from seraph.classic import Euclidean
 from seraph.datasets import load_task
 
 # classes, labels per class, points per class
@@ -39,38 +39,30 @@ def points(name):
 
 
 def sample(name, classes, n_labels, n_points, seed):
-    """Training points with their class, which of them are labelled, and test points."""
+    """Sample training points with labels, -1 where unlabeled, and test points with classes."""
     rng = np.random.default_rng(seed)
     X, y = points(name)
-    train, labelled = [], []
+    train, y_partial = [], []
     for digit in classes:
-        rows = rng.permutation(np.flatnonzero(y == digit))[:n_points]
-        train += list(rows)
-        labelled += [True] * n_labels + [False] * (n_points - n_labels)
+        train += list(rng.permutation(np.flatnonzero(y == digit))[:n_points])
+        y_partial += [digit] * n_labels + [-1] * (n_points - n_labels)
     rest = rng.permutation(np.setdiff1d(np.flatnonzero(np.isin(y, classes)), train))[:2500]
-    return X[train], y[train], np.array(labelled), X[rest], y[rest]
+    return X[train], np.array(y_partial), X[rest], y[rest]
 
 
 def errors(name, task, seed):
-    X, y, labelled, X_test, y_test = sample(name, *task, seed)
-    y_partial = np.where(labelled, y, -1)
-
-    def error(transform):
-        nearest = KNeighborsClassifier(1).fit(transform(X[labelled]), y[labelled])
-        return 100 * (1 - nearest.score(transform(X_test), y_test))
-
-    found = [error(lambda Z: Z)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for lam in (1.0, "auto"):
-            found.append(error(SERAPH(lam=lam).fit(X, y_partial).transform))
+    X, y_partial, X_test, y_test = sample(name, *task, seed)
+    found = []
+    for learner in (Euclidean(), SERAPH(lam=1.0), SERAPH()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+        found.append(100 * (1 - classifier.score(X_test, y_test)))
     return found
 
 
 def main(samplings):
-    print(
-        f"1-NN error in %, mean and standard error; {samplings} samplings, or more of small tasks"
-    )
+    print(f"1-NN error in %, mean and standard error; {samplings} samplings, more for small tasks")
     for name in ("USPS", "scikit-learn's digits"):
         print(f"\n{name}\n")
         compare(name, samplings)
@@ -83,7 +75,7 @@ def compare(name, samplings):
         + "   best"
     )
     for classes, n_labels, n_points in TASKS:
-        # Small tasks are noisy, and cheap: as many training points in all of each task.
+        # Small tasks are noisy but cheap: use the same total number of training points.
         count = samplings * max(1, 800 // (n_points * len(classes)))
         rows = Parallel(n_jobs=-1)(
             delayed(errors)(name, (classes, n_labels, n_points), seed) for seed in range(count)

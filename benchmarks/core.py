@@ -1,6 +1,6 @@
-"""How fast, how large: the default SERAPH against the plain formula and against NCA.
+"""Measure the time and memory of SERAPH's defaults, against the plain formula and NCA.
 
-``python -m benchmarks.core`` prints three tables; every ratio is measured within this run.
+``python -m benchmarks.core`` prints three tables; every ratio is measured within one run.
 """
 
 import multiprocessing
@@ -20,7 +20,7 @@ from seraph import SERAPH
 
 
 def timed(run, repeat=1, clock=time.perf_counter):
-    """Best time of `repeat` runs, and the last result."""
+    """Return the best time of `repeat` runs, and the last result."""
     best = np.inf
     for _ in range(repeat):
         start = clock()
@@ -38,7 +38,7 @@ def digits(n, rng):
 
 
 def blobs(n, n_labels=100, m=64, seed=0):
-    """Ten Gaussian classes in m dimensions, `n_labels` of n points labelled."""
+    """Make n points of ten Gaussian classes in m dimensions, `n_labels` of them labeled."""
     rng = np.random.default_rng(seed)
     classes = rng.integers(10, size=n)
     X = rng.normal(size=(10, m))[classes] + 1.5 * rng.normal(size=(n, m))
@@ -46,7 +46,7 @@ def blobs(n, n_labels=100, m=64, seed=0):
 
 
 def against_the_plain_formula():
-    print("Digits, [0, 1] pixels, 10% labelled: seconds to fit, and the objective (7) reached\n")
+    print("Digits, [0, 1] pixels, 10% labeled: seconds to fit, and the objective (7) reached\n")
     head = f"{'n':>6}{'lam':>8}{'plain':>10}{'SERAPH':>10}{'ratio':>8}{'NCA':>10}"
     print(head + f"{'plain':>14}{'SERAPH':>12}{'steps':>8}")
     for n in (200, 400, 1000):

@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.core import blobs, timed
 from seraph import SERAPH
 from seraph._engine._sampling import sample_pairs
-from seraph._paper._protocol import draw
+from seraph._paper._protocol import sample_task
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 from seraph.datasets import load_task
 
@@ -91,11 +90,7 @@ def error_and_seconds(sampling, budget, seed):
         seconds, learner = timed(
             lambda: SERAPH(**some).fit(sampling.X, sampling.y_partial), clock=time.process_time
         )
-    near, far = map(learner.transform, (sampling.X[sampling.labelled], sampling.X_test))
-    if near.shape[1] == 0:  # every distance is zero; the first labelled point is as near as any
-        near, far = np.zeros((len(near), 1)), np.zeros((len(far), 1))
-    nearest = KNeighborsClassifier(1).fit(near, sampling.y[sampling.labelled])
-    return 100 * (1 - nearest.score(far, sampling.y_test)), seconds
+    return sampling.nearest_neighbor_error(learner), seconds
 
 
 def measure(name, n, samplings):
@@ -108,7 +103,7 @@ def measure(name, n, samplings):
     budgets = [b for b in BUDGETS if b == ALL or b * n < n_unlabeled]
 
     def one(number):
-        sampling = draw(task, seed=0, number=number)
+        sampling = sample_task(task, seed=0, number=number)
         return [error_and_seconds(sampling, budget, number) for budget in budgets]
 
     found = np.array(Parallel(n_jobs=-1)(delayed(one)(number) for number in range(samplings)))
@@ -143,11 +138,11 @@ def draw_picture(all_errors, path):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
-    from seraph.plot._figure import COLOURS, MARKERS
+    from seraph.plot._figure import COLORS, MARKERS
 
     figure = Figure(figsize=(9.6, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for colour, marker, errors in zip(COLOURS, MARKERS, all_errors, strict=False):
+    for colour, marker, errors in zip(COLORS, MARKERS, all_errors, strict=False):
         drawn = (errors.budgets > NONE) & (errors.budgets < ALL)
         excess, own = errors.difference()
         style = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.2}

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "_versions": {"_version"},
     "_pairs": {"_sweep"},
     "_base": {"_sweep"},
-    "plot": {"_public"},
+    "plot": {"_pairs", "_public"},
     "datasets": {"_public"},
     "_engine": {
         "_pairs",

@@ -1,7 +1,7 @@
-"""Public names say where users import them from, not in which private file they are written.
+"""Let public names carry the module that users import them from.
 
-Pickles and saved models record a class by its module. Private files may move; the public
-places may not.
+Pickles and saved models record a class by its module. Private modules may move; public ones may
+not.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ def publish(namespace: dict[str, Any]) -> None:
     Parameters
     ----------
     namespace : dict
-        ``globals()`` of the package. The names in its ``__all__`` that come from private
-        modules are relabelled; those that another public package has claimed are left alone.
+        ``globals()`` of the package. Names in its ``__all__`` that come from our private modules
+        are changed; names of another public package, or of another library, are left alone.
     """
     package = namespace["__name__"]
     for name in namespace["__all__"]:
         value = namespace[name]
-        home = getattr(value, "__module__", None)
-        if home is not None and "._" in home and hasattr(value, "__qualname__"):
+        home = getattr(value, "__module__", None) or ""
+        if home.startswith(("seraph._", f"{package}._")) and hasattr(value, "__qualname__"):
             value.__module__ = package

@@ -1,8 +1,11 @@
-"""Make the kept models anew: ``python tests/data/keep_models.py FOLDER``.
+"""Save models for the tests to keep: ``python tests/data/keep_models.py FOLDER``.
 
-Each is saved with the rows it is asked about and what it answered. They are made with the
-oldest versions that seraph supports, and stay as they are: a file that was written once must
-load for ever. A new version adds models, in a folder of its own.
+Each model is saved with some rows and what it returned for them. A file that was written once
+must load forever, so nothing here is ever overwritten: a change of the format adds a folder,
+made with the oldest versions that seraph supports.
+
+``models-0.1`` names our classes by the private modules of that time, ``models-0.1-public`` by
+the public ones.
 """
 
 import sys
@@ -28,19 +31,20 @@ MODELS = {
 
 
 def main(folder: Path) -> None:
+    folder.mkdir()
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 12)
     X = rng.normal(size=(36, 3)) + np.eye(3)[truth] * 3.0
     y = np.where(np.arange(36) % 2 == 0, truth, -1)
     table = pd.DataFrame(X, columns=["length", "width", "weight"])
-    asked = rng.normal(size=(7, 3)) + 1.0
+    rows = rng.normal(size=(7, 3)) + 1.0
     for name, model in MODELS.items():
         named = name == "pipeline"
         model.fit(table if named else X, y)
         seraph.save(model, folder / f"{name}.skops")
-        rows = pd.DataFrame(asked, columns=table.columns) if named else asked
-        answer = model.predict(rows) if hasattr(model, "predict") else model.transform(rows)
-        np.savez(folder / f"{name}.npz", asked=asked, answer=answer)
+        asked = pd.DataFrame(rows, columns=table.columns) if named else rows
+        answer = model.predict(asked) if hasattr(model, "predict") else model.transform(asked)
+        np.savez(folder / f"{name}.npz", asked=rows, answer=answer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The data sets against Table 1, their rules and checksums; OpenML's layouts; the drawn ones."""
+"""Data sets: table 1, checksums, the format of OpenML, and the artificial sets."""
 
 import hashlib
 import importlib.util
@@ -59,7 +59,7 @@ def n_pairs(n):
 # Table 1
 
 
-def test_there_are_the_twelve_rows_of_table_1():
+def test_the_tasks_are_the_twelve_rows_of_table_1():
     assert tuple(CLASS_SIZES) == TASKS
 
 
@@ -75,7 +75,7 @@ def test_a_task_has_the_shape_and_the_classes_of_its_row(tasks, name):
     assert len(task.feature_names) == len(set(task.feature_names)) == task.n_features
     values, counts = np.unique(task.y, return_counts=True)
     assert task.y.dtype == np.int64
-    assert values.min() >= 0  # -1 says "unknown"
+    assert values.min() >= 0  # -1 means unknown
     assert len(values) == task.n_classes
     assert dict(zip(task.target_names, counts.tolist(), strict=True)) == CLASS_SIZES[name]
 
@@ -107,19 +107,21 @@ def test_equal_numbers_of_labels_give_the_pairs_of_table_1_exactly(tasks, name):
 
 
 @pytest.mark.parametrize("name", UCI)
-def test_labels_drawn_at_random_give_the_mean_pairs_of_table_1(tasks, name):
+def test_random_labels_give_the_mean_pairs_of_table_1(tasks, name):
     task = tasks[name]
     assert not task.balanced
     _, counts = np.unique(task.y, return_counts=True)
     expected = n_pairs(task.n_labels) * n_pairs(counts).sum() / n_pairs(len(task.y))
-    drawn = np.random.default_rng(0).multivariate_hypergeometric(counts, task.n_labels, size=5000)
-    similar = n_pairs(drawn).sum(axis=1)
+    sampled = np.random.default_rng(0).multivariate_hypergeometric(
+        counts, task.n_labels, size=5000
+    )
+    similar = n_pairs(sampled).sum(axis=1)
     assert similar.mean() == pytest.approx(expected, rel=0.01)
     standard_error = similar.std() / np.sqrt(50)  # of the paper's mean over 50 samplings
     assert abs(task.n_similar - expected) < 3 * standard_error
 
 
-# Each set by itself
+# Each data set
 
 
 @pytest.mark.parametrize("name", DIGITS)
@@ -131,7 +133,7 @@ def test_pixels_fill_the_unit_interval(tasks, name):
 
 
 @pytest.mark.parametrize("name", DIGITS)
-def test_digits_are_upright_and_labelled_as_digits(tasks, name):
+def test_digits_are_upright_and_labeled_as_digits(tasks, name):
     task = tasks[name]
     assert [str(digit) for digit in np.unique(task.y)] == list(task.target_names)
     side = round(task.n_features**0.5)
@@ -182,7 +184,7 @@ def test_a_task_cannot_be_changed_and_prints_on_a_line(tasks):
 
 
 @pytest.mark.parametrize("get", [load_task, fetch_task])
-def test_an_unknown_name_is_answered_with_the_known_ones(get):
+def test_an_unknown_name_lists_the_known_ones(get):
     with pytest.raises(ValueError, match=r"'digits'.*iris, wine, .*mnist-3-5-8"):
         get("digits")
 
@@ -207,7 +209,7 @@ def test_the_readme_states_name_size_and_checksum_of_each_file():
         (line,) = [line for line in lines if expected in line]
         assert f"`data/{name}`" in line
         assert f" {(FOLDER / 'data' / name).stat().st_size:,} " in line
-        assert sum(f"`{name}`" in line for line in lines) == 2  # its source, its licence
+        assert sum(f"`{name}`" in line for line in lines) == 2  # its source, its license
 
 
 def test_a_damaged_file_is_not_read(tmp_path, monkeypatch):
@@ -256,11 +258,11 @@ def test_a_file_holds_what_the_build_script_would_pack(builder, name):
         assert {entry.date_time for entry in packed.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
-# OpenML, which the tests do not reach: the layouts of its answers
+# OpenML, which the tests do not contact: the format of its answers
 
 
 def answers(monkeypatch, data, target, feature_names=None):
-    """Let OpenML answer with these arrays; the calls made of it."""
+    """Make OpenML answer with these arrays; return the list of calls to it."""
     calls = []
 
     def fetch_openml(**settings):
@@ -305,7 +307,7 @@ def test_fetched_tables_number_their_classes_like_loaded_ones(
 
 
 def test_fetched_usps_is_halved_in_size_and_scaled_to_the_unit_interval(monkeypatch, tasks):
-    # OpenML's 41082: 16 x 16 pixels in [-1, 1], and the digit d is labelled d + 1.
+    # OpenML's 41082: 16 x 16 pixels in [-1, 1], and the digit d is labeled d + 1.
     data = np.random.default_rng(0).uniform(-1, 1, size=(40, 256))
     target = np.array([str(k % 10 + 1) for k in range(40)], dtype=object)
     answers(monkeypatch, data, target)
@@ -344,7 +346,7 @@ def test_a_set_that_openml_has_changed_is_refused(monkeypatch, name, data, targe
         fetch_task(name)
 
 
-def test_fetching_passes_on_where_to_keep_the_download(monkeypatch, tmp_path):
+def test_fetching_passes_on_the_cache_settings(monkeypatch, tmp_path):
     calls = answers(monkeypatch, np.zeros((1, 4)), np.array(["L"], dtype=object))
     fetch_task("balance", data_home=tmp_path, cache=False)
     assert calls[0]["data_home"] == tmp_path
@@ -352,7 +354,7 @@ def test_fetching_passes_on_where_to_keep_the_download(monkeypatch, tmp_path):
 
 
 def test_without_a_network_fetching_says_what_to_do(monkeypatch):
-    def fetch_openml(**settings):
+    def fetch_openml(**_):
         raise URLError("no route to host")
 
     monkeypatch.setattr(_fetch, "fetch_openml", fetch_openml)
@@ -367,7 +369,7 @@ SEEDS = range(5)
 
 
 def nn_error(X, y, y_partial, learner=None):
-    """1-NN error on all points, the four labelled ones being the neighbours."""
+    """1-NN error on all points, with the four labeled ones as neighbors."""
     Z = X if learner is None else learner.transform(X)
     known = np.flatnonzero(y_partial >= 0)
     squared = ((Z[:, np.newaxis] - Z[known]) ** 2).sum(axis=-1)
@@ -385,7 +387,7 @@ def test_an_artificial_set_reveals_two_labels_of_each_class(make):
 
 
 @pytest.mark.parametrize("make", GENERATORS)
-def test_an_artificial_set_tells_its_classes_by_the_horizontal_feature(make):
+def test_the_horizontal_feature_separates_the_classes_of_an_artificial_set(make):
     X, y, _ = make(10_000, random_state=0)
     np.testing.assert_array_equal(y, X[:, 0] > 0)
     assert abs(np.corrcoef(X[:, 1], y)[0, 1]) < 0.05
@@ -409,7 +411,7 @@ def test_too_few_points_are_refused(make, size):
 
 
 @pytest.mark.parametrize("make", GENERATORS)
-def test_the_fewest_points_have_four_labels_too(make):
+def test_the_smallest_sets_have_four_labels_too(make):
     for seed in range(20):
         assert (make(20, random_state=seed)[2] >= 0).sum() == 4
 

@@ -1,9 +1,9 @@
-"""Figures to draw on that pyplot knows nothing of."""
+"""Figures to draw on, independent of pyplot."""
 
 import warnings
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # what matplotlib's own imports have to say
+    warnings.simplefilter("ignore")  # matplotlib's imports may warn
     import matplotlib
 
     matplotlib.use("agg")
@@ -14,5 +14,5 @@ __all__ = ["Figure", "plt", "some_axes"]
 
 
 def some_axes(n=1):
-    """`n` axes of a figure made by hand; one, or an array of them."""
+    """Return `n` axes of a new figure: one, or an array of them."""
     return Figure(figsize=(9.6, 4.4), layout="constrained").subplots(1, n)

@@ -1,3 +1,5 @@
+"""The reproduction: protocol, statistics, resuming a run, and what it writes."""
+
 import csv
 import io
 import json
@@ -11,9 +13,9 @@ import pytest
 from seraph._files import write_whole
 from seraph._paper import PARTS, Plan, Record, claims, reproduce, run, table2
 from seraph._paper._experiment import load_records
-from seraph._paper._figures import sparsity_panels
+from seraph._paper._figures import fit_sparsity
 from seraph._paper._methods import COUNTERPART, METHODS
-from seraph._paper._protocol import SCALINGS, draw, scaled
+from seraph._paper._protocol import SCALINGS, sample_task, scaled
 from seraph._paper._published import TABLE2
 from seraph._paper._reproduce import pair_counts
 from seraph._paper._tables import comparable, grid, significant, to_csv, to_latex, to_markdown
@@ -32,13 +34,13 @@ def keys(records):
 @pytest.mark.parametrize("name", TASKS)
 def test_samplings_have_the_sizes_of_table_1(name):
     task = load_task(name)
-    sampling = draw(task, seed=0, number=3)
+    sampling = sample_task(task, seed=0, number=3)
     assert sampling.X.shape == (task.n_train, task.n_features)
     assert sampling.X_test.shape == (task.n_test, task.n_features)
-    assert sampling.labelled.sum() == task.n_labels
+    assert sampling.labeled.sum() == task.n_labels
     assert np.sum(sampling.y_partial >= 0) == task.n_labels
-    n_labelled_pairs = task.n_labels * (task.n_labels - 1) // 2
-    assert task.n_train * (task.n_train - 1) // 2 - n_labelled_pairs == task.n_unlabeled
+    n_labeled_pairs = task.n_labels * (task.n_labels - 1) // 2
+    assert task.n_train * (task.n_train - 1) // 2 - n_labeled_pairs == task.n_unlabeled
     both = np.concatenate([sampling.X, sampling.X_test])
     assert len(both) <= len(task.X)
 
@@ -47,16 +49,16 @@ def test_samplings_have_the_sizes_of_table_1(name):
 def test_digit_samplings_are_balanced_and_their_pair_counts_are_exactly_table_1s(name):
     task = load_task(name)
     for number in range(3):
-        sampling = draw(task, seed=1, number=number)
-        for classes in (sampling.y, sampling.y[sampling.labelled], sampling.y_test):
+        sampling = sample_task(task, seed=1, number=number)
+        for classes in (sampling.y, sampling.y[sampling.labeled], sampling.y_test):
             assert len(set(np.bincount(classes))) == 1
     similar, dissimilar = pair_counts(Plan(tasks=(name,), samplings=2))[name]
     assert (similar, dissimilar) == (task.n_similar, task.n_dissimilar)
 
 
 def test_training_and_test_points_are_different_rows():
-    task = load_task("usps-1-5-20")  # no two of its images are the same
-    sampling = draw(task, seed=0, number=0)
+    task = load_task("usps-1-5-20")  # all of its images are different
+    sampling = sample_task(task, seed=0, number=0)
     seen = {row.tobytes() for row in sampling.X}
     assert len(seen) == task.n_train
     assert not any(row.tobytes() in seen for row in sampling.X_test)
@@ -64,17 +66,17 @@ def test_training_and_test_points_are_different_rows():
 
 def test_a_sampling_depends_on_its_seed_number_and_task_alone():
     task = load_task("wine")
-    first, again = draw(task, 5, 7), draw(task, 5, 7)
+    first, again = sample_task(task, 5, 7), sample_task(task, 5, 7)
     np.testing.assert_array_equal(first.X, again.X)
-    for other in (draw(task, 5, 8), draw(task, 6, 7)):
+    for other in (sample_task(task, 5, 8), sample_task(task, 6, 7)):
         assert not np.array_equal(first.X, other.X)
 
 
 def test_every_sampling_has_similar_and_dissimilar_pairs():
     task = load_task("diabetes")
     for number in range(100):
-        sampling = draw(task, 0, number)
-        sizes = np.bincount(sampling.y[sampling.labelled])
+        sampling = sample_task(task, 0, number)
+        sizes = np.bincount(sampling.y[sampling.labeled])
         assert 1 < sizes.max() < task.n_labels
 
 
@@ -91,7 +93,7 @@ def test_scalings_do_what_they_say(rng):
     assert scaled(X, "raw") is X
 
 
-# What the paper says
+# The published figures
 
 
 def test_published_figures_are_complete():
@@ -106,7 +108,7 @@ def test_published_figures_are_complete():
 # Statistics
 
 
-def test_the_t_test_tells_what_is_significantly_lower(rng):
+def test_the_t_test_finds_a_significantly_lower_mean(rng):
     low, high = rng.normal(10, 1, 50), rng.normal(12, 1, 50)
     assert significant(low, high)
     assert not significant(high, low)
@@ -114,7 +116,7 @@ def test_the_t_test_tells_what_is_significantly_lower(rng):
     assert significant([1.0, 1.0], [2.0, 2.0])
 
 
-def test_best_is_the_lowest_mean_and_what_is_not_significantly_above(rng):
+def test_the_best_are_the_lowest_mean_and_those_not_significantly_above(rng):
     rivals = [rng.normal(m, 1, 50) for m in (10.0, 10.1, 12.0)]
     assert [comparable(r, rivals) for r in rivals] == [True, True, False]
 
@@ -164,7 +166,7 @@ def test_all_formats_carry_the_same_figures():
     assert rf"\mathbf{{{mean} \pm" in to_latex(table)
 
 
-# Running, stopping, going on
+# Running, interrupting, resuming
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +186,7 @@ def test_the_number_of_jobs_does_not_change_the_records(small_run, tmp_path):
     assert keys(run(SMALL, tmp_path, jobs=2)) == keys(small_run[1])
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(small_run, tmp_path, monkeypatch):
+def test_an_interrupted_run_is_resumed(small_run, tmp_path, monkeypatch):
     folder, records = small_run
     lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
     path = tmp_path / "records.jsonl"
@@ -210,13 +212,13 @@ def test_a_folder_of_another_seed_or_scaling_is_refused(small_run):
             list(run(other, folder))
 
 
-def test_a_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_file_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     import os
 
     path = tmp_path / "table.md"
     path.write_text("old")
 
-    def fail(*args):
+    def fail(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", fail)
@@ -251,8 +253,8 @@ def test_reproduce_writes_tables_figures_and_one_page(small_run):
 def test_sparsity_lowers_the_error_on_the_artificial_sets(which):
     errors = []
     for seed in range(5):
-        _, _, _, panels = sparsity_panels(which, seed)
-        errors.append([panel.error for panel in panels])
+        _, _, _, methods = fit_sparsity(which, seed)
+        errors.append([method.error for method in methods])
     euclidean, gdm, ours = np.mean(errors, axis=0)
     assert ours < gdm - 5
     assert ours < euclidean - 5
@@ -265,7 +267,7 @@ def seraph(*arguments, folder):
     )  # fmt: skip
 
 
-def test_the_command_prints_our_figures_beside_the_papers(small_run, tmp_path):
+def test_the_command_prints_our_figures_beside_the_papers(tmp_path):
     done = seraph(
         "reproduce", "table2", "--samplings", "2", "--tasks", "iris", "--methods", "euclidean",
         "--methods", "hyper", "--out", str(tmp_path / "out"), folder=tmp_path,

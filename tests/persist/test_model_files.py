@@ -1,8 +1,10 @@
-"""Files of models: what comes back is what was saved, and nothing else comes in."""
+"""Model files: a loaded model equals the saved one, and nothing else gets in."""
 
 import functools
 import io
 import json
+import pickle
+import re
 import subprocess
 import sys
 import zipfile
@@ -34,6 +36,7 @@ from sklearn.preprocessing import (
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic, persist
+from seraph.persist._trusted import _OLD_NAMES
 
 KEPT = sorted((Path(__file__).parents[1] / "data").glob("models-*/*.skops"))
 
@@ -48,7 +51,7 @@ LEARNERS = [
     MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), weights="distance"),
     *(getattr(classic, name)() for name in classic.__all__),
 ]
-NEIGHBOURS = [
+NEIGHBORS = [
     *(KNeighborsClassifier(algorithm=name) for name in ("auto", "kd_tree", "ball_tree", "brute")),
     NearestNeighbors(n_neighbors=3),
 ]
@@ -67,7 +70,7 @@ PIPELINES = [
     ),
     *(
         make_pipeline(SERAPH(), step)
-        for step in (LogisticRegression(), KMeans(3, n_init=1, random_state=0), *NEIGHBOURS)
+        for step in (LogisticRegression(), KMeans(3, n_init=1, random_state=0), *NEIGHBORS)
     ),
     make_pipeline("passthrough", SERAPH()),
 ]
@@ -107,7 +110,7 @@ def file(learner, tmp_path):
 
 
 def outputs(model, X):
-    """All that a model says of some points."""
+    """Everything a model returns for some points."""
     found = [
         getattr(model, name)(X)
         for name in ("transform", "predict", "predict_proba")
@@ -127,7 +130,7 @@ def assert_same(first, second, X):
 
 
 def rewrite(path, entries):
-    """The same archive with other contents of some entries."""
+    """Replace some entries of an archive."""
     with zipfile.ZipFile(path) as archive:
         old = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w") as archive:
@@ -136,10 +139,14 @@ def rewrite(path, entries):
     return path
 
 
-def in_place_of_attribute(path, name, node):
-    """The same file, with `node` in its schema where an attribute was."""
+def read_schema(path):
     with zipfile.ZipFile(path) as archive:
-        schema = json.loads(archive.read("schema.json"))
+        return json.loads(archive.read("schema.json"))
+
+
+def in_place_of_attribute(path, name, node):
+    """Replace one attribute in the schema of a file by `node`."""
+    schema = read_schema(path)
     schema["content"]["content"][name] = node
     return rewrite(path, {"schema.json": json.dumps(schema)})
 
@@ -156,7 +163,7 @@ def test_what_is_loaded_is_what_was_saved_bit_for_bit(model, dtype, wine, tmp_pa
     assert type(again) is type(model)
     assert str(again) == str(model)
     assert_same(model, again, X)
-    for a, b in zip(before, outputs(model, X), strict=True):  # and saving changes nothing
+    for a, b in zip(before, outputs(model, X), strict=True):  # saving changed nothing
         np.testing.assert_array_equal(a, b)
 
 
@@ -166,10 +173,10 @@ def test_all_attributes_come_back(fitted, tmp_path):
     assert vars(again).keys() == vars(learner).keys()
     for name, value in vars(learner).items():
         np.testing.assert_equal(vars(again)[name], value)
-        assert type(vars(again)[name]) in (type(value), bool)  # numpy's bool is Python's
+        assert type(vars(again)[name]) in (type(value), bool)  # numpy's bool becomes Python's
 
 
-def test_a_search_tree_is_made_anew(fitted, tmp_path):
+def test_a_search_tree_is_rebuilt(fitted, tmp_path):
     model = fitted(make_pipeline(SERAPH(), KNeighborsClassifier(algorithm="kd_tree")))
     path = seraph.save(model, tmp_path / "model.skops")
     again = seraph.load(path)[-1]
@@ -187,7 +194,64 @@ def test_every_public_estimator_is_on_the_list():
     assert {type(learner) for learner in LEARNERS} >= set(estimators)
 
 
-def test_the_list_names_what_there_is():
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda m: str(m)[:60])
+def test_files_and_pickles_name_public_modules_only(model, fitted, tmp_path):
+    model = fitted(model)
+    schema = json.dumps(read_schema(seraph.save(model, tmp_path / "model.skops")))
+    modules = set(re.findall(r'"__module__": "(seraph[^"]*)"', schema))
+    assert modules
+    assert modules <= {"seraph", "seraph.classic"}
+    pickled = pickle.dumps(model)
+    assert b"seraph" in pickled
+    assert not re.search(rb"seraph[\w.]*\._", pickled)
+
+
+@pytest.mark.parametrize("old", _OLD_NAMES)
+def test_a_file_with_an_old_private_name_loads(old, fitted, tmp_path):
+    module, _, name = old.rpartition(".")
+    model = KernelSERAPH() if name == "KernelMap" else getattr(seraph, name, None)
+    model = model or getattr(classic, name)
+    if isinstance(model, type):
+        model = model(SERAPH()) if name == "MetricNeighborsClassifier" else model()
+    path = seraph.save(fitted(model), tmp_path / "old.skops")
+    new_module, _, _ = _OLD_NAMES[old].rpartition(".")
+    schema = json.dumps(read_schema(path))
+    new, past = (f'"__class__": "{name}", "__module__": "{m}"' for m in (new_module, module))
+    assert new in schema
+    again = seraph.load(rewrite(path, {"schema.json": schema.replace(new, past)}))
+    assert type(again) is type(model)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("seraph.selection", "SERAPH"),  # the module existed, but the class lived elsewhere
+        ("seraph.kernel", "os"),  # a name that the module imported
+        ("seraph.classic._lmnn", "GDM"),
+        ("seraph._estimators._seraph", "SERAPH"),  # where it lives now is private
+    ],
+)
+def test_an_old_module_vouches_only_for_its_own_classes(module, name, file):
+    schema = read_schema(file)
+    schema["__module__"], schema["__class__"] = module, name
+    with pytest.raises(ValueError, match=rf"is not loaded: it holds {module}\.{name}"):
+        seraph.load(rewrite(file, {"schema.json": json.dumps(schema)}))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ["schema.json", "versions.json", "photo.txt"])
+def test_an_archive_with_two_entries_of_one_name_is_refused(name, file):
+    with zipfile.ZipFile(file, "a") as archive:
+        content = archive.read(name) if name in archive.namelist() else b""
+        for _ in range(2 if not content else 1):
+            archive.writestr(name, content)
+    for read in (seraph.load, persist.read_versions):
+        with pytest.raises(ValueError, match="two of its entries have the same name"):
+            read(file)
+
+
+def test_every_trusted_name_can_be_imported():
     for name in persist.TRUSTED:
         module, _, attribute = name.rpartition(".")
         assert hasattr(import_module(module), attribute) or name == "builtins.NoneType"
@@ -278,7 +342,7 @@ def test_a_stream_of_random_numbers_goes_on_where_it_was(tmp_path):
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_is_not_on_the_list_is_not_saved(model, found, tmp_path):
+def test_a_type_that_is_not_trusted_is_not_saved(model, found, tmp_path):
     path = tmp_path / "model.skops"
     path.write_text("what was there")
     with pytest.raises(ValueError, match=found):
@@ -305,21 +369,21 @@ def test_the_file_holds_plain_arrays_and_text(fitted, tmp_path):
 def test_skops_itself_opens_the_file(fitted, wine, tmp_path):
     X = wine[0]
     for model in (SERAPH(), make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3))):
-        model = fitted(model)
-        path = seraph.save(model, tmp_path / "model.skops")
+        saved = fitted(model)
+        path = seraph.save(saved, tmp_path / "model.skops")
         again = skops.io.load(path, trusted=list(persist.TRUSTED))
-        for a, b in zip(outputs(model, X), outputs(again, X), strict=True):
+        for a, b in zip(outputs(saved, X), outputs(again, X), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
-def test_no_file_is_no_file(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     for read in (seraph.load, persist.read_versions):
         with pytest.raises(FileNotFoundError, match=r"nothing\.skops"):
             read(tmp_path / "nothing.skops")
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"a table, 1, 2", b"\x80\x04K\x01."])
-def test_what_is_no_archive_is_refused_by_name(content, tmp_path):
+def test_bytes_that_are_not_an_archive_are_refused_by_name(content, tmp_path):
     path = tmp_path / "odd.skops"
     path.write_bytes(content)
     for read in (seraph.load, persist.read_versions):
@@ -339,6 +403,7 @@ def test_what_is_no_archive_is_refused_by_name(content, tmp_path):
         b'{"protocol": 2}',
         b'{"protocol": "two", "__loader__": "ListNode"}',
         b'{"__loader__": []}',
+        b'{"__loader__": "ListNode", "__module__": [], "__class__": {}}',
         b"[" * 100_000,
         json.dumps(
             {
@@ -439,15 +504,15 @@ def test_a_file_cannot_call_a_function_under_a_trusted_name(file):
             seraph.load(in_place_of_attribute(file, "verbose", node))
 
 
-def test_neighbours_without_their_labels_are_refused(fitted, tmp_path):
+def test_neighbors_without_labels_are_refused(fitted, tmp_path):
     model = fitted(KNeighborsClassifier())
-    model._y = model._y[:5]  # compiled code would read on
+    model._y = model._y[:5]  # compiled code would read past the end
     path = seraph.save(model, tmp_path / "short.skops")
     with pytest.raises(ValueError, match=r"short\.skops cannot be read"):
         seraph.load(path)
 
 
-def test_the_file_tells_the_versions(file):
+def test_the_file_records_the_versions(file):
     versions = persist.read_versions(file)
     assert versions["seraph"] == seraph.__version__
     assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
@@ -455,7 +520,7 @@ def test_the_file_tells_the_versions(file):
     assert {"scipy", "scikit-learn", "skops"} < versions.keys()
 
 
-def test_a_file_of_skops_alone_tells_none(learner, wine, tmp_path):
+def test_a_plain_skops_file_has_no_versions(learner, wine, tmp_path):
     path = tmp_path / "bare.skops"
     skops.io.dump(learner, path)
     assert persist.read_versions(path) == {}
@@ -477,7 +542,7 @@ def test_odd_versions_are_refused(content, file):
         ("scikit-learn", "2.0", "1.6.0"),
     ],
 )
-def test_another_major_version_is_told(library, then, now, file, monkeypatch):
+def test_another_major_version_warns(library, then, now, file, monkeypatch):
     here = persist.read_versions(file) | {library: now}
     monkeypatch.setattr("seraph.persist._model_files._versions_here", lambda: here)
     rewrite(file, {"versions.json": json.dumps(here | {library: then})})
@@ -496,13 +561,13 @@ def test_another_major_version_is_told(library, then, now, file, monkeypatch):
         ("numpy", "1.26.0", "2.4"),
     ],
 )
-def test_another_minor_version_is_not(library, then, now, file, monkeypatch):
+def test_another_minor_version_does_not_warn(library, then, now, file, monkeypatch):
     here = persist.read_versions(file) | {library: now}
     monkeypatch.setattr("seraph.persist._model_files._versions_here", lambda: here)
     seraph.load(rewrite(file, {"versions.json": json.dumps(here | {library: then})}))
 
 
-@pytest.mark.filterwarnings("ignore:.*was saved by seraph")  # they are kept to grow old
+@pytest.mark.filterwarnings("ignore:.*was saved by seraph")  # these files are meant to grow old
 @pytest.mark.parametrize("path", KEPT, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_a_kept_model_answers_as_it_did(path):
     model = seraph.load(path)
@@ -517,8 +582,8 @@ def test_a_kept_model_answers_as_it_did(path):
 
 
 def test_models_are_kept():
-    assert len(KEPT) >= 6
-    assert sum(path.stat().st_size for path in KEPT) < 100_000
+    assert len(KEPT) >= 12
+    assert sum(path.stat().st_size for path in KEPT) < 150_000
 
 
 def test_without_skops_the_extra_is_named(monkeypatch, tmp_path):
@@ -529,7 +594,7 @@ def test_without_skops_the_extra_is_named(monkeypatch, tmp_path):
             call()
 
 
-def test_seraph_is_imported_without_what_it_may_not_need():
+def test_importing_seraph_loads_no_optional_package():
     code = (
         "import sys, seraph; "
         "print([m for m in ('skops', 'onnx', 'skl2onnx', 'torch') if m in sys.modules])"

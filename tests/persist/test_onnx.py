@@ -1,4 +1,4 @@
-"""ONNX graphs: onnxruntime says what the model says, to single precision."""
+"""ONNX graphs: onnxruntime returns what the model returns, to the precision of the input."""
 
 import sys
 
@@ -81,7 +81,7 @@ def test_a_graph_maps_as_the_model_does(model, dtype, wine):
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: " ".join(str(m).split())[:70])
 def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
     X, y_partial, _ = wine
-    X = X.astype(dtype)  # with the labelled rows, which are their own neighbours at distance 0
+    X = X.astype(dtype)  # includes the labeled rows, their own neighbors at distance 0
     model = clone(model).fit(X, y_partial)
     graph = seraph.to_onnx(model, dtype=dtype)
     for rows in (X, X[-1:], X[:7]):
@@ -127,7 +127,7 @@ def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
         np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
 
 
-def test_skl2onnx_gets_distance_weights_wrong_which_is_why_they_are_refused(wine):
+def test_distance_weights_are_refused_because_skl2onnx_gets_them_wrong(wine):
     X, y_partial, _ = wine
     model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y_partial)
     with pytest.raises(ValueError, match=r"weights='distance'.*MetricNeighborsClassifier"):
@@ -167,7 +167,7 @@ def test_a_step_that_does_nothing_is_named(wine):
         seraph.to_onnx(model)
 
 
-def test_what_is_no_fitted_model_is_refused(wine):
+def test_anything_but_a_fitted_model_is_refused(wine):
     X, y_partial, _ = wine
     with pytest.raises(NotFittedError):
         seraph.to_onnx(SERAPH())

@@ -1,4 +1,4 @@
-"""Displays: what holds for all of them."""
+"""Displays: properties that all of them share."""
 
 import inspect
 import subprocess
@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, plot
-from seraph._pairs import as_labels, is_missing
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 from seraph.plot._labels import class_codes
 from tests.helpers.pictures import Figure, plt, some_axes
@@ -49,7 +48,7 @@ def test_every_display_has_a_public_name():
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_all_are_called_alike(display):
+def test_all_have_the_same_signature(display):
     parameters = inspect.signature(display.from_estimator).parameters
     assert list(parameters)[:3] == ["estimator", "X", "y"]
     assert parameters["y"].default is None
@@ -70,7 +69,7 @@ def test_the_constructor_keeps_plain_data_and_draws_nothing(display, wine, learn
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_a_figure_made_by_hand_is_drawn_on_and_pyplot_left_alone(display, wine, learner):
+def test_drawing_on_given_axes_leaves_pyplot_alone(display, wine, learner):
     n = 2 if display in TWO_PANELS else 1
     axes = some_axes(n)
     drawn = display.from_estimator(learner, *wine[:2], ax=axes)
@@ -82,16 +81,16 @@ def test_a_figure_made_by_hand_is_drawn_on_and_pyplot_left_alone(display, wine, 
 
 
 @pytest.mark.parametrize("display", TWO_PANELS, ids=by_name)
-def test_the_place_of_one_is_divided_and_what_cannot_be_is_told(display, wine, learner):
+def test_one_axes_is_split_if_it_is_part_of_a_grid(display, wine, learner):
     ax = some_axes()
     drawn = display.from_estimator(learner, *wine[:2], ax=ax)
     assert not ax.axison
     assert [panel.get_subplotspec().get_topmost_subplotspec() for panel in drawn.axes_] == [
         ax.get_subplotspec()
     ] * 2
-    with pytest.raises(ValueError, match="draws on 2 axes, and 3 were given"):
+    with pytest.raises(ValueError, match="draws on 2 axes, but 3 were given"):
         drawn.plot(ax=some_axes(3))
-    with pytest.raises(ValueError, match="outside of any grid"):
+    with pytest.raises(ValueError, match="not part of a grid"):
         drawn.plot(ax=Figure().add_axes((0, 0, 1, 1)))
 
 
@@ -124,7 +123,7 @@ def test_learners_of_the_model_are_drawn_or_refused(display, learner_of_the_mode
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_classic_learners_are_drawn_or_told_what_they_lack(display, classic_learner, wine):
+def test_classic_learners_are_drawn_or_refused_by_what_they_lack(display, classic_learner, wine):
     lacks = {
         plot.PosteriorDisplay: "pair_proba",
         plot.ConvergenceDisplay: "history_",
@@ -138,7 +137,7 @@ def test_classic_learners_are_drawn_or_told_what_they_lack(display, classic_lear
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_the_metric_zero_is_drawn(display, wine):
+def test_a_zero_metric_is_drawn(display, wine):
     with pytest.warns(UserWarning, match="metric is zero"):
         learner = SERAPH(lam=1e6).fit(*wine[:2])
     assert len(learner.components_) == 0
@@ -146,16 +145,16 @@ def test_the_metric_zero_is_drawn(display, wine):
 
 
 @pytest.mark.parametrize("display", [plot.EmbeddingDisplay, plot.DistanceDisplay], ids=by_name)
-def test_a_pipeline_is_drawn_where_its_map_will_do(display, wine):
+def test_a_pipeline_is_drawn_if_only_its_map_is_needed(display, wine):
     X, y_partial, _ = wine
     pipeline = make_pipeline(StandardScaler(), SERAPH()).fit(X, y_partial)
     display.from_estimator(pipeline, X, y_partial, ax=some_axes())
-    with pytest.raises(TypeError, match="Of a Pipeline, pass the last step"):
+    with pytest.raises(TypeError, match="For a Pipeline, pass its last step"):
         plot.SpectrumDisplay.from_estimator(pipeline)
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_values_of_a_kernel_are_no_points(display, wine):
+def test_kernel_values_are_refused_where_points_are_needed(display, wine):
     X, y_partial, _ = wine
     values = rbf_kernel(X)
     learner = KernelSERAPH(kernel="precomputed").fit(values, y_partial)
@@ -167,13 +166,13 @@ def test_values_of_a_kernel_are_no_points(display, wine):
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_a_learner_that_is_not_fitted_is_told(display, wine):
+def test_an_unfitted_learner_is_refused(display, wine):
     with pytest.raises(NotFittedError):
         display.from_estimator(SERAPH(), wine[0])
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_data_frames_in_and_out_are_taken(display, wine):
+def test_data_frames_are_accepted(display, wine):
     pandas = pytest.importorskip("pandas")
     X, y_partial, _ = wine
     frame = pandas.DataFrame(X, columns=[f"feature {k}" for k in range(X.shape[1])])
@@ -188,36 +187,37 @@ def test_data_frames_in_and_out_are_taken(display, wine):
             np.testing.assert_allclose(getattr(drawn, name), getattr(plain, name), atol=1e-8)
 
 
-ODD_LABELS = (
-    [0, 1, -1, 2],
-    [0.0, np.nan, -1.0, 3.5],
-    ["None", "nan", "-1", "-2"],
-    np.array([b"a", b"-1"]),
-    ["a", -1, None, 3, True],
-    np.array(["2020-01-01", "NaT"], dtype="datetime64[D]"),
-    np.array([0, 255], dtype=np.uint8),
+@pytest.mark.parametrize(
+    ("labels", "codes", "names"),
+    [
+        ([0, 10, -1, 2], [0, 2, -1, 1], ["0", "2", "10"]),
+        ([0.0, np.nan, -1.0, 3.5], [0, -1, -1, 1], ["0.0", "3.5"]),
+        (["None", "nan", "-1", "-2"], [1, 2, -1, 0], ["-2", "None", "nan"]),
+        (np.array([b"a", b"-1"]), [0, -1], ["b'a'"]),
+        (["a", -1, None, 3, True], [2, -1, -1, 0, 1], ["3", "True", "a"]),
+        (np.array(["2020-01-01", "NaT"], dtype="datetime64[D]"), [0, -1], ["2020-01-01"]),
+        (np.array([0, 255], dtype=np.uint8), [0, 1], ["0", "255"]),
+    ],
+    ids=str,
 )
+def test_labels_of_any_type_become_codes_and_names(labels, codes, names):
+    found, found_names = class_codes(labels, len(labels))
+    np.testing.assert_array_equal(found, codes)
+    assert found_names == names
 
 
-@pytest.mark.parametrize("labels", ODD_LABELS, ids=str)
-def test_what_is_unknown_to_a_learner_is_unknown_to_a_display(labels):
-    codes, names = class_codes(labels, len(labels))
-    np.testing.assert_array_equal(codes < 0, is_missing(as_labels(labels)))
-    assert len(names) == codes.max() + 1
-
-
-def test_labels_must_be_as_many_as_points():
+def test_there_must_be_one_label_per_point():
     with pytest.raises(ValueError, match="y has 2 labels and there are 3 points"):
         class_codes([0, 1], 3)
 
 
-def test_matplotlib_is_loaded_only_to_draw():
+def test_matplotlib_is_imported_only_for_drawing():
     code = "import sys, seraph; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_a_missing_matplotlib_is_told(display, wine, learner, monkeypatch):
+def test_without_matplotlib_the_extra_is_named(display, wine, learner, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install 'seraph-learn"):
         display.from_estimator(learner, *wine[:2])

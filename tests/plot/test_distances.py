@@ -1,4 +1,4 @@
-"""DistanceDisplay: all distances at once, before and after."""
+"""DistanceDisplay: the matrix of all distances, before and after."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_both_sides_share_one_scale():
     np.testing.assert_allclose(left.get_array(), right.get_array())
 
 
-def test_the_means_within_and_between_are_told():
+def test_the_label_gives_the_means_within_and_between_classes():
     matrix = np.full((4, 4), 3.0)
     matrix[:2, :2] = matrix[2:, 2:] = 1.0
     np.fill_diagonal(matrix, 0.0)
@@ -41,7 +41,7 @@ def test_the_means_within_and_between_are_told():
     np.testing.assert_array_equal(panel.get_yticks(), [0.5, 2.5])
 
 
-def test_points_of_no_known_class_are_left_out_unless_all_are(wine):
+def test_points_of_unknown_class_are_left_out_unless_all_are(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     some = DistanceDisplay.from_estimator(learner, X, y_partial, ax=some_axes(2))
@@ -68,10 +68,10 @@ def test_a_sample_of_many_points_is_seeded(wine):
 
 
 @pytest.mark.parametrize("classes", [[10, 9, 2, 9], [2, None, 10, 9]])
-def test_classes_stand_in_their_own_order_and_the_unknown_last(classes):
+def test_classes_are_sorted_and_the_unknown_come_last(classes):
     matrix = 1.0 - np.eye(4)
     display = DistanceDisplay(before=matrix, after=matrix, classes=classes)
     panel = display.plot(ax=some_axes(2)).axes_[0]
     labels = [tick.get_text() for tick in panel.get_yticklabels()]
     known = [str(label) for label in sorted({c for c in classes if c is not None})]
-    assert labels == known + ["not known"] * (None in classes)
+    assert labels == known + ["unknown"] * (None in classes)

@@ -1,4 +1,4 @@
-"""EmbeddingDisplay: the points before and after, in the plane."""
+"""EmbeddingDisplay: the points in the plane, before and after."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_the_plane_keeps_the_learned_distances_of_a_metric_of_rank_two(wine):
     np.testing.assert_allclose(np.sort(offsets[:, 0]), np.sort(display.after[:, 0]))
 
 
-def test_nothing_moves_where_nothing_is_learned(wine):
+def test_the_euclidean_distance_moves_nothing(wine):
     X, y_partial, _ = wine
     display = EmbeddingDisplay.from_estimator(
         Euclidean().fit(X, y_partial), X, y_partial, ax=some_axes(2)
@@ -36,7 +36,7 @@ def test_nothing_moves_where_nothing_is_learned(wine):
     np.testing.assert_array_equal(display.before, display.after)
 
 
-def test_labelled_points_are_larger_and_every_point_is_drawn_once(wine):
+def test_labeled_points_are_larger_and_every_point_is_drawn_once(wine):
     X, y_partial, y = wine
     learner = SERAPH().fit(X, y_partial)
     display = EmbeddingDisplay.from_estimator(learner, X, y_partial, classes=y, ax=some_axes(2))
@@ -45,10 +45,10 @@ def test_labelled_points_are_larger_and_every_point_is_drawn_once(wine):
         assert len(sizes) == len(X)
         assert np.sum(sizes == sizes.max()) == np.sum(y_partial >= 0)
     texts = [text.get_text() for text in display.axes_[1].get_legend().get_texts()]
-    assert texts == ["0", "1", "2", "labelled", "unlabelled"]
+    assert texts == ["0", "1", "2", "labeled", "unlabeled"]
 
 
-def test_classes_have_colours_and_markers_of_their_own():
+def test_each_class_has_its_own_color_and_marker():
     n = 10
     points = np.random.default_rng(0).normal(size=(n, 2))
     display = EmbeddingDisplay(before=points, after=points, classes=range(n), labeled=[False] * n)
@@ -58,10 +58,10 @@ def test_classes_have_colours_and_markers_of_their_own():
         for part in panel.collections
         if len(part.get_offsets())
     }
-    assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == n
+    assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == n
 
 
-def test_points_without_any_class_are_grey():
+def test_points_without_a_class_are_gray():
     points = np.arange(8.0).reshape(4, 2) ** 2
     panel = EmbeddingDisplay(before=points, after=points).plot(ax=some_axes(2)).axes_[1]
     (part,) = (part for part in panel.collections if len(part.get_offsets()))
@@ -85,13 +85,13 @@ def test_one_direction_gives_each_class_a_line(names):
         np.testing.assert_array_equal(np.round(offsets[:, 1]), [0, 0, 0, 1, 1, 1])
 
 
-def test_points_that_are_one_are_told():
+def test_coinciding_points_get_a_message():
     display = EmbeddingDisplay(before=np.eye(2), after=np.empty((2, 0)))
     (text,) = display.plot(ax=some_axes(2)).axes_[1].texts
     assert "every distance is zero" in text.get_text()
 
 
-def test_the_legend_stays_inside_where_no_layout_makes_room_for_it(wine):
+def test_without_a_layout_the_legend_stays_inside(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     for layout in ("constrained", None):

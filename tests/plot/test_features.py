@@ -1,4 +1,4 @@
-"""FeatureImportanceDisplay: what the features count for in a metric."""
+"""FeatureImportanceDisplay: how much each feature contributes to a metric."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from seraph.classic import NCA, Euclidean
 from tests.helpers.pictures import some_axes
 
 
-def test_the_importance_is_how_far_a_value_from_elsewhere_moves_a_point(wine):
+def test_the_importance_is_how_far_a_random_value_moves_a_point(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     display = FeatureImportanceDisplay.from_estimator(learner, X, ax=some_axes(2))
@@ -20,7 +20,7 @@ def test_the_importance_is_how_far_a_value_from_elsewhere_moves_a_point(wine):
         assert display.importances[feature] == pytest.approx(np.mean(distances**2))
 
 
-def test_units_do_not_matter_where_the_distances_are_the_same(wine):
+def test_the_units_do_not_matter(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     plain = FeatureImportanceDisplay.from_estimator(learner, X, ax=some_axes(2))
@@ -67,7 +67,7 @@ def test_the_most_important_features_come_first_with_their_names():
     assert left.get_ylim() == right.get_ylim()
 
 
-def test_names_come_from_the_learner_from_the_user_or_are_made_up(wine):
+def test_names_come_from_the_user_the_learner_or_are_made_up(wine):
     pandas = pytest.importorskip("pandas")
     X = wine[0][:, :3]
     frame = pandas.DataFrame(X, columns=["u", "v", "w"])
@@ -80,5 +80,5 @@ def test_names_come_from_the_learner_from_the_user_or_are_made_up(wine):
     assert names(named, frame) == ["u", "v", "w"]
     assert names(plain, X) == ["x0", "x1", "x2"]
     assert names(named, frame, feature_names=["p", "q", "r"]) == ["p", "q", "r"]
-    with pytest.raises(ValueError, match="2 names, and there are 3 features"):
+    with pytest.raises(ValueError, match="2 names, but there are 3 features"):
         names(plain, X, feature_names=["p", "q"])

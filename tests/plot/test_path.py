@@ -1,4 +1,4 @@
-"""RegularizationPathDisplay."""
+"""RegularizationPathDisplay: the metric along the regularization path."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def test_axes_and_line_properties_can_be_given():
     assert {line.get_color() for line in ax.get_lines()} == {"red"}
 
 
-def test_the_automatic_weight_is_marked_where_it_is_in_sight():
+def test_the_automatic_weight_is_marked_if_it_is_in_range():
     inside = RegularizationPathDisplay(**DATA, auto_lam=3.0).plot(ax=some_axes())
     outside = RegularizationPathDisplay(**DATA, auto_lam=30.0).plot(ax=some_axes())
     assert [t.get_text() for t in inside.ax_.texts] == ['lam="auto"']

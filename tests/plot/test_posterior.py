@@ -1,15 +1,15 @@
-"""PosteriorDisplay: how sure the model is of the pairs."""
+"""PosteriorDisplay: how certain the model is about the pairs."""
 
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
 from seraph import SERAPH, PosteriorDisplay
-from seraph.plot._posterior import _draw
+from seraph.plot._posterior import _sample_pairs
 from tests.helpers.pictures import some_axes
 
 
-def test_every_pair_is_asked_about_once_and_stands_with_its_kind(wine):
+def test_every_pair_counts_once_with_its_kind(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     display = PosteriorDisplay.from_estimator(learner, X, y_partial, ax=some_axes())
@@ -26,7 +26,7 @@ def test_every_pair_is_asked_about_once_and_stands_with_its_kind(wine):
     assert display.largest == pytest.approx(1 / (1 + np.exp(-1.0)))
 
 
-def test_marked_pairs_are_labelled_pairs(wine):
+def test_marked_pairs_are_labeled_pairs(wine):
     X, _, y = wine
     pairs = np.array([[0, 1], [5, 2], [7, 30], [60, 40]])
     alike = y[pairs[:, 0]] == y[pairs[:, 1]]
@@ -54,7 +54,7 @@ def test_a_pair_that_is_known_twice_counts_once(wine):
     assert tuple(map(len, found)) == counts
 
 
-def test_no_marked_pair_is_as_good_as_none(wine):
+def test_an_empty_list_of_pairs_is_accepted(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     display = PosteriorDisplay.from_estimator(
@@ -63,11 +63,18 @@ def test_no_marked_pair_is_as_good_as_none(wine):
     assert len(display.unlabeled) == learner.n_unlabeled_
 
 
-@pytest.mark.parametrize("pairs", [[[0, 1, 2]], [[0, 1], [2, 3]], None])
-def test_pairs_without_their_labels_are_told(pairs, wine):
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([[0, 1, 2]], r"\(n_pairs, 2\)"),
+        ([[0, 1], [2, 3]], "pair_labels"),
+        (None, "pair_labels"),
+    ],
+)
+def test_pairs_must_match_their_labels(pairs, message, wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
-    with pytest.raises(ValueError, match="pair_labels one label for each"):
+    with pytest.raises(ValueError, match=message):
         PosteriorDisplay.from_estimator(learner, X, pairs=pairs, pair_labels=[1])
 
 
@@ -89,22 +96,22 @@ def test_a_sample_of_many_pairs_is_seeded_and_fair(digits):
     assert not np.array_equal(few, sampled(2000, seed=1))
 
 
-def test_drawn_pairs_are_of_two_rows_and_all_pairs_are_as_likely():
-    pairs = _draw(6, 14, np.random.default_rng(0))
+def test_sampled_pairs_have_two_rows_and_equal_probability():
+    pairs = _sample_pairs(6, 14, np.random.default_rng(0))
     assert len(pairs) == 14  # of 15
-    many = np.vstack([_draw(6, 14, np.random.default_rng(seed)) for seed in range(1000)])
+    many = np.vstack([_sample_pairs(6, 14, np.random.default_rng(seed)) for seed in range(1000)])
     assert np.all(many[:, 0] != many[:, 1])
     counts = np.unique(np.sort(many, axis=1), axis=0, return_counts=True)[1]
     assert len(counts) == 15
     assert np.all(np.abs(counts / len(many) - 1 / 15) < 0.01)
 
 
-def test_bars_are_shares_of_a_kind():
+def test_bars_are_shares_of_each_kind():
     display = PosteriorDisplay(
         similar=[0.99, 1.0], dissimilar=[], unlabeled=[0.0, 0.01, 0.02, 0.62]
     )
     display.plot(ax=some_axes())
     assert not display.ax_.lines  # the largest probability was not given
-    unlabelled, similar = (patch.get_data().values for patch in display.ax_.patches)
-    assert (unlabelled[0], unlabelled[12], unlabelled.sum()) == (75.0, 25.0, 100.0)
+    unlabeled, similar = (patch.get_data().values for patch in display.ax_.patches)
+    assert (unlabeled[0], unlabeled[12], unlabeled.sum()) == (75.0, 25.0, 100.0)
     assert (similar[-1], similar.sum()) == (100.0, 100.0)

@@ -37,6 +37,6 @@ def test_shares_of_the_trace_add_up():
 
 
 @pytest.mark.parametrize(("smallest", "scale"), [(0.5, "linear"), (0.001, "log")])
-def test_the_scale_is_logarithmic_where_a_plain_one_would_show_zeros(smallest, scale):
+def test_the_scale_is_logarithmic_for_eigenvalues_far_apart(smallest, scale):
     display = SpectrumDisplay(eigenvalues=[1.0, smallest]).plot(ax=some_axes())
     assert display.ax_.get_yscale() == scale

@@ -10,7 +10,7 @@ import typer
 from ._console import bar, console, show
 
 if TYPE_CHECKING:
-    from .._paper._tables import Table
+    from .._paper._tables import ErrorTable
 
 # Spelt out, since to ask the paper's room for them would cost every command a second.
 _PARTS = "table1|table2|figure1|figure2|figure3|all"
@@ -89,7 +89,7 @@ def _choice(name: str, value: str, choices: tuple[Choice, ...]) -> Choice:
     raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
 
 
-def _show_table2(table: Table) -> None:
+def _show_table2(table: ErrorTable) -> None:
     from .._paper import claims
     from .._paper._tables import grid
 

@@ -1,4 +1,4 @@
-"""The paper's tasks, tables and figures: what ``seraph reproduce`` runs.
+"""Reproduce the paper's tables and figures: what ``seraph reproduce`` and ``demo`` run.
 
 Data flows one way::
 

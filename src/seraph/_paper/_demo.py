@@ -1,7 +1,8 @@
-"""The main job, on data that comes with the package: ``python -m seraph demo``.
+"""Show what the package does, on data that ships with it: ``python -m seraph demo``.
 
-Learns a metric of handwritten digits from 10 labels and 90 unlabelled images, several times
-over, compares 1-NN errors, and draws the digits before and after.
+Learn a metric on handwritten digits from 10 labeled and 90 unlabeled images, several times
+over, compare the 1-NN errors, and draw the digits before and after. Needs no extra package,
+except matplotlib for the picture.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import KNeighborsClassifier
 
+from .._base import MahalanobisLearner
 from .._estimators._seraph import SERAPH
+from ..classic import Euclidean
 from ..datasets import load_task
+from ._protocol import Sampling, place_in_class
 
-# The paper's four settings; with lam = 0 there is no maximum to converge to, so those two
-# take the paper's own 200 steps.
-SETTINGS = {
+# The paper's four settings. With lam = 0 the objective may have no maximum, so "none" and "post"
+# take the 200 steps of the paper's solver.
+LEARNERS: dict[str, MahalanobisLearner] = {
+    "Euclidean": Euclidean(),
     "none": SERAPH(mu=0.0, lam=0.0, solver="projected-gradient"),
     "post": SERAPH(lam=0.0, solver="projected-gradient"),
     "proj": SERAPH(mu=0.0),
@@ -30,7 +35,7 @@ SETTINGS = {
 
 
 def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, list[float]]:
-    """Print the table of errors and write the picture.
+    """Print a table of errors and draw the picture.
 
     Parameters
     ----------
@@ -42,81 +47,73 @@ def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, l
     Returns
     -------
     dict of list of float
-        1-NN errors in %, one per sampling, of each method.
+        1-NN errors of each method in %, one per sampling.
     """
     task = load_task("usps-1-5-20")
     print(
-        f"USPS digits 1 to 5: {task.n_train} images, {task.n_labels} of them labelled, "
+        f"USPS digits 1 to 5: {task.n_train} images, {task.n_labels} of them labeled, "
         f"{task.n_test} test images.\n"
-        f"Error of the nearest labelled image, mean of {n_samplings} samplings:\n"
+        f"Error of the nearest labeled image, mean of {n_samplings} samplings:\n"
     )
-    errors: dict[str, list[float]] = {name: [] for name in ["Euclidean", *SETTINGS]}
+    errors: dict[str, list[float]] = {name: [] for name in LEARNERS}
     for seed in range(n_samplings):
-        X, y, labelled, X_test, y_test = _sample(task.X, task.y, seed)
-        y_partial = np.where(labelled, y, -1)
-        errors["Euclidean"].append(_error(X[labelled], y[labelled], X_test, y_test))
-        for name, learner in SETTINGS.items():
+        sampling = _sample(task.X, task.y, seed)
+        for name, learner in LEARNERS.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                learner.fit(X, y_partial)
-            near, far = learner.transform(X[labelled]), learner.transform(X_test)
-            errors[name].append(_error(near, y[labelled], far, y_test))
+                learner.fit(sampling.X, sampling.y_partial)
+            errors[name].append(sampling.nearest_neighbor_error(learner))
     for name, values in errors.items():
         spread = np.std(values, ddof=1) / np.sqrt(n_samplings) if n_samplings > 1 else 0.0
         bar = "#" * round(np.mean(values))
         print(f"  {name:<10}{np.mean(values):6.1f} ± {spread:.1f} %  {bar}")
 
-    X, y, labelled, X_test, y_test = _sample(task.X, task.y, seed=0)
-    learner = SERAPH().fit(X, np.where(labelled, y, -1))
+    sampling = _sample(task.X, task.y, seed=0)
+    hyper = SERAPH().fit(sampling.X, sampling.y_partial)
     print(
-        f"\n{learner.n_similar_} similar, {learner.n_dissimilar_} dissimilar and "
-        f"{learner.n_unlabeled_} unlabelled pairs gave a metric of rank "
-        f"{len(learner.components_)} (lam {learner.lam_:.2g}, mu {learner.mu_:.2g})."
+        f"\n{hyper.n_similar_} similar, {hyper.n_dissimilar_} dissimilar and "
+        f"{hyper.n_unlabeled_} unlabeled pairs gave a metric of rank "
+        f"{len(hyper.components_)} (lam {hyper.lam_:.2g}, mu {hyper.mu_:.2g})."
     )
-    shown = np.concatenate([X, X_test[:400]])
-    classes = np.concatenate([y, y_test[:400]])
-    marks = np.concatenate([labelled, np.zeros(400, dtype=bool)])
-    if _draw(shown, learner.transform(shown), classes, marks, picture):
+    if _draw_digits(hyper, sampling, picture):
         print(f"The digits before and after: {picture}")
     else:
         print("For the picture, install matplotlib: pip install 'seraph-learn[plot]'")
     return errors
 
 
-def _sample(X: NDArray, y: NDArray, seed: int) -> tuple[NDArray, ...]:
-    """20 training images of each class, 2 of them labelled, and 2500 test images."""
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(X))
-    rank = np.empty(len(X), dtype=int)
-    for digit in np.unique(y):
-        rows = order[y[order] == digit]
-        rank[rows] = np.arange(len(rows))
-    train, test = order[rank[order] < 20], order[rank[order] >= 20][:2500]
-    return X[train], y[train], rank[train] < 2, X[test], y[test]
+def _sample(X: NDArray[Any], y: NDArray[Any], seed: int) -> Sampling:
+    """Sample 20 training images of each class, 2 of them labeled, and 2500 test images."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    place = place_in_class(order, y)
+    train, test = order[place[order] < 20], order[place[order] >= 20][:2500]
+    return Sampling(X[train], y[train], place[train] < 2, X[test], y[test])
 
 
-def _error(near: NDArray, y_near: NDArray, far: NDArray, y_far: NDArray) -> float:
-    return 100.0 * (1.0 - KNeighborsClassifier(1).fit(near, y_near).score(far, y_far))
+def _draw_digits(learner: SERAPH, sampling: Sampling, path: str | Path) -> bool:
+    """Draw the training images and 400 test images; return False without matplotlib.
 
-
-def _draw(
-    before: NDArray, after: NDArray, classes: NDArray, labelled: NDArray, path: str | Path
-) -> bool:
-    """Draw the two leading directions of both spaces; False where matplotlib is missing."""
+    Both panels show the two leading principal components, before and after.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return False
+    before = np.concatenate([sampling.X, sampling.X_test[:400]])
+    classes = np.concatenate([sampling.y, sampling.y_test[:400]])
+    labeled = np.concatenate([sampling.labeled, np.zeros(400, dtype=bool)])
     figure = Figure(figsize=(9.6, 4.6), layout="constrained")
     panels = figure.subplots(1, 2)
     titles = ("Pixels (Euclidean distance)", "Learned from 10 labels (SERAPH)")
-    for axes, points, title in zip(panels, (before, after), titles, strict=True):
+    for axes, points, title in zip(
+        panels, (before, learner.transform(before)), titles, strict=True
+    ):
         flat = PCA(2).fit_transform(points)
         for number, digit in enumerate(np.unique(classes)):
             rows = classes == digit
-            colour = f"C{number}"
-            axes.scatter(*flat[rows].T, s=9, color=colour, alpha=0.45, linewidths=0)
-            for x, y in flat[rows & labelled]:
+            color = f"C{number}"
+            axes.scatter(*flat[rows].T, s=9, color=color, alpha=0.45, linewidths=0)
+            for x, y in flat[rows & labeled]:
                 axes.text(
                     x,
                     y,
@@ -126,7 +123,7 @@ def _draw(
                     ha="center",
                     va="center",
                     fontsize=9,
-                    bbox={"boxstyle": "circle", "fc": colour, "ec": "black"},
+                    bbox={"boxstyle": "circle", "fc": color, "ec": "black"},
                 )
         axes.set(title=title, xticks=[], yticks=[], aspect="equal", adjustable="datalim")
     figure.savefig(path, dpi=150)

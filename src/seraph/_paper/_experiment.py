@@ -1,4 +1,4 @@
-"""Run the samplings: in parallel, each one written as it ends, resumed where it stopped."""
+"""Run the samplings in parallel; write each result at once, so that a run can be resumed."""
 
 from __future__ import annotations
 
@@ -19,33 +19,32 @@ from typing import TextIO
 import numpy as np
 import scipy
 import sklearn
-from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 from .._version import __version__
-from ..datasets import Task, load_task
+from ..datasets import load_task
 from ._methods import METHODS
-from ._protocol import Sampling, Scaling, draw
+from ._protocol import Sampling, Scaling, sample_task
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one method did on one sampling of one task.
+    """The result of one method on one sampling of one task.
 
     Parameters
     ----------
     task, method : str
-        Names, as `load_task` and `METHODS` know them.
+        Names, as in `load_task` and `METHODS`.
     sampling : int
         Number of the sampling.
     error : float
-        1-NN misclassification rate on the test points, in %.
+        1-NN error on the test points, in %.
     seconds : float
         Time to learn the metric.
     rank : int
         Rank of the metric.
     converged : bool
-        Whether the learner said so.
+        The learner's ``converged_``; True for learners without it.
     """
 
     task: str
@@ -59,16 +58,16 @@ class Record:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run; equal plans give equal records, whatever the number of jobs.
+    """What to run. Equal plans give equal errors, whatever the number of jobs.
 
     Parameters
     ----------
     tasks, methods : tuple of str
-        Names.
+        Names, as in `load_task` and `METHODS`.
     samplings : int
         Number of samplings of each task.
     seed : int
-        Seed of them all.
+        Seed of all samplings.
     scaling : {"zscore", "unit", "symmetric", "raw"}
         Scaling of the UCI features.
     """
@@ -80,21 +79,21 @@ class Plan:
     scaling: Scaling = "zscore"
 
     def size(self) -> int:
-        """Number of records in all."""
+        """Total number of records."""
         return len(self.tasks) * len(self.methods) * self.samplings
 
 
 def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
-    """Run what `folder` does not hold yet; yields every record, old ones first.
+    """Run what is missing in `folder`, and yield every record, old ones first.
 
-    Records go to ``records.jsonl``, a line each, as soon as a sampling is through.
+    Each finished sampling is written to ``records.jsonl`` at once, one line per record.
 
     Parameters
     ----------
     plan : Plan
         What to run.
     folder : Path
-        Where the records are.
+        Folder of the records.
     jobs : int, default=1
         Number of processes.
 
@@ -107,7 +106,7 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     yield from done
     finished = {(r.task, r.method, r.sampling) for r in done}
     work = []
-    for number in range(plan.samplings):  # all tasks grow at the same pace
+    for number in range(plan.samplings):  # so that all tasks advance together
         for task in plan.tasks:
             missing = [m for m in plan.methods if (task, m, number) not in finished]
             if missing:
@@ -119,7 +118,7 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     with path.open("a", encoding="utf-8") as file:
         if new:
             _write(file, [_header(plan)])
-        for records in _map(work, jobs):
+        for records in _run_all(work, jobs):
             _write(file, [asdict(record) for record in records])
             yield from records
 
@@ -127,7 +126,7 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
 def load_records(path: Path, plan: Plan) -> list[Record]:
     """Read the records of an earlier run of the same seed and scaling.
 
-    A last line that was cut off by an interruption is dropped, in the file too.
+    If the last line was cut off by an interruption, it is also removed from the file.
     """
     if not path.exists():
         return []
@@ -150,7 +149,7 @@ def load_records(path: Path, plan: Plan) -> list[Record]:
 
 
 def describe(plan: Plan) -> dict[str, object]:
-    """Versions and machine, for the record."""
+    """Return the seed, the scaling, the library versions and the machine."""
     return {
         "seed": plan.seed,
         "scaling": plan.scaling,
@@ -164,52 +163,46 @@ def describe(plan: Plan) -> dict[str, object]:
 
 
 def evaluate(sampling: Sampling, method: str) -> tuple[float, float, int, bool]:
-    """Learn one metric: the 1-NN error in %, the seconds, the rank, and if it converged.
+    """Learn one metric and return its 1-NN error in %, the seconds, its rank, and convergence.
 
-    Neighbours are the labelled points alone.
+    Only the labeled points serve as neighbors.
     """
     learner = METHODS[method][1]()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # lam = 0, few labels: known here, and recorded
+        warnings.simplefilter("ignore")  # expected with lam = 0 and few labels
         start = time.perf_counter()
         learner.fit(sampling.X, sampling.y_partial)
         seconds = time.perf_counter() - start
-    near = learner.transform(sampling.X[sampling.labelled])
-    far = learner.transform(sampling.X_test)
-    rank = near.shape[1]
-    if rank == 0:  # every distance is zero; the first labelled point is as near as any
-        near, far = np.zeros((len(near), 1)), np.zeros((len(far), 1))
-    nearest = KNeighborsClassifier(1).fit(near, sampling.y[sampling.labelled])
-    error = 100.0 * float(np.mean(nearest.predict(far) != sampling.y_test))
-    return error, seconds, rank, bool(getattr(learner, "converged_", True))
+    error = sampling.nearest_neighbor_error(learner)
+    return error, seconds, len(learner.components_), bool(getattr(learner, "converged_", True))
 
 
 _load = cache(load_task)
+_Work = tuple[str, int, list[str], int, Scaling]  # task, number, methods, seed and scaling
 
 
-def _sampling(work: tuple[str, int, list[str], int, Scaling]) -> list[Record]:
+def _run_sampling(work: _Work) -> list[Record]:
     name, number, methods, seed, scaling = work
-    task: Task = _load(name)
-    sampling = draw(task, seed, number, scaling)
+    sampling = sample_task(_load(name), seed, number, scaling)
     with threadpool_limits(1):
         return [Record(name, m, number, *evaluate(sampling, m)) for m in methods]
 
 
-def _map(work: list, jobs: int) -> Iterator[list[Record]]:
-    """Results in the order in which they end."""
+def _run_all(work: list[_Work], jobs: int) -> Iterator[list[Record]]:
+    """Yield the results in the order in which they finish."""
     if jobs == 1:
-        yield from map(_sampling, work)
+        yield from map(_run_sampling, work)
         return
-    # Fresh interpreters, so that no thread of the parent is copied half-way.
+    # Spawn: a forked child would inherit the locks of threads that it does not have.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting = iter(work)
-        running = {pool.submit(_sampling, w) for w in islice(waiting, 2 * jobs)}
+        running = {pool.submit(_run_sampling, w) for w in islice(waiting, 2 * jobs)}
         try:
             while running:
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ended:
                     yield future.result()
-                    running |= {pool.submit(_sampling, w) for w in islice(waiting, 1)}
+                    running |= {pool.submit(_run_sampling, w) for w in islice(waiting, 1)}
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -226,7 +219,7 @@ def _header(plan: Plan) -> dict[str, object]:
     return {"format": 1, **describe(plan)}
 
 
-def _write(file: TextIO, lines: Iterable[dict]) -> None:
+def _write(file: TextIO, lines: Iterable[dict[str, object]]) -> None:
     file.writelines(json.dumps(line) + "\n" for line in lines)
     file.flush()
     os.fsync(file.fileno())

@@ -1,17 +1,16 @@
-"""Figures 1 to 3: what sparsity does on two artificial sets, and how long learning takes."""
+"""Draw figures 1 to 3: the effect of sparsity on two artificial sets, and learning times."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import KNeighborsClassifier
 
-from .._base import MahalanobisLearner
+from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._seraph import SERAPH
 from ..classic import GDM, Euclidean
 from ..datasets import make_posterior_sparsity, make_projection_sparsity
@@ -23,33 +22,33 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = ("#2b6cb0", "#c05621")
+_COLORS = ("#2b6cb0", "#c05621")
 _PALE = ("#dbe9f7", "#fbe5d6")
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One learner on an artificial set: the projected points and its 1-NN answers.
+class FittedMethod:
+    """A method fitted on an artificial set, for one row of panels.
 
     Parameters
     ----------
     name : str
-        Whose panel it is.
-    learner : MahalanobisLearner
-        The fitted learner.
+        Name of the method.
+    classifier : MetricNeighborsClassifier
+        1-NN classifier under its metric.
     error : float
         1-NN error on all points, in %.
     """
 
     name: str
-    learner: MahalanobisLearner
+    classifier: MetricNeighborsClassifier
     error: float
 
 
-def sparsity_panels(
+def fit_sparsity(
     which: Literal["posterior", "projection"], random_state: int = 0
-) -> tuple[NDArray, NDArray, NDArray, list[Panel]]:
-    """Learners of figure 1 ("posterior") or 2 ("projection"), fitted.
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], list[FittedMethod]]:
+    """Fit the methods of figure 1 ("posterior") or 2 ("projection").
 
     Figure 1 sets ``mu = 10 #(S u D) / #U`` and ``lam = 0``, figure 2 ``mu = 0`` and
     ``lam = 300``.
@@ -57,56 +56,54 @@ def sparsity_panels(
     Returns
     -------
     X, y, y_partial : ndarray
-        The points, their classes, and the four labels that are revealed.
-    panels : list of Panel
+        The points, their classes, and the labels: four classes, -1 elsewhere.
+    methods : list of FittedMethod
         Euclidean, GDM and SERAPH.
     """
     if which == "posterior":
         X, y, y_partial = make_posterior_sparsity(random_state=random_state)
-        n_labelled = 4 * 3 // 2
-        mu = 10.0 * n_labelled / (len(X) * (len(X) - 1) // 2 - n_labelled)
+        n_labeled_pairs = 4 * 3 // 2
+        mu = 10.0 * n_labeled_pairs / (len(X) * (len(X) - 1) // 2 - n_labeled_pairs)
         ours = SERAPH(mu=mu, lam=0.0, solver="projected-gradient")
     else:
         X, y, y_partial = make_projection_sparsity(random_state=random_state)
         ours = SERAPH(mu=0.0, lam=300.0)
-    panels = []
+    methods = []
     for name, learner in (("Euclidean", Euclidean()), ("GDM", GDM()), ("SERAPH", ours)):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # four labels, lam = 0: known here
-            learner.fit(X, y_partial)
-        known = y_partial >= 0
-        Z = learner.transform(X)
-        nearest = KNeighborsClassifier(1).fit(Z[known], y[known])
-        panels.append(Panel(name, learner, 100.0 * (1.0 - nearest.score(Z, y))))
-    return X, y, y_partial, panels
+            warnings.simplefilter("ignore")  # expected with four labels and lam = 0
+            classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+        error = 100.0 * (1.0 - classifier.score(X, y))
+        methods.append(FittedMethod(name, classifier, error))
+    return X, y, y_partial, methods
 
 
 def draw_sparsity(which: Literal["posterior", "projection"], random_state: int = 0) -> Figure:
-    """Draw figure 1 or 2: six panels, the points on the left, 1-NN regions on the right."""
+    """Draw figure 1 or 2: in each row the mapped points, and the regions of 1-NN."""
     from matplotlib.figure import Figure
 
-    X, y, y_partial, panels = sparsity_panels(which, random_state)
+    X, y, y_partial, methods = fit_sparsity(which, random_state)
     known = y_partial >= 0
     figure = Figure(figsize=(8.4, 10.2), layout="constrained")
     axes = figure.subplots(3, 2)
     letters = iter("abcdef")
-    for row, panel in zip(axes, panels, strict=True):
-        root = _symmetric_root(panel.learner)
-        _points(row[0], X @ root, y, known)
+    for row, method in zip(axes, methods, strict=True):
+        root = _symmetric_root(method.classifier.learner_.get_mahalanobis_matrix())
+        _draw_points(row[0], X @ root, y, known)
         row[0].set_aspect("equal", adjustable="datalim")
-        title = "Original data" if panel.name == "Euclidean" else f"Projected by {panel.name}"
+        title = "Original data" if method.name == "Euclidean" else f"Projected by {method.name}"
         row[0].set_title(f"({next(letters)}) {title}", loc="left")
-        _regions(row[1], X, y, known, panel.learner)
-        _points(row[1], X, y, known)
+        _draw_regions(row[1], X, method.classifier)
+        _draw_points(row[1], X, y, known)
         row[1].set_aspect("equal", adjustable="box")
         row[1].set_title(
-            f"({next(letters)}) 1-NN, {panel.name}: {panel.error:.0f}% error", loc="left"
+            f"({next(letters)}) 1-NN, {method.name}: {method.error:.0f}% error", loc="left"
         )
     return figure
 
 
 def draw_times(records: Iterable[Record]) -> Figure:
-    """Draw figure 3: seconds to learn a metric, every method and task, on a log scale."""
+    """Draw figure 3: the seconds that each method takes on each task, on a log scale."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
@@ -115,9 +112,8 @@ def draw_times(records: Iterable[Record]) -> Figure:
     figure = Figure(figsize=(11.5, 5.2), layout="constrained")
     axes = figure.subplots()
     markers = "osD^v<>PXph*8d"
-    for number, method in enumerate(
-        m for m in methods if m != "euclidean"
-    ):  # which learns nothing
+    learning = [m for m in methods if m != "euclidean"]  # the Euclidean distance is not learned
+    for number, method in enumerate(learning):
         shown = [
             (k, table[method, t].seconds) for k, t in enumerate(tasks) if (method, t) in table
         ]
@@ -138,41 +134,41 @@ def draw_times(records: Iterable[Record]) -> Figure:
     return figure
 
 
-def _symmetric_root(learner: MahalanobisLearner) -> NDArray:
-    """Square root of the metric: keeps the axes where they are, as the eye expects."""
-    values, vectors = np.linalg.eigh(learner.get_mahalanobis_matrix())
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+def _symmetric_root(A: NDArray[Any]) -> NDArray[Any]:
+    """Compute the symmetric square root of a metric.
+
+    Of all maps with this metric, it is the one that does not rotate the points.
+    """
+    values, vectors = np.linalg.eigh(A)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
-def _points(axes: Axes, Z: NDArray, y: NDArray, known: NDArray) -> None:
-    for code, colour in enumerate(_COLOURS):
+def _draw_points(axes: Axes, Z: NDArray[Any], y: NDArray[Any], known: NDArray[Any]) -> None:
+    for code, color in enumerate(_COLORS):
         rows = y == code
         (left, up), (left_known, up_known) = Z[rows & ~known].T, Z[rows & known].T
-        axes.scatter(left, up, s=14, color=colour, alpha=0.55, linewidths=0)
+        axes.scatter(left, up, s=14, color=color, alpha=0.55, linewidths=0)
         axes.scatter(
             left_known,
             up_known,
             s=90,
             marker="os"[code],
-            color=colour,
+            color=color,
             edgecolors="black",
             zorder=3,
         )
     axes.tick_params(labelsize=8)
 
 
-def _regions(
-    axes: Axes, X: NDArray, y: NDArray, known: NDArray, learner: MahalanobisLearner
-) -> None:
+def _draw_regions(axes: Axes, X: NDArray[Any], classifier: MetricNeighborsClassifier) -> None:
     from matplotlib.colors import ListedColormap
 
     low, high = X.min(axis=0), X.max(axis=0)
     middle, half = (low + high) / 2, 0.6 * (high - low).max()
     sides = [np.linspace(c - half, c + half, 300) for c in middle]
     mesh = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
-    nearest = KNeighborsClassifier(1).fit(learner.transform(X[known]), y[known])
-    answers = nearest.predict(learner.transform(mesh)).reshape(300, 300)
+    classes = classifier.predict(mesh).reshape(300, 300)
     axes.pcolormesh(
-        *sides, answers, cmap=ListedColormap([*_PALE]), vmin=0, vmax=1, rasterized=True
+        *sides, classes, cmap=ListedColormap([*_PALE]), vmin=0, vmax=1, rasterized=True
     )
     axes.set(xlim=sides[0][[0, -1]], ylim=sides[1][[0, -1]])

@@ -1,8 +1,8 @@
-"""The figures of the paper's own Table 2, to stand beside ours (Niu et al., 2012)."""
+"""Table 2 as published by Niu et al. (2012), to compare our figures with."""
 
 from __future__ import annotations
 
-# Mean and standard error of the 1-NN error in %, over 50 samplings; None where the paper has none.
+# Mean and standard error of the 1-NN error in % over 50 samplings; None where it is missing.
 TABLE2: dict[str, dict[str, tuple[float, float] | None]] = {
     "euclidean": {
         "iris": (9.58, 0.73),

@@ -1,4 +1,4 @@
-"""One self-contained HTML page with the tables and the figures."""
+"""Write one self-contained HTML page with the tables and figures."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from typing import TYPE_CHECKING
 
 from .._page import image, page, plain_table
 from ._methods import METHODS
-from ._tables import Table, claims, methods_of, tasks_of
+from ._tables import ErrorTable, claims, methods_of, tasks_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def html_report(
+def paper_report(
     *,
     description: dict[str, object],
     sizes: list[list[str]] | None = None,
-    table: Table | None = None,
+    table: ErrorTable | None = None,
     figures: dict[str, Figure] | None = None,
 ) -> str:
-    """Build the page.
+    """Build the page of the reproduced tables and figures.
 
     Parameters
     ----------
     description : dict
-        Seed, versions and machine.
+        Seed, scaling, versions and machine.
     sizes : list of list of str, optional
         Rows of table 1.
     table : dict of (method, task) to Cell, optional
         Table 2.
     figures : dict of str to Figure, optional
-        Figures by their caption.
+        Figures by caption.
 
     Returns
     -------
     str
-        The page; it refers to no other file.
+        The HTML; it needs no other file.
     """
-    parts = ["<h1>SERAPH: the tables and figures of Niu et al. (2012), run again</h1>"]
+    parts = ["<h1>SERAPH: the tables and figures of Niu et al. (2012), reproduced</h1>"]
     if sizes:
         parts += [
             "<h2>Table 1. The tasks</h2>",
-            "<p>Mean numbers of similar and dissimilar pairs over our samplings; the paper's "
-            "in brackets.</p>",
+            "<p>Mean numbers of similar and dissimilar pairs in our samplings, with the paper's "
+            "in parentheses.</p>",
             plain_table(sizes),
         ]
     if table:
@@ -54,13 +54,13 @@ def html_report(
     return page("SERAPH reproduced", parts, facts)
 
 
-def _table2(table: Table) -> list[str]:
+def _table2(table: ErrorTable) -> list[str]:
     n = max(len(cell.errors) for cell in table.values())
     parts = [
-        "<h2>Table 2. Error of the nearest labelled neighbour, in %</h2>",
-        f"<p>Means and standard errors of {n} samplings. Green: the best, and those not "
-        "significantly worse (unpaired t-test at 5%). Small: the paper's figure, and how far ours "
-        "lies from it in pooled standard errors.</p>",
+        "<h2>Table 2. 1-NN error in %, with the labeled points as neighbors</h2>",
+        f"<p>Means and standard errors over {n} samplings. Green: the best method and those not "
+        "significantly worse (unpaired t-test at 5%). Small print: the paper's figure, and the "
+        "difference from ours in pooled standard errors.</p>",
     ]
     tasks = tasks_of(table)
     for start in range(0, len(tasks), 6):
@@ -85,7 +85,7 @@ def _table2(table: Table) -> list[str]:
     return parts
 
 
-def _cell(table: Table, method: str, task: str) -> str:
+def _cell(table: ErrorTable, method: str, task: str) -> str:
     cell = table.get((method, task))
     if cell is None:
         return "<td>-</td>"

@@ -1,7 +1,8 @@
-"""Everything ``seraph reproduce`` writes, into one folder; files appear whole or not at all."""
+"""Write everything that ``seraph reproduce`` makes into one folder."""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -14,9 +15,9 @@ from .._files import write_whole
 from ..datasets import load_task
 from ._experiment import Plan, Record, describe, run
 from ._figures import draw_sparsity, draw_times
-from ._protocol import draw
-from ._report import html_report
-from ._tables import Table, grid, table1, table2, to_csv, to_latex, to_markdown
+from ._protocol import sample_task
+from ._report import paper_report
+from ._tables import ErrorTable, grid, table1, table2, to_csv, to_latex, to_markdown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,31 +36,31 @@ def reproduce(
     folder: Path,
     *,
     jobs: int = 1,
-    watch: Callable[[Record], None] = lambda record: None,
-) -> tuple[list[list[str]] | None, Table | None, list[Path]]:
-    """Make some of the tables and figures, and the report of them.
+    watch: Callable[[Record], None] | None = None,
+) -> tuple[list[list[str]] | None, ErrorTable | None, list[Path]]:
+    """Make some of the tables and figures, and a report about them.
 
     Parameters
     ----------
     parts : sequence of str
-        From "table1", "table2", "figure1", "figure2", "figure3".
+        Any of "table1", "table2", "figure1", "figure2" and "figure3".
     plan : Plan
         Tasks, methods, samplings, seed and scaling.
     folder : Path
-        Where everything goes. Records that are there already are not computed again.
+        Where to write. Records that are already there are not computed again.
     jobs : int, default=1
         Number of processes.
-    watch : callable
-        Called with each record as it comes.
+    watch : callable, optional
+        Called with each record as soon as it is known.
 
     Returns
     -------
     sizes : list of list of str or None
-        Rows of table 1.
-    table : dict or None
-        Table 2.
+        Rows of table 1, if it is among the parts.
+    table : dict of (method, task) to Cell, or None
+        Table 2, if it is among the parts.
     paths : list of Path
-        Files that were written.
+        Files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     sizes = table = None
@@ -72,7 +73,8 @@ def reproduce(
     if "table2" in parts or "figure3" in parts:
         for record in run(plan, folder, jobs):
             records.append(record)
-            watch(record)
+            if watch is not None:
+                watch(record)
         records.sort(key=lambda r: (r.task, r.sampling, list(plan.methods).index(r.method)))
     if "table2" in parts:
         table = table2(records)
@@ -87,7 +89,7 @@ def reproduce(
         figures["figure2"] = draw_sparsity("projection")
     if "figure3" in parts:
         figures["figure3"] = draw_times(records)
-    files["report.html"] = html_report(
+    files["report.html"] = paper_report(
         description=describe(plan),
         sizes=sizes,
         table=table,
@@ -100,14 +102,14 @@ def reproduce(
 
 
 def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:
-    """Mean numbers of similar and dissimilar pairs in the samplings of each task."""
+    """Count the similar and dissimilar pairs of each task, on average over its samplings."""
     counts = {}
     for name in plan.tasks:
         task = load_task(name)
         similar = []
         for number in range(plan.samplings):
-            sampling = draw(task, plan.seed, number, plan.scaling)
-            sizes = np.bincount(sampling.y[sampling.labelled])
+            sampling = sample_task(task, plan.seed, number, plan.scaling)
+            sizes = np.bincount(sampling.y[sampling.labeled])
             similar.append(float(np.sum(sizes * (sizes - 1) // 2)))
         total = task.n_labels * (task.n_labels - 1) // 2
         counts[name] = (float(np.mean(similar)), total - float(np.mean(similar)))
@@ -115,8 +117,6 @@ def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:
 
 
 def _save_whole(figure: Figure, path: Path) -> Path:
-    import io
-
     out = io.BytesIO()
     figure.savefig(out, format=path.suffix[1:], dpi=150)
     return write_whole(path, out.getvalue())

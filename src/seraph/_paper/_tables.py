@@ -1,4 +1,4 @@
-"""Tables 1 and 2: means, standard errors, what is best, and how far from the paper."""
+"""Make tables 1 and 2: errors, the best methods, and the difference from the paper."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ._experiment import Record
 from ._methods import COUNTERPART, METHODS
 from ._published import TABLE2
 
-_LEVEL = 0.05  # of the unpaired t-test
+_LEVEL = 0.05  # significance level of the unpaired t-test
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one task.
+    """The results of one method on one task.
 
     Parameters
     ----------
     errors : tuple of float
-        1-NN errors in %, by sampling.
+        1-NN errors in %, in the order of the samplings.
     seconds : float
-        Mean time to learn.
+        Mean time to learn the metric.
     best : bool
-        Whether no method is better by the unpaired t-test at 5%.
+        Whether the method is best, or not significantly worse than the best.
     published : tuple of float or None
         Mean and standard error in the paper.
     """
@@ -53,23 +53,23 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Our mean less the paper's, in pooled standard errors."""
+        """Our mean minus the paper's, in pooled standard errors."""
         if self.published is None:
             return None
         mean, spread = self.published
         return (self.mean - mean) / float(np.hypot(spread, np.nan_to_num(self.spread)))
 
 
-Table = dict[tuple[str, str], Cell]
+ErrorTable = dict[tuple[str, str], Cell]
 
 
-def table2(records: Iterable[Record]) -> Table:
-    """Cells by method and task.
+def table2(records: Iterable[Record]) -> ErrorTable:
+    """Summarize the records of each method on each task.
 
     Parameters
     ----------
     records : iterable of Record
-        Results of the samplings.
+        Results of all samplings.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def table2(records: Iterable[Record]) -> Table:
     for record in records:
         errors[record.method, record.task][record.sampling] = record.error
         seconds[record.method, record.task].append(record.seconds)
-    table: Table = {}
+    table: ErrorTable = {}
     for (method, task), by_sampling in errors.items():
         rivals = [list(found.values()) for (_, t), found in errors.items() if t == task]
         own = tuple(by_sampling[number] for number in sorted(by_sampling))
@@ -92,13 +92,16 @@ def table2(records: Iterable[Record]) -> Table:
 
 
 def comparable(errors: Sequence[float], rivals: Sequence[Sequence[float]]) -> bool:
-    """Whether `errors` are the lowest on average, or not significantly above the lowest."""
+    """Return whether the mean of `errors` is the lowest, or not significantly above it."""
     lowest = min(rivals, key=np.mean)
     return bool(np.mean(errors) <= np.mean(lowest)) or not significant(lowest, errors)
 
 
 def significant(low: Sequence[float], high: Sequence[float]) -> bool:
-    """Whether the mean of `low` is below that of `high`, by the unpaired t-test at 5%."""
+    """Return whether the mean of `low` is significantly below that of `high`.
+
+    The test is the unpaired t-test at 5%.
+    """
     if np.mean(low) >= np.mean(high) or min(len(low), len(high)) < 2:
         return False
     if np.std(low) == 0.0 and np.std(high) == 0.0:
@@ -106,19 +109,21 @@ def significant(low: Sequence[float], high: Sequence[float]) -> bool:
     return bool(ttest_ind(low, high).pvalue < _LEVEL)
 
 
-def claims(table: Table, variant: str = "hyper") -> list[tuple[str, int, int, list[str]]]:
-    """What the paper claims for SERAPH hyper, counted over the tasks that were run.
+def claims(table: ErrorTable, variant: str = "hyper") -> list[tuple[str, int, int, list[str]]]:
+    """Count the tasks on which the paper's claims for SERAPH hyper hold.
 
     Parameters
     ----------
     table : dict of (method, task) to Cell
         Results.
-    variant : {"hyper", "hyper-em", "hyper-em1", "auto"}
-        Which of our rows stands for hyper.
+    variant : {"hyper", "hyper-em", "hyper-em1", "hyper-exact", "auto"}
+        The row to test the claims on.
 
     Returns
     -------
-    list of (claim, tasks that hold, tasks in all, names of the others)
+    list of (str, int, int, list of str)
+        For each claim: its text, the number of tasks on which it holds, the number of tasks
+        tested, and the names of those on which it does not hold.
     """
     rows = [m for m in METHODS if m not in {"hyper", *COUNTERPART}] + [variant]
     tasks = [t for t in TASKS if (variant, t) in table and ("euclidean", t) in table]
@@ -148,28 +153,28 @@ def claims(table: Table, variant: str = "hyper") -> list[tuple[str, int, int, li
     ]
 
 
-def methods_of(table: Table) -> list[str]:
-    """Methods in the table, in the paper's order."""
+def methods_of(table: ErrorTable) -> list[str]:
+    """Return the methods in the table, in the paper's order."""
     return [m for m in METHODS if any(method == m for method, _ in table)]
 
 
-def tasks_of(table: Table) -> list[str]:
-    """Tasks in the table, in the paper's order."""
+def tasks_of(table: ErrorTable) -> list[str]:
+    """Return the tasks in the table, in the paper's order."""
     return [t for t in TASKS if any(task == t for _, task in table)]
 
 
-def grid(table: Table, text: str = "{cell}", bold: str = "{0}") -> list[list[str]]:
-    """Rows of text: the header, then a row per method.
+def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[list[str]]:
+    """Format the table as rows of text: a header, then one row per method.
 
     Parameters
     ----------
     table : dict of (method, task) to Cell
         Results.
     text : str
-        Ignored where a cell is missing; may use ``{mean}``, ``{spread}``, ``{paper}`` and
-        ``{difference}``.
+        Format of a cell. ``{cell}`` is our mean and standard error, ``{paper}`` the paper's
+        mean, and ``{away}`` the difference in pooled standard errors. A missing cell is "-".
     bold : str
-        How the figure of a best or comparable method is set off.
+        Format of ``{cell}`` for the best methods; ``{0}`` is the text.
     """
     rows = [["", *tasks_of(table)]]
     for method in methods_of(table):
@@ -190,14 +195,14 @@ def grid(table: Table, text: str = "{cell}", bold: str = "{0}") -> list[list[str
 
 
 def to_markdown(rows: list[list[str]]) -> str:
-    """A Markdown table of rows of text."""
+    """Format rows of text as a Markdown table."""
     head, *body = [" | ".join(row) for row in rows]
     ruler = " | ".join(["---"] * len(rows[0]))
     return "\n".join(f"| {line} |" for line in [head, ruler, *body]) + "\n"
 
 
-def to_latex(table: Table) -> str:
-    """Table 2 as a LaTeX tabular, six tasks at a time, as in the paper."""
+def to_latex(table: ErrorTable) -> str:
+    """Format table 2 as a LaTeX tabular, six tasks at a time, as in the paper."""
     lines = [r"\begin{tabular}{l" + "c" * 6 + "}", r"\hline"]
     rows = grid(table, bold="**{0}")
     for start in range(1, len(rows[0]), 6):
@@ -217,8 +222,8 @@ def _latex(text: str) -> str:
     return rf"$\mathbf{{{number}}}$" if text.startswith("**") else f"${number}$"
 
 
-def to_csv(table: Table) -> str:
-    """All figures of table 2, a line per method and task."""
+def to_csv(table: ErrorTable) -> str:
+    """Format table 2 as CSV, one line per task and method."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -247,12 +252,12 @@ def to_csv(table: Table) -> str:
 
 
 def table1(tasks: Sequence[Task], counts: dict[str, tuple[float, float]]) -> list[list[str]]:
-    """Rows of table 1: the sizes, and the mean pair counts beside the paper's.
+    """Make the rows of table 1: the sizes, and our mean numbers of pairs beside the paper's.
 
     Parameters
     ----------
     tasks : sequence of Task
-        The tasks.
+        One task per row.
     counts : dict of str to (float, float)
         Mean numbers of similar and dissimilar pairs in our samplings.
     """

@@ -1,7 +1,6 @@
-"""The data sets of the paper: what the package ships, what OpenML has, and two drawn ones.
+"""The paper's data sets: shipped with the package, fetched from OpenML, or generated.
 
-The files in ``data/`` are described in this folder's ``README.md``: where each is from, its
-licence and its checksum.
+This folder's ``README.md`` gives the source, license and checksum of each file in ``data/``.
 """
 
 from .._public import publish

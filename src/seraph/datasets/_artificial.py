@@ -1,12 +1,13 @@
-"""Two artificial sets in the plane on which few labels mislead: Figures 1 and 2 of the paper.
+"""Generate the two artificial sets of figures 1 and 2, where a few labels mislead.
 
-The paper gives neither the points nor their numbers, only what they show. Here the four
-labelled points are those nearest to fixed places, so that every draw shows it.
+The paper shows the points but does not give their coordinates or number. Here the four labeled
+points are those nearest to fixed places, so that every seed shows the same effect.
 """
 
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,31 +16,31 @@ from sklearn.utils import check_random_state
 _FEWEST = 20
 _LABELED = np.array([0, 0, 1, 1])
 
-# Figure 1: columns x of the points, their spread and height; where the labelled ones are.
+# Figure 1: the columns, their spread and half height; where the labeled points are.
 _COLUMNS = np.array([-2.5, -0.2, 0.2, 2.5])
 _SPREAD, _HEIGHT = 0.05, 0.55
 _COLUMN_LABELS = np.column_stack([_COLUMNS, [0.44, 0.22, -0.44, -0.22]])
 
-# Figure 2: centres x of the two bars, their half width and height; the labelled points.
+# Figure 2: the centers of the two bars, their half width and half height; the labeled points.
 _CENTER, _WIDTH, _TALL = 14.0, 6.0, 55.0
 _BAR_LABELS = np.array([(-18.0, -5.0), (-10.0, -30.0), (11.0, -22.0), (18.0, -32.0)])
 
 
 def make_posterior_sparsity(
     n_samples: int = 200, *, random_state: int | np.random.RandomState | None = None
-) -> tuple[NDArray, NDArray, NDArray]:
-    r"""Points whose few labels are told apart by height, and whose classes are not.
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    r"""Make points whose labels differ in height although the classes do not.
 
     .. math:: x \in \{-2.5, -0.2, 0.2, 2.5\} + 0.05\, N(0, 1), \quad
               y \sim U(-0.55, 0.55), \quad class = [x > 0]
 
-    Two classes of two columns each. The horizontal feature is the one that matters. Of the
-    four labelled points, one in each column, those of class 0 happen to lie high and those of
-    class 1 low, while two of a class lie further apart than the classes do: a metric learned
-    from them alone looks at the height. Unlabelled pairs are near or far in the horizontal
-    feature, with little between, and anything in the height; a small entropy asks for the
-    former. As Figure 1 of Niu et al. (2012), at ``mu = 10 #(S u D) / #U``, ``lam = 0`` and
-    ``eta = 1``.
+    Each of the two classes fills two columns, and only the horizontal feature separates them.
+    One point in each column is labeled. The labeled points of class 0 happen to lie high and
+    those of class 1 low, and horizontally the two points of a class are farther apart than the
+    classes are. So a metric learned from the labels alone uses the height. The unlabeled pairs
+    correct it: in the horizontal feature they are either near or far, while in height they take
+    all distances, and a low entropy favors the former. This is figure 1 of Niu et al. (2012),
+    for ``mu = 10 #(S u D) / #U``, ``lam = 0`` and ``eta = 1``.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def make_posterior_sparsity(
     y : ndarray of shape (n_samples,)
         Classes, 0 and 1.
     y_partial : ndarray of shape (n_samples,)
-        The class of the four labelled points, and -1 elsewhere.
+        Classes of the four labeled points, -1 elsewhere.
 
     Examples
     --------
@@ -79,15 +80,16 @@ def make_posterior_sparsity(
 
 def make_projection_sparsity(
     n_samples: int = 200, *, random_state: int | np.random.RandomState | None = None
-) -> tuple[NDArray, NDArray, NDArray]:
-    r"""Points with a horizontal feature that tells the classes and a vertical one that doesn't.
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    r"""Make points whose horizontal feature separates the classes, and whose vertical one doesn't.
 
     .. math:: x \sim \mp 14 + U(-6, 6), \quad y \sim U(-55, 55)
 
-    Two classes, two tall bars side by side. The labelled points of a class lie aslant, and
-    without a penalty the metric turns along with them. The trace pays for the one direction
-    that holds the classes apart, and for no second one. As Figure 2 of Niu et al. (2012), at
-    ``mu = 0``, ``lam = 300`` and ``eta = 1``; the features are large because ``lam`` is.
+    The two classes are tall bars, side by side. The labeled points of each class lie on a
+    slanted line, and without a penalty the metric tilts with them. The penalty on the trace
+    leaves only the one direction that separates the classes. This is figure 2 of Niu et al.
+    (2012), for ``mu = 0``, ``lam = 300`` and ``eta = 1``; the features are large to match this
+    ``lam``.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def make_projection_sparsity(
     y : ndarray of shape (n_samples,)
         Classes, 0 and 1.
     y_partial : ndarray of shape (n_samples,)
-        The class of the four labelled points, and -1 elsewhere.
+        Classes of the four labeled points, -1 elsewhere.
 
     Examples
     --------
@@ -129,8 +131,8 @@ def _check_size(n_samples: int) -> None:
         raise ValueError(f"n_samples must be an integer of at least {_FEWEST}; got {n_samples!r}.")
 
 
-def _labels_near(places: ArrayLike, X: NDArray, y: NDArray) -> NDArray:
-    """Classes of the points nearest to the four places, each of its class; -1 elsewhere."""
+def _labels_near(places: ArrayLike, X: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Label the point of the right class nearest to each of the four places; -1 elsewhere."""
     y_partial = np.full(len(y), -1, dtype=y.dtype)
     for place, label in zip(np.asarray(places), _LABELED, strict=True):
         free = np.flatnonzero((y == label) & (y_partial < 0))

@@ -1,10 +1,11 @@
-"""Fetch the tasks of the paper from OpenML, as the full public sets."""
+"""Fetch the full public data sets of the paper's tasks from OpenML."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,16 @@ from ._tasks import Points, Row, Task, digit_names, find_row, make_task
 
 
 @dataclass(frozen=True)
-class _Table:
-    """A set on OpenML: its number, and our names for its classes, numbered as we do."""
+class _TableSource:
+    """A table on OpenML: its number, and our names for its classes, in our order."""
 
     number: int
     classes: dict[str, str]
 
 
 @dataclass(frozen=True)
-class _Images:
-    """A set of digits on OpenML: its number, side, grey levels, and the label of a zero."""
+class _ImageSource:
+    """Images of digits on OpenML: number, side, gray levels, and the label of the digit 0."""
 
     number: int
     side: int
@@ -33,55 +34,55 @@ class _Images:
     zero: int
 
 
-_SOURCES: dict[str, _Table | _Images] = {
-    "iris": _Table(
+_SOURCES: dict[str, _TableSource | _ImageSource] = {
+    "iris": _TableSource(
         61,
         {"Iris-setosa": "setosa", "Iris-versicolor": "versicolor", "Iris-virginica": "virginica"},
     ),
-    "wine": _Table(187, {"1": "class_0", "2": "class_1", "3": "class_2"}),
-    "ionosphere": _Table(59, {"b": "bad", "g": "good"}),
-    "balance": _Table(11, {"L": "left", "B": "balanced", "R": "right"}),
-    "breast-cancer": _Table(1510, {"2": "malignant", "1": "benign"}),
-    "diabetes": _Table(37, {"tested_negative": "negative", "tested_positive": "positive"}),
-    "usps": _Images(41082, side=16, black=-1.0, white=1.0, zero=1),
-    "mnist": _Images(554, side=28, black=0.0, white=255.0, zero=0),
+    "wine": _TableSource(187, {"1": "class_0", "2": "class_1", "3": "class_2"}),
+    "ionosphere": _TableSource(59, {"b": "bad", "g": "good"}),
+    "balance": _TableSource(11, {"L": "left", "B": "balanced", "R": "right"}),
+    "breast-cancer": _TableSource(1510, {"2": "malignant", "1": "benign"}),
+    "diabetes": _TableSource(37, {"tested_negative": "negative", "tested_positive": "positive"}),
+    "usps": _ImageSource(41082, side=16, black=-1.0, white=1.0, zero=1),
+    "mnist": _ImageSource(554, side=28, black=0.0, white=255.0, zero=0),
 }
 
 
 def fetch_task(
     name: str, *, data_home: str | PathLike[str] | None = None, cache: bool = True
 ) -> Task:
-    """Data set of a row of Table 1 of the paper, in full from OpenML.
+    """Fetch one of the paper's twelve tasks, as the full data set on OpenML.
 
-    It needs a network the first time. The digits differ from those of `load_task`: MNIST has
-    all of its 70,000 images, and USPS is the common collection of 9,298, with classes of
-    unequal size, rather than the paper's 11,000. The other sets are the same but for the order
-    of the rows and, in iris, three values.
+    The first call needs a network connection. The digits differ from those of `load_task`: MNIST
+    has all 70,000 images, and USPS is the common collection of 9,298 images with unequal
+    classes, not the paper's 11,000. The other sets differ only in the order of the rows and, in
+    iris, in three values.
 
     Parameters
     ----------
     name : str
         One of `TASKS`.
     data_home : str or path, optional
-        Folder of the downloads; scikit-learn's own by default.
+        Folder of the downloads; by default scikit-learn's.
     cache : bool, default=True
         Whether to keep the downloads there.
 
     Returns
     -------
     Task
-        All points of the data set, and the row of Table 1.
+        All points of the data set, and the row of table 1.
 
     Raises
     ------
     ValueError
-        If there is no such task, or what came is not the set that was expected.
+        If there is no such task, or OpenML returned a different data set.
     ConnectionError
-        If OpenML could not be reached.
+        If OpenML cannot be reached.
 
     See Also
     --------
-    load_task : The same without a network.
+    load_task : Load the same task without a network connection.
 
     Examples
     --------
@@ -100,27 +101,29 @@ def fetch_task(
             data_home=data_home,
             cache=cache,
             as_frame=False,
-            # pandas reads faster, and is no dependency of ours.
+            # pandas reads faster, but it may not be installed.
             parser="auto" if find_spec("pandas") else "liac-arff",
         )
     except OSError as error:
         raise ConnectionError(
-            f"The data set {source.number} of OpenML, for the task {name!r}, could not be "
-            f"fetched: {error}. Check the network, or use load_task({name!r}), which needs none."
+            f"OpenML's data set {source.number}, for the task {name!r}, could not be fetched: "
+            f"{error}. Check the network, or use load_task({name!r}), which needs none."
         ) from error
     X = np.asarray(found.data, dtype=np.float64)
     labels = np.array([str(label) for label in found.target])
-    n_features = row.n_features if isinstance(source, _Table) else source.side**2
+    n_features = row.n_features if isinstance(source, _TableSource) else source.side**2
     if X.shape[1] != n_features:
         raise _changed(name, f"{n_features} features", X.shape[1])
-    if isinstance(source, _Table):
+    if isinstance(source, _TableSource):
         y = _numbered(name, labels, source.classes)
         names = tuple(map(str, found.feature_names))
         return make_task(name, (X, y, names, tuple(source.classes.values())))
     return make_task(name, _digits(name, row, source, X, labels))
 
 
-def _digits(name: str, row: Row, source: _Images, X: NDArray, labels: NDArray) -> Points:
+def _digits(
+    name: str, row: Row, source: _ImageSource, X: NDArray[Any], labels: NDArray[Any]
+) -> Points:
     if X.min() < source.black or X.max() > source.white:
         wanted = f"pixels between {source.black:g} and {source.white:g}"
         raise _changed(name, wanted, f"between {X.min():g} and {X.max():g}")
@@ -131,7 +134,7 @@ def _digits(name: str, row: Row, source: _Images, X: NDArray, labels: NDArray) -
     return smaller, digits[chosen], pixel_names(row.n_features), digit_names(row)
 
 
-def _numbered(name: str, labels: NDArray, classes: dict[str, str]) -> NDArray:
+def _numbered(name: str, labels: NDArray[Any], classes: dict[str, str]) -> NDArray[Any]:
     order = {label: number for number, label in enumerate(classes)}
     if unknown := sorted(set(labels.tolist()) - set(order)):
         raise _changed(name, f"the classes {sorted(order)}", f"{unknown} as well")
@@ -140,6 +143,6 @@ def _numbered(name: str, labels: NDArray, classes: dict[str, str]) -> NDArray:
 
 def _changed(name: str, expected: str, got: object) -> ValueError:
     return ValueError(
-        f"OpenML has changed the set of the task {name!r}: expected {expected}, got {got}. "
+        f"OpenML has changed the data set of task {name!r}: expected {expected}, got {got}. "
         f"Use load_task({name!r}) instead."
     )

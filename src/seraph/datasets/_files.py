@@ -1,10 +1,11 @@
-"""The data files that the package ships, and their checksums."""
+"""Read the data files that the package ships, and check their checksums."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,13 @@ CHECKSUMS = {
 }
 
 
-def read_arrays(name: str) -> dict[str, NDArray]:
-    """Arrays of a data file, once its checksum has been found right.
+def read_arrays(name: str) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a data file, after checking its checksum.
 
     Raises
     ------
     ValueError
-        If the file is not the one that was shipped.
+        If the file differs from the one that was shipped.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def read_arrays(name: str) -> dict[str, NDArray]:
     if found != CHECKSUMS[name]:
         raise ValueError(
             f"The data file {name} is damaged: its SHA-256 should be {CHECKSUMS[name]}, "
-            f"and is {found}. Install the package again."
+            f"but is {found}. Reinstall the package."
         )
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return dict(arrays)

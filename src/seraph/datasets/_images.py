@@ -1,13 +1,15 @@
-"""Half the resolution of images, without rounding."""
+"""Halve the resolution of images, without rounding."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def halved(images: NDArray, side: int) -> NDArray:
-    """Sums over 2 x 2 blocks of square images.
+def halved(images: NDArray[Any], side: int) -> NDArray[Any]:
+    """Sum square images over blocks of 2 x 2 pixels.
 
     .. math:: s_{kl} = x_{2k,2l} + x_{2k,2l+1} + x_{2k+1,2l} + x_{2k+1,2l+1}
 
@@ -21,8 +23,8 @@ def halved(images: NDArray, side: int) -> NDArray:
     Returns
     -------
     ndarray of shape (n_images, side * side / 4)
-        Sums, row by row: uint16 for uint8 images, which holds them exactly, and else of
-        the images' own type.
+        Sums, row by row: uint16 for uint8 images, which holds them exactly; otherwise of the
+        type of the images.
 
     Examples
     --------
@@ -32,11 +34,12 @@ def halved(images: NDArray, side: int) -> NDArray:
     """
     kind = np.dtype(np.uint16) if images.dtype == np.uint8 else images.dtype
     blocks = images.reshape(len(images), side // 2, 2, side // 2, 2)
-    return blocks.sum(axis=(2, 4), dtype=kind).reshape(len(images), -1)
+    sums: NDArray[Any] = blocks.sum(axis=(2, 4), dtype=kind)
+    return sums.reshape(len(images), -1)
 
 
 def pixel_names(n_pixels: int) -> tuple[str, ...]:
-    """Names of the pixels of a square image, row by row.
+    """Return the names of the pixels of a square image, row by row.
 
     Examples
     --------

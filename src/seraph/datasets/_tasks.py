@@ -1,10 +1,11 @@
-"""The twelve tasks of the paper's Table 1, from what the package ships."""
+"""Load the twelve tasks of the paper's table 1 from the data that the package ships."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,18 @@ from ._images import pixel_names
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A data set and its row of Table 1 of Niu et al. (2012).
+    """A data set and its row in table 1 of Niu et al. (2012).
 
     Parameters
     ----------
     name : str
-        What `load_task` calls it.
+        Name in `load_task`.
     title : str
-        What the paper calls it.
+        Name in the paper.
     X : ndarray of shape (n_samples, n_features)
-        All points to sample from; pixels in [0, 1], other features as they come.
+        All points to sample from. Pixels are in [0, 1]; other features are not scaled.
     y : ndarray of int of shape (n_samples,)
-        Classes, 0, 1, ...; or the digits themselves, where they are digits.
+        Classes: the digits, or 0, 1, ... for other data.
     feature_names : tuple of str
         Names of the features.
     target_names : tuple of str
@@ -35,16 +36,16 @@ class Task:
     n_classes, n_features : int
         Number of classes and of features.
     n_train, n_test : int
-        How many points a sampling draws to train and to test on.
+        Number of training and of test points in a sampling.
     n_labels : int
-        How many of the training points have their label revealed.
+        Number of training points that are labeled.
     balanced : bool
-        Whether a sampling takes as many points and labels of each class.
+        Whether a sampling takes equal numbers of points and labels from each class.
     n_similar, n_dissimilar : float
-        Numbers of similar and dissimilar pairs of labelled points: exact where `balanced`, else
-        the paper's means over its 50 samplings.
+        Numbers of similar and dissimilar pairs of labeled points: exact if `balanced`,
+        otherwise the paper's means over its 50 samplings.
     n_unlabeled : int
-        Number of all other pairs of training points.
+        Number of the other pairs of training points.
 
     Examples
     --------
@@ -55,8 +56,8 @@ class Task:
 
     name: str
     title: str
-    X: NDArray
-    y: NDArray
+    X: NDArray[Any]
+    y: NDArray[Any]
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
     n_classes: int
@@ -78,7 +79,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of Table 1, and where its points come from."""
+    """A row of table 1, and the source of its points."""
 
     title: str
     n_classes: int
@@ -112,7 +113,7 @@ ROWS = {
 }
 TASKS = tuple(ROWS)
 
-Points = tuple[NDArray, NDArray, tuple[str, ...], tuple[str, ...]]
+Points = tuple[NDArray[Any], NDArray[Any], tuple[str, ...], tuple[str, ...]]
 
 
 def load_task(name: str) -> Task:
@@ -126,7 +127,7 @@ def load_task(name: str) -> Task:
     Returns
     -------
     Task
-        All points that the package has, and the row of Table 1.
+        All points that the package ships, and the row of table 1.
 
     Raises
     ------
@@ -135,7 +136,7 @@ def load_task(name: str) -> Task:
 
     See Also
     --------
-    fetch_task : The full public set, from OpenML.
+    fetch_task : Fetch the full public data set from OpenML.
 
     Examples
     --------
@@ -151,14 +152,14 @@ def load_task(name: str) -> Task:
 
 
 def find_row(name: str) -> Row:
-    """Row of Table 1, or an error that lists the names."""
+    """Return a row of table 1, or raise an error that lists the names."""
     if name not in ROWS:
         raise ValueError(f"There is no task {name!r}; the tasks are {', '.join(TASKS)}.")
     return ROWS[name]
 
 
 def make_task(name: str, points: Points) -> Task:
-    """Points with their row of Table 1."""
+    """Combine points with their row of table 1."""
     row = ROWS[name]
     X, y, feature_names, target_names = points
     return Task(
@@ -180,7 +181,7 @@ def make_task(name: str, points: Points) -> Task:
     )
 
 
-def _from_sklearn(load: Callable) -> Points:
+def _from_sklearn(load: Callable[[], Any]) -> Points:
     data = load()
     return data.data, data.target, tuple(data.feature_names), tuple(map(str, data.target_names))
 
@@ -194,7 +195,7 @@ def _from_file(name: str) -> Points:
 
 
 def _balance() -> Points:
-    """The balance scale: all weights and distances from 1 to 5; which side goes down."""
+    """Generate the balance scale: all weights and distances from 1 to 5; which side goes down."""
     X = np.array(list(product(range(1, 6), repeat=4)))
     torque = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
     y = np.select([torque > 0, torque == 0], [0, 1], default=2)
@@ -210,7 +211,7 @@ def _digits(row: Row) -> Points:
 
 
 def digit_names(row: Row) -> tuple[str, ...]:
-    """Names of the classes of a task of digits."""
+    """Return the names of the classes of a digit task."""
     return tuple(map(str, sorted(row.digits)))
 
 

@@ -1,6 +1,7 @@
-"""Our learners in terms of ONNX operators: the converters that skl2onnx calls.
+"""Converters that skl2onnx calls to write our learners as ONNX operators.
 
-Sums over rows are products with ones, whose operator has not changed since its first version.
+Sums over columns are written as products with a vector of ones: unlike ReduceSum, MatMul has
+kept its signature through all versions of the operators.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from numpy.typing import NDArray
 
 from .._estimators._kernel import KernelMap
 
-# Kernels that a few operators make.
+# Kernels that a few ONNX operators can compute.
 KERNELS = ("linear", "poly", "polynomial", "rbf")
 
 
 def linear_shapes(operator: Any) -> None:
-    """Shape of what a learner's transform gives, for skl2onnx."""
+    """Tell skl2onnx the shape of what a learner's transform returns."""
     rank = operator.raw_operator.components_.shape[0]
     input_type = operator.inputs[0].type
     operator.outputs[0].type = type(input_type)([input_type.shape[0], rank])
 
 
 def convert_linear(scope: Any, operator: Any, container: Any) -> None:
-    """Graph of ``X @ components_.T``."""
+    """Write the graph of ``X @ components_.T``."""
     ops, version = _ops(), container.target_opset
     P = operator.raw_operator.components_.astype(_dtype(operator))
     ops.OnnxMatMul(
@@ -35,10 +36,10 @@ def convert_linear(scope: Any, operator: Any, container: Any) -> None:
 
 
 def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
-    """Graph of KernelSERAPH, in double precision as in scikit-learn.
+    """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it.
 
-    The map from the kernel's values to coordinates is affine, so that what it makes of zero
-    and of the unit vectors is all there is to know of it.
+    The map from kernel values to coordinates is affine, so its values at zero and at the unit
+    vectors determine it.
     """
     ops, version = _ops(), container.target_opset
     learner = operator.raw_operator
@@ -57,7 +58,7 @@ def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
 
 
 def neighbors_shapes(operator: Any) -> None:
-    """Types and shapes of the classes and of their probabilities, for skl2onnx."""
+    """Tell skl2onnx the types and shapes of the classes and of their probabilities."""
     types = import_module("skl2onnx.common.data_types")
     input_type = operator.inputs[0].type
     classes = _classes(operator.raw_operator.classes_)
@@ -68,7 +69,7 @@ def neighbors_shapes(operator: Any) -> None:
 
 
 def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
-    """Graph of MetricNeighborsClassifier: the learner's, and the vote of the neighbours."""
+    """Write the graph of MetricNeighborsClassifier: the learner, then the neighbors' vote."""
     ops, version = _ops(), container.target_opset
     sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
     model = operator.raw_operator
@@ -79,10 +80,10 @@ def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
     mapped = sub_estimator(model.learner_, operator.inputs[0], op_version=version)
     Z = ops.OnnxCast(mapped, to=_proto(np.float64), op_version=version)
     inner = ops.OnnxMatMul(Z, -2.0 * known.T, op_version=version)
-    # The squared distance but for a term that is the same for all neighbours of a point.
+    # The squared distance without ||z||^2, which is the same for all neighbors of a point.
     order = ops.OnnxAdd(inner, (known**2).sum(axis=1), op_version=version)
     rows = ops.OnnxTopK(order, np.array([k]), largest=0, op_version=version)[1]
-    vote = ops.OnnxGather(codes, rows, axis=0, op_version=version)  # points, neighbours, classes
+    vote = ops.OnnxGather(codes, rows, axis=0, op_version=version)  # points, neighbors, classes
     weights = np.ones((1, k))
     if model.neighbors_.weights == "distance":
         weights = _inverse_distances(Z, known, rows, version)
@@ -109,16 +110,16 @@ def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int) -> Any:
-    """Values of the kernel between points and landmarks.
+    """Compute the kernel between points and landmarks.
 
-    Factors of a product stand in its matrix: onnxruntime would round one that follows it to
-    single precision.
+    Scalar factors are multiplied into the matrices beforehand: applied after the product,
+    onnxruntime would round them to single precision.
     """
     ops = _ops()
     landmarks = kernel_map.landmarks
-    if kernel_map.kernel == "rbf":  # as KernelMap does, not to lose digits
-        centre = landmarks.mean(axis=0)
-        X, landmarks = ops.OnnxSub(X, centre, op_version=version), landmarks - centre
+    if kernel_map.kernel == "rbf":  # like KernelMap, to keep precision
+        center = landmarks.mean(axis=0)
+        X, landmarks = ops.OnnxSub(X, center, op_version=version), landmarks - center
     settings = {"gamma": 1.0 / n_features, "degree": 3.0, "coef0": 1.0} | kernel_map.parameters
     gamma, degree, coef0 = (np.array([settings[s]], dtype=np.float64) for s in settings)
     if kernel_map.kernel == "linear":
@@ -139,17 +140,17 @@ def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int)
     return ops.OnnxPow(ops.OnnxAdd(inner, coef0, op_version=version), degree, op_version=version)
 
 
-def _inverse_distances(Z: Any, known: NDArray, rows: Any, version: int) -> Any:
-    """Weights of the neighbours; where some are at distance 0, these alone have any."""
+def _inverse_distances(Z: Any, known: NDArray[Any], rows: Any, version: int) -> Any:
+    """Compute the weights of the neighbors; if any are at distance 0, only those count."""
     ops = _ops()
     rank = known.shape[1]
-    near = ops.OnnxGather(known, rows, axis=0, op_version=version)  # points, neighbours, rank
+    near = ops.OnnxGather(known, rows, axis=0, op_version=version)  # points, neighbors, rank
     points = ops.OnnxReshape(Z, np.array([-1, 1, rank]), op_version=version)
     away = ops.OnnxSub(near, points, op_version=version)
     d2 = ops.OnnxMatMul(
         ops.OnnxMul(away, away, op_version=version), np.ones((rank, 1)), op_version=version
     )
-    d2 = ops.OnnxTranspose(d2, perm=[0, 2, 1], op_version=version)  # points, 1, neighbours
+    d2 = ops.OnnxTranspose(d2, perm=[0, 2, 1], op_version=version)  # points, 1, neighbors
     same = ops.OnnxEqual(d2, np.array([0.0]), op_version=version)
     same = ops.OnnxCast(same, to=_proto(np.float64), op_version=version)
     any_same = ops.OnnxReduceMaxApi18(same, axes=[2], keepdims=1, op_version=version)
@@ -159,8 +160,8 @@ def _inverse_distances(Z: Any, known: NDArray, rows: Any, version: int) -> Any:
     return ops.OnnxWhere(any_same, same, inverse, op_version=version)
 
 
-def _classes(classes: NDArray) -> NDArray:
-    """Names of the classes as ONNX has them: whole numbers or text."""
+def _classes(classes: NDArray[Any]) -> NDArray[Any]:
+    """Convert class labels to a type that ONNX supports: integers or text."""
     return classes.astype(str if classes.dtype.kind in "OU" else np.int64)
 
 
@@ -169,7 +170,7 @@ def _dtype(operator: Any) -> Any:
 
 
 def _proto(dtype: Any) -> int:
-    return import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return int(import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
 def _ops() -> ModuleType:

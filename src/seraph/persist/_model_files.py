@@ -1,4 +1,4 @@
-"""Files of models, in the format of skops: no pickle, and only types from a fixed list."""
+"""Save and load models in the skops format: no pickle, and only types from a fixed list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .._version import __version__
 from ._parts import changed, from_file, to_file
 from ._trusted import TRUSTED, foreign_part, foreign_types, with_public_names
 
-# An entry of the archive beside those of skops, which does not look at it.
+# Our own entry in the archive; skops ignores it.
 _VERSIONS = "versions.json"
 _SCHEMA = "schema.json"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
@@ -31,15 +31,16 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     """Save a model to a file that :func:`seraph.load` reads, without pickle.
 
-    The file is in the format of skops, and tells the versions of the libraries. It appears
-    whole or not at all.
+    The file uses the skops format and also records library versions. It is written completely
+    or not at all.
 
     Parameters
     ----------
     model : estimator
-        A learner of seraph, `MetricNeighborsClassifier`, or a pipeline with one, fitted or not.
+        A seraph learner, a `MetricNeighborsClassifier`, or a pipeline that contains one; fitted
+        or not.
     path : str or path-like
-        Where it goes; what was there is replaced. The usual ending is ``.skops``.
+        Where to save it. An existing file is replaced. The usual extension is ``.skops``.
 
     Returns
     -------
@@ -49,8 +50,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     ValueError
-        If the model holds what a file must not: a function, or a type that is not among
-        those that :func:`seraph.load` trusts. Nothing is written then.
+        If the model contains a function, or any type that :func:`seraph.load` does not trust.
+        Nothing is written in that case.
+    FileNotFoundError
+        If the folder does not exist.
 
     Examples
     --------
@@ -73,13 +76,13 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
         where, name = found
         what = f"its {where} holds" if where else "it is"
         raise ValueError(
-            f"This {type(model).__name__} cannot be saved: {what} a {name}. The file of a model "
-            "holds numbers, text and the estimators in seraph.persist.TRUSTED, and no code. "
-            "Give that parameter a plain value (the name of a kernel, None) with set_params, or "
-            "save the part of the model that is on the list."
+            f"This {type(model).__name__} cannot be saved: {what} a {name}. A model file may "
+            "contain numbers, text and the estimators in seraph.persist.TRUSTED, but no code. "
+            "Set that parameter to a plain value (the name of a kernel, None) with set_params, or "
+            "save only the part of the model that is in the list."
         )
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to save {path.name} in.")
+        raise FileNotFoundError(f"Cannot save {path.name}: there is no folder {path.parent}.")
     content = io.BytesIO()
     skops_io.dump(model, content, compression=zipfile.ZIP_DEFLATED)
     with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
@@ -90,9 +93,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that :func:`seraph.save` wrote.
 
-    Loading runs no code from the file: it may hold the types of a fixed list,
-    ``seraph.persist.TRUSTED``, and is refused if it holds another. Parameters that came to
-    seraph after the file was written have their defaults.
+    Loading runs no code from the file: a file that contains a type outside the fixed list
+    ``seraph.persist.TRUSTED`` is refused. Parameters that are newer than the file get their
+    default values.
 
     Parameters
     ----------
@@ -109,13 +112,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is not one of a model, is damaged, or holds a type that is not trusted.
+        If the file is not a model file, is damaged, or contains a type that is not trusted.
 
     Warns
     -----
     UserWarning
-        If the model was saved by another major version of seraph or scikit-learn. (Of seraph
-        before 1.0, where the second number counts as the major one: 0.1 and 0.2 are two.)
+        If a different major version of seraph or scikit-learn saved the model. Before seraph
+        1.0 the second number counts as the major version: 0.1 and 0.2 differ.
     """
     skops_io = _skops_io()
     path = Path(path)
@@ -129,41 +132,45 @@ def load(path: str | os.PathLike[str]) -> Any:
     if foreign:
         raise ValueError(
             f"{path} is not loaded: it holds {', '.join(foreign)}, and seraph.load trusts only "
-            "the types in seraph.persist.TRUSTED. If you know where the file comes from, "
-            "skops.io.load can open it with a list of your own."
+            "the types in seraph.persist.TRUSTED. If you trust the source of the file, "
+            "skops.io.load can open it with a list of types that you choose."
         )
-    _warn_of_versions(path, read_versions(path))
+    _warn_about_versions(path, _versions_in(path, data))
     if schema != written:
         data = _with_schema(data, schema)
     try:
         with warnings.catch_warnings():
-            # What is on the list has been tried across scikit-learn's minor versions.
+            # The trusted types are tested across scikit-learn's minor versions.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             model = changed(skops_io.loads(data, trusted=list(TRUSTED)), from_file)
     except Exception as error:
         raise _damaged(path, error) from error
     if not isinstance(model, BaseEstimator):
-        raise ValueError(f"{path} holds a {type(model).__name__}, and no model.")
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a model.")
     return model
 
 
 def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Versions of the libraries that saved a model, without loading it.
+    """Read which library versions saved a model, without loading it.
 
     Parameters
     ----------
     path : str or path-like
-        A file of :func:`seraph.save`.
+        A file that :func:`seraph.save` wrote.
 
     Returns
     -------
     dict of str
         Versions of "seraph", "python", "numpy", "scipy", "scikit-learn" and "skops"; empty
-        for a file of skops that seraph did not write.
+        for a skops file that seraph did not write.
     """
     path = Path(path)
     data = path.read_bytes()
     _entry(path, data, _SCHEMA)
+    return _versions_in(path, data)
+
+
+def _versions_in(path: Path, data: bytes) -> dict[str, str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if _VERSIONS not in archive.namelist():
             return {}
@@ -175,21 +182,22 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _entry(path: Path, data: bytes, name: str) -> bytes:
-    """An entry of the archive."""
+    """Read one entry of the archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+            # Zip readers disagree on which of two entries with one name counts: accept neither.
+            if len(set(names)) < len(names):
+                raise ValueError("two of its entries have the same name")
             return archive.read(name)
-    except Exception as error:  # zipfile has many ways to say that bytes are no archive
+    except Exception as error:  # zipfile raises many kinds of errors for a bad archive
         raise _damaged(path, error) from error
 
 
 def _with_schema(data: bytes, schema: bytes) -> bytes:
-    """The same archive with another schema."""
+    """Return a copy of the archive with its schema replaced."""
     content = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as old,
-        zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as new,
-    ):
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(content, "w") as new:
         for name in old.namelist():
             new.writestr(name, schema if name == _SCHEMA else old.read(name))
     return content.getvalue()
@@ -210,13 +218,13 @@ def _versions_here() -> dict[str, str]:
     }
 
 
-def _warn_of_versions(path: Path, then: dict[str, str]) -> None:
+def _warn_about_versions(path: Path, then: dict[str, str]) -> None:
     now = _versions_here()
     for library in ("seraph", "scikit-learn"):
         if library in then and _line(then[library]) != _line(now[library]):
             warnings.warn(
                 f"{path} was saved by {library} {then[library]}, and this is {library} "
-                f"{now[library]}: the model may not do what it did. Fit and save it again, or "
+                f"{now[library]}: the model may behave differently. Fit and save it again, or "
                 f"load it with {library} {then[library]}.",
                 UserWarning,
                 stacklevel=3,
@@ -224,7 +232,7 @@ def _warn_of_versions(path: Path, then: dict[str, str]) -> None:
 
 
 def _line(release: str) -> list[str]:
-    """The numbers of a version within which models are exchanged."""
+    """Return the leading numbers of a version, within which models are exchangeable."""
     numbers = release.split(".")
     return numbers[:2] if numbers[0] == "0" else numbers[:1]
 
@@ -233,6 +241,4 @@ def _skops_io() -> ModuleType:
     try:
         return import_module("skops.io")
     except ImportError as error:
-        raise ImportError(
-            "Files of models need skops: pip install 'seraph-learn[save]'."
-        ) from error
+        raise ImportError("Model files need skops: pip install 'seraph-learn[save]'.") from error

@@ -1,4 +1,4 @@
-"""Models as ONNX graphs, by skl2onnx."""
+"""Convert models to ONNX graphs with skl2onnx."""
 
 from __future__ import annotations
 
@@ -26,28 +26,27 @@ _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all_
 def to_onnx(
     model: BaseEstimator, *, dtype: DTypeLike = np.float32, target_opset: int | None = None
 ) -> Any:
-    """Make an ONNX graph of a fitted model, to be run without seraph and without Python.
+    """Convert a fitted model to an ONNX graph that runs without seraph and without Python.
 
-    The graph has one input, "X" of shape (n_samples, n_features), for any number of rows. Its
-    output is what ``transform`` gives; of a classifier, the classes and then the
-    probabilities.
+    The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. It
+    returns what ``transform`` returns; for a classifier, the classes and then the probabilities.
 
     Parameters
     ----------
     model : estimator
-        A fitted learner of seraph, `MetricNeighborsClassifier`, or a pipeline with one and with
-        steps that skl2onnx knows, such as the scalers of scikit-learn. Of `KernelSERAPH`, one
-        with a linear, poly or rbf kernel.
+        A fitted seraph learner, a `MetricNeighborsClassifier`, or a pipeline that contains one
+        and whose other steps skl2onnx supports, such as scikit-learn's scalers. `KernelSERAPH`
+        needs a linear, poly or rbf kernel.
     dtype : {"float32", "float64"}, default="float32"
-        Type of the input, and of the numbers that come out.
+        Type of the input and of the numbers returned.
     target_opset : int, optional
-        Version of the ONNX operators, for a runtime that is older than skl2onnx; None is the
-        newest that it knows.
+        Version of the ONNX operators, for runtimes older than skl2onnx. None uses the newest
+        version that skl2onnx supports.
 
     Returns
     -------
     onnx.ModelProto
-        The graph; its ``SerializeToString()`` are the bytes of an ``.onnx`` file.
+        The graph. Its ``SerializeToString()`` returns the bytes of an ``.onnx`` file.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def to_onnx(
     _register(
         skl2onnx, MetricNeighborsClassifier, _graphs.neighbors_shapes, _graphs.convert_neighbors
     )
-    # Without the option, the probabilities of scikit-learn's classifiers come as dictionaries.
+    # By default, scikit-learn's classifiers would return dictionaries of probabilities.
     last = _last(model)
     plain = is_classifier(last) and not isinstance(last, MetricNeighborsClassifier)
     try:
@@ -88,38 +87,37 @@ def to_onnx(
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
         )
-    except RuntimeError as error:  # of which those of skl2onnx are
+    except RuntimeError as error:  # the base class of skl2onnx's errors
         raise ValueError(
-            f"A part of this {type(model).__name__} has no ONNX graph that skl2onnx knows of: "
-            f"{error}"
+            f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
 
 
 def _check_parts(part: Any) -> None:
-    """Refuse what would make no graph, or a wrong one."""
+    """Raise an error for parts that have no graph, or would get a wrong one."""
     if isinstance(part, KernelSERAPH) and part.kernel_map_.kernel not in _graphs.KERNELS:
         raise ValueError(
-            "There is no ONNX graph of a KernelSERAPH with "
+            "No ONNX graph exists for a KernelSERAPH with "
             f"kernel={part.kernel_map_.kernel!r}. Fit it with one of "
             f"{', '.join(_graphs.KERNELS)}."
         )
     if isinstance(part, MahalanobisLearner) and len(part.components_) == 0:
         raise ValueError(
-            f"This {type(part).__name__} has learned a metric of rank 0: there is nothing to "
-            "compute. Lower lam, or add labels, and fit it again."
+            f"This {type(part).__name__} has learned a metric of rank 0, so its graph would "
+            "be empty. Lower lam or add labels, and fit it again."
         )
-    # The weights are lost in the graph that skl2onnx 1.18 to 1.20 makes.
+    # skl2onnx 1.18 to 1.20 ignores the weights.
     if isinstance(part, KNeighborsClassifier) and part.weights != "uniform":
         raise ValueError(
-            f"skl2onnx makes a wrong graph of KNeighborsClassifier(weights={part.weights!r}). Use "
-            'weights="uniform", or MetricNeighborsClassifier in place of the pipeline\'s last '
-            "two steps."
+            "skl2onnx converts KNeighborsClassifier(weights="
+            f'{part.weights!r}) incorrectly. Use weights="uniform", or replace the last two steps '
+            "of the pipeline by a MetricNeighborsClassifier."
         )
     for name, step in getattr(part, "steps", ()):
         if not isinstance(step, BaseEstimator):
             raise ValueError(
-                f"The step {name!r} of the pipeline is {step!r}, which skl2onnx does not know: "
-                "leave that step out."
+                f"The step {name!r} of the pipeline is {step!r}, which skl2onnx does not "
+                "support: leave that step out."
             )
         _check_parts(step)
     if isinstance(part, MetricNeighborsClassifier):

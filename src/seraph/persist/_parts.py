@@ -1,4 +1,4 @@
-"""The estimators within a model, and what they need on the way to a file and back."""
+"""Prepare the estimators inside a model for saving, and restore them after loading."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TREES = {"kd_tree": KDTree, "ball_tree": BallTree}
 
 
 def changed(value: Any, change: Callable[[BaseEstimator], None]) -> Any:
-    """Copy of a model with a `change` made to each estimator in it; arrays are shared."""
+    """Copy a model and apply `change` to each estimator in the copy; arrays are shared."""
     if is_object(value):
         part = copy.copy(value)
         for name, inner in vars(part).items():
@@ -35,11 +35,12 @@ def changed(value: Any, change: Callable[[BaseEstimator], None]) -> Any:
 
 
 def to_file(part: BaseEstimator) -> None:
-    """Put what does not belong in a file in terms that do.
+    """Replace attributes that cannot be saved safely.
 
-    The search tree of nearest neighbours is made of row numbers that compiled code follows
-    unchecked, and is soon made anew: its kind takes its place, and the search is exhaustive.
-    The truth values of numpy have one name in its version 1 and another in 2.
+    A search tree for nearest neighbors holds row numbers that compiled code follows unchecked,
+    so a file must not supply one. Only the kind of tree is saved, with the method set to brute
+    force; `from_file` rebuilds the tree. Booleans of numpy become Python's, because numpy 1 and
+    2 give their type different names.
     """
     for name, value in vars(part).items():
         if isinstance(value, np.bool_):
@@ -51,12 +52,12 @@ def to_file(part: BaseEstimator) -> None:
 
 
 def from_file(part: BaseEstimator) -> None:
-    """Put back what was left out, and add the parameters that are newer than the file."""
+    """Rebuild search trees, and add the parameters that are newer than the file."""
     for name, parameter in inspect.signature(type(part).__init__).parameters.items():
         if parameter.default is not inspect.Parameter.empty:
             vars(part).setdefault(name, parameter.default)
     if isinstance(part, KNeighborsClassifier) and "_y" in vars(part):
-        check_consistent_length(part._fit_X, part._y)  # scikit-learn relies on it
+        check_consistent_length(part._fit_X, part._y)  # scikit-learn does not check this again
     if _has_tree(part):
         part._fit_method = part._tree
         part._tree = _TREES[part._fit_method](

@@ -1,4 +1,4 @@
-"""What the file of a model may hold: a fixed list of types, and nothing that runs."""
+"""What a model file may contain: a fixed list of types, and nothing that runs code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Files name these classes by the public place they are imported from.
+# Files name our classes by the public place users import them from.
 _OURS = (
     "seraph.SERAPH",
     "seraph.SERAPHCV",
@@ -23,21 +23,23 @@ _OURS = (
     "seraph.classic.MFDA",
     "seraph.classic.NCA",
 )
-# Version 0.1.0 wrote the private modules of its day instead. Its files stay readable for ever.
-_OLD_MODULES = {
-    "seraph.seraph": "seraph",
-    "seraph.selection": "seraph",
-    "seraph.kernel": "seraph",
-    "seraph.neighbors": "seraph",
-    "seraph.classic._euclidean": "seraph.classic",
-    "seraph.classic._gdm": "seraph.classic",
-    "seraph.classic._itml": "seraph.classic",
-    "seraph.classic._ldm": "seraph.classic",
-    "seraph.classic._lmnn": "seraph.classic",
-    "seraph.classic._mfda": "seraph.classic",
-    "seraph.classic._nca": "seraph.classic",
+# Early files name the private modules of their day. They must load forever, so this table only
+# grows. It maps whole names: a class that never lived in an old module is not found there.
+_OLD_NAMES = {
+    "seraph.seraph.SERAPH": "seraph.SERAPH",
+    "seraph.selection.SERAPHCV": "seraph.SERAPHCV",
+    "seraph.kernel.KernelSERAPH": "seraph.KernelSERAPH",
+    "seraph.kernel.KernelMap": "seraph.KernelMap",
+    "seraph.neighbors.MetricNeighborsClassifier": "seraph.MetricNeighborsClassifier",
+    "seraph.classic._euclidean.Euclidean": "seraph.classic.Euclidean",
+    "seraph.classic._gdm.GDM": "seraph.classic.GDM",
+    "seraph.classic._itml.ITML": "seraph.classic.ITML",
+    "seraph.classic._ldm.LDM": "seraph.classic.LDM",
+    "seraph.classic._lmnn.LMNN": "seraph.classic.LMNN",
+    "seraph.classic._mfda.MFDA": "seraph.classic.MFDA",
+    "seraph.classic._nca.NCA": "seraph.classic.NCA",
 }
-# What our own are made of, and what commonly stands before and behind them in a pipeline.
+# The parts of our estimators, and the usual steps before and after them in a pipeline.
 _SCIKIT_LEARN = (
     "sklearn.pipeline.Pipeline",
     "sklearn.impute._base.SimpleImputer",
@@ -65,7 +67,7 @@ _PLAIN = (
 _OBJECTS = (*_OURS, *_SCIKIT_LEARN)
 TRUSTED = (*_OBJECTS, *_PLAIN)
 
-# How skops may put those together; the other ways of its format call functions.
+# The skops nodes that build these types. The other nodes call functions, so they are refused.
 _LOADERS = (
     "DTypeNode",
     "DictNode",
@@ -80,11 +82,17 @@ _LOADERS = (
 
 
 def foreign_part(value: Any, where: str = "") -> tuple[str, str] | None:
-    """The first thing within a model that is not on the list: where it is, and its type."""
+    """Find the first part of a model whose type is not trusted.
+
+    Returns
+    -------
+    tuple of (str, str) or None
+        The attribute path of that part and the name of its type; None if every type is trusted.
+    """
     name = _type_name(value)
     if name not in TRUSTED:
         return where, name
-    for key, inner in _within(value):
+    for key, inner in _parts_of(value):
         found = foreign_part(inner, f"{where}.{key}" if where and key else where + key)
         if found:
             return found
@@ -92,26 +100,37 @@ def foreign_part(value: Any, where: str = "") -> tuple[str, str] | None:
 
 
 def with_public_names(schema: bytes) -> bytes:
-    """The same schema, in which every class of ours is called by its public name."""
+    """Rename the classes in a schema from their old private modules to their public ones.
+
+    Examples
+    --------
+    >>> with_public_names(
+    ...     b'{"__loader__": "ObjectNode", "__module__": "seraph.seraph", "__class__": "SERAPH"}'
+    ... )
+    b'{"__loader__": "ObjectNode", "__module__": "seraph", "__class__": "SERAPH"}'
+    """
     tree = json.loads(schema)
-    old = [node for node in _nodes(tree) if node.get("__module__") in _OLD_MODULES]
-    for node in old:
-        node["__module__"] = _OLD_MODULES[node["__module__"]]
-    return json.dumps(tree).encode() if old else schema
+    renamed = False
+    for node in _nodes(tree):
+        if new_name := _OLD_NAMES.get(_node_name(node)):
+            node["__module__"], _, node["__class__"] = new_name.rpartition(".")
+            renamed = True
+    return json.dumps(tree).encode() if renamed else schema
 
 
 def foreign_types(schema: bytes) -> list[str]:
-    """Names of the types that a file's schema names and the list does not."""
-    found = set()
-    for node in _nodes(json.loads(schema)):
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if name not in TRUSTED or node["__loader__"] not in _LOADERS:
-            found.add(name)
-    return sorted(found)
+    """Return the names of the types in a schema that are not trusted."""
+    return sorted(
+        {
+            _node_name(node)
+            for node in _nodes(json.loads(schema))
+            if _node_name(node) not in TRUSTED or node["__loader__"] not in _LOADERS
+        }
+    )
 
 
 def is_object(value: Any) -> bool:
-    """Whether a value is on the list, and made of attributes."""
+    """Return whether a value is a trusted object with attributes, rather than plain data."""
     return _type_name(value) in _OBJECTS
 
 
@@ -120,8 +139,12 @@ def _type_name(value: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _within(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a value on the list is made of, with the names of attributes and keys."""
+def _node_name(node: dict[str, Any]) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def _parts_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a trusted value, each with its attribute name or key."""
     if is_object(value):
         yield from vars(value).items()
     elif isinstance(value, dict):
@@ -136,7 +159,7 @@ def _within(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """All nodes of a schema, wherever they stand."""
+    """Yield every node of a schema, however deep."""
     if isinstance(schema, dict):
         if "__loader__" in schema:
             yield schema

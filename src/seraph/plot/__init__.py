@@ -1,7 +1,7 @@
-"""Pictures in the manner of scikit-learn's displays: plain data in, axes out.
+"""Pictures of learned metrics, as scikit-learn displays: plain data in, axes out.
 
-One display a file. Each has ``from_estimator(estimator, X, y)``, which asks a fitted learner
-for what it needs, and ``plot(ax=...)``, which draws it, on axes of any figure.
+Each file holds one display. ``from_estimator(estimator, X, y)`` computes its data with a fitted
+learner, and ``plot(ax=...)`` draws it on the axes of any figure.
 """
 
 from .._public import publish

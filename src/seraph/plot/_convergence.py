@@ -1,4 +1,4 @@
-"""The way a solver went."""
+"""Draw the progress of a solver."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 
 class ConvergenceDisplay:
-    """Objective and rank in each iteration, and how far the end was.
+    """Objective and rank after each iteration, and the gap to the final objective.
 
     Parameters
     ----------
     objective : array-like of shape (n_iterations,)
         Objective after each iteration.
     rank : array-like of shape (n_iterations,), optional
-        Rank of the metric after each.
+        Rank of the metric after each iteration.
     final : float, optional
-        Objective of the metric in the end. None is that of the last iteration.
+        Objective of the final metric. None means that of the last iteration.
     first : int, default=1
-        Number of the first iteration; 0 where the objective begins before it.
+        Number of the first iteration; 0 if the history starts with the initial objective.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes of shape (2,)
-        Axes of the objective, and of its distance to the final one.
+        Axes of the objective, and of its gap to the final objective.
     rank_ax_ : matplotlib Axes or None
-        Axes of the rank, on the right of the first; None where the rank is not told.
+        Axes of the rank, to the right of the objective; None without a rank.
     figure_ : matplotlib Figure
-        The figure they are in.
+        Their figure.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class ConvergenceDisplay:
     ['linear', 'log']
     """
 
-    axes_: NDArray
+    axes_: NDArray[Any]
     rank_ax_: Axes | None
     figure_: Figure | SubFigure
 
@@ -76,28 +76,28 @@ class ConvergenceDisplay:
         *,
         ax: Where = None,
     ) -> Self:
-        """Draw the way that the solver of a fitted learner went.
+        """Draw how the solver of a fitted learner progressed.
 
-        Where several problems were solved in turn (the M-steps of ``algorithm="em"``, the scales
-        of the full model) each has an objective of its own: the line jumps from one to the next.
-        The low-rank solver tells the width of its factor, which is the rank at most; the rank in
-        the end is that of the metric.
+        A learner may solve several problems in turn: the M-steps of ``algorithm="em"``, the
+        scales of the full model. Each has its own objective, so the line jumps between them. The
+        low-rank solver records the width of its factor, an upper bound on the rank; the last
+        value shown is the rank of the metric.
 
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``history_``: ``SERAPH``, ``SERAPHCV``, ``KernelSERAPH``, and of the
-            classic learners ``LDM`` and ``MFDA``.
+            Any learner with ``history_``: ``SERAPH``, ``SERAPHCV``, ``KernelSERAPH``, and the
+            classic ``LDM`` and ``MFDA``.
         X, y
-            Not used; all displays are called alike.
+            Not used; accepted so that all displays have the same signature.
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
         ConvergenceDisplay
         """
-        hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA remember their iterations."
+        hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA record their iterations."
         history = needed(cls.__name__, estimator, "history_", hint)
         objective = np.asarray(history["objective"])
         rank = np.array(history["rank"]) if "rank" in history else None
@@ -113,12 +113,12 @@ class ConvergenceDisplay:
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Where = None) -> Self:
-        """Draw the objective and the rank on the left, the distance to the end on the right.
+        """Draw the objective and the rank on the left, the gap to the final one on the right.
 
         Parameters
         ----------
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
@@ -131,38 +131,38 @@ class ConvergenceDisplay:
         style: dict[str, Any] = {"color": BLUE, "marker": "." if len(values) < 50 else None}
         left.set(title="Objective", xlabel="iteration")
         left.set_ylabel("objective", color=BLUE)
-        right.set(title="Distance to the end", xlabel="iteration", yscale="log")
-        right.set_ylabel("distance to the final objective", color=BLUE)
+        right.set(title="Gap to the final objective", xlabel="iteration", yscale="log")
+        right.set_ylabel("|objective - final objective|", color=BLUE)
         self.rank_ax_ = None
         self.axes_, self.figure_ = np.array([left, right]), figure
         if len(values) == 0:
             for panel in (left, right):
-                say(panel, "There was nothing to iterate:\nthe first metric was the last.")
+                say(panel, "The solver took no iterations:\nthe initial metric is final.")
             return self
         if self.rank is not None:
             self.rank_ax_ = _steps(left, number, np.asarray(self.rank))
         seen = np.isfinite(values)
         left.plot(number[seen], values[seen], **style)
         final = values[-1] if self.final is None else float(self.final)
-        with np.errstate(invalid="ignore"):  # a ratio of traces may be infinite in the end
-            away = np.abs(values - final)
-        seen = np.isfinite(away) & (away > 0.0)
-        beside = max(0.5, 0.02 * len(values))
+        with np.errstate(invalid="ignore"):  # a ratio of traces may end at infinity
+            gap = np.abs(values - final)
+        seen = np.isfinite(gap) & (gap > 0.0)
+        margin = max(0.5, 0.02 * len(values))
         for panel in (left, right):
             panel.locator_params(axis="x", integer=True)
-            panel.set_xlim(number[0] - beside, number[-1] + beside)
-        right.plot(number[seen], away[seen], **style)
+            panel.set_xlim(number[0] - margin, number[-1] + margin)
+        right.plot(number[seen], gap[seen], **style)
         if not seen.any():
-            say(right, "No iteration is away from the end.")
+            say(right, "No iteration has a finite gap above 0.")
         return self
 
 
-def _steps(ax: Axes, number: NDArray, rank: NDArray) -> Axes:
-    """The rank as grey steps behind the line, on axes of its own."""
+def _steps(ax: Axes, number: NDArray[Any], rank: NDArray[Any]) -> Axes:
+    """Draw the rank as gray steps behind the line, on axes of its own."""
     rank_ax = ax.twinx()
     rank_ax.step(number, rank, where="post", color="0.6", linewidth=1)
     rank_ax.plot(number[-1], rank[-1], "o", color="0.6", markersize=5)
-    rank_ax.set_ylabel("rank (grey)")
+    rank_ax.set_ylabel("rank (gray)")
     rank_ax.set_ylim(0, max(1, int(rank.max())) * 1.1)
     rank_ax.locator_params(axis="y", integer=True)
     ax.set_zorder(rank_ax.get_zorder() + 1)

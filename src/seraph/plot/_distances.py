@@ -1,8 +1,8 @@
-"""All distances at once, before and after."""
+"""Draw the matrix of all distances, before and after learning."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
     from ._figure import Where
 
-_LEAST_BLOCK = 0.03  # share of the points below which a block is too small for a name
+_LEAST_BLOCK = 0.03  # smallest share of the points for which a block gets a name
 
 
 class DistanceDisplay:
-    """Matrix of all distances, the points ordered by class: before and after.
+    """Matrices of all distances before and after learning, with the points ordered by class.
 
-    A good distance has dark blocks, small distances within the classes, on the diagonal. The
-    scale of a distance has no meaning to its user, so each matrix is divided by its mean, and both
-    share one scale of colours, which ends at the 99th percentile.
+    A good distance has dark blocks on the diagonal: small distances within the classes. The
+    scale of a distance carries no meaning, so each matrix is divided by its mean. Both share one
+    color scale, which ends at the 99th percentile.
 
     Parameters
     ----------
     before, after : array-like of shape (n_samples, n_samples)
         Distances, with the points in any order.
     classes : array-like of shape (n_samples,), optional
-        Classes, by which the points are ordered; -1, NaN, None or pandas.NA where unknown.
+        Classes to order the points by; -1, NaN, None or pandas.NA where unknown.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes of shape (2,)
         Axes of the matrices before and after.
     colorbar_ : matplotlib Colorbar
-        The scale they share.
+        Their common color scale.
     figure_ : matplotlib Figure
-        The figure they are in.
+        Their figure.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class DistanceDisplay:
     (60, 60)
     """
 
-    axes_: NDArray
+    axes_: NDArray[Any]
     figure_: Figure | SubFigure
 
     def __init__(
@@ -78,25 +78,25 @@ class DistanceDisplay:
         random_state: int = 0,
         ax: Where = None,
     ) -> Self:
-        """Measure all distances with a fitted learner and without, and draw them.
+        """Compute the Euclidean and the learned distances, and draw them.
 
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``transform``: a learner of this package, a pipeline that ends in one.
+            Anything with ``transform``: a seraph learner, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``, -1 where unknown.
         classes : array-like of shape (n_samples,), optional
-            True classes, where they are known to you and not to the learner. Points of which the
-            class is known to nobody have no place in the order, and are left out; unless all are.
+            True classes, if you know more of them than the learner. Points of unknown class are
+            left out, unless no class is known at all.
         max_points : int, default=400
-            Where there are more points than that, as many are drawn at random.
+            If there are more points, a random sample of this size is used.
         random_state : int, default=0
-            Seed of the draw.
+            Seed of the sample.
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class DistanceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
@@ -144,21 +144,21 @@ class DistanceDisplay:
         return self
 
 
-def _distances(points: NDArray) -> NDArray:
+def _distances(points: NDArray[Any]) -> NDArray[Any]:
     if points.shape[1] == 0:
         return np.zeros((len(points), len(points)))
-    return squareform(pdist(points))
+    return np.asarray(squareform(pdist(points)))
 
 
-def _relative(distances: ArrayLike) -> NDArray:
-    """Distances in multiples of their mean over pairs of two different points."""
+def _relative(distances: ArrayLike) -> NDArray[Any]:
+    """Divide distances by their mean over pairs of different points."""
     matrix = np.asarray(distances, dtype=np.float64)
     mean = matrix.sum() / max(1, len(matrix) * (len(matrix) - 1))
     return matrix / mean if mean > 0.0 else matrix
 
 
-def _summary(relative: NDArray, codes: NDArray) -> str:
-    """Mean distance within and between the classes that are known."""
+def _summary(relative: NDArray[Any], codes: NDArray[Any]) -> str:
+    """Describe the mean distance within and between the known classes."""
     known = codes >= 0
     pair = known[:, np.newaxis] & known & ~np.eye(len(codes), dtype=bool)
     same = codes[:, np.newaxis] == codes
@@ -168,8 +168,8 @@ def _summary(relative: NDArray, codes: NDArray) -> str:
     return f"within classes {within.mean():.2f}, between {between.mean():.2f}"
 
 
-def _blocks(ax: Axes, codes: NDArray, names: list[str], *, named: bool) -> None:
-    """Lines between the classes, and their names."""
+def _blocks(ax: Axes, codes: NDArray[Any], names: list[str], *, named: bool) -> None:
+    """Draw lines between the classes, and their names."""
     if not names:
         return
     ends = np.flatnonzero(np.diff(codes)) + 1
@@ -179,6 +179,6 @@ def _blocks(ax: Axes, codes: NDArray, names: list[str], *, named: bool) -> None:
     if named:
         starts, stops = np.append(0, ends), np.append(ends, len(codes))
         wide = stops - starts >= _LEAST_BLOCK * len(codes)
-        labels = [names[code] if code >= 0 else "not known" for code in codes[starts[wide]]]
+        labels = [names[code] if code >= 0 else "unknown" for code in codes[starts[wide]]]
         ax.set_yticks((starts + stops)[wide] / 2 - 0.5, labels)
         ax.tick_params(axis="y", length=0)

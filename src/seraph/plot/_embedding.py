@@ -1,4 +1,4 @@
-"""The points before and after, in the plane."""
+"""Draw the points in the plane, before and after learning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._figure import COLOURS, MARKERS, panels, say
+from ._figure import COLORS, MARKERS, panels, say
 from ._labels import class_codes
 from ._learner import Learner, before_and_after
 from ._principal import principal
@@ -18,39 +18,38 @@ if TYPE_CHECKING:
 
     from ._figure import Where
 
-_UNKNOWN = "0.6"  # grey: the class of the point is not known
-_EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # the learner knew it
+_UNKNOWN = "0.6"  # gray, for points of unknown class
+_EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points
 
 
 class EmbeddingDisplay:
-    """Points in the plane: as they came, and as the learned distance sees them.
+    """Points in the plane, before and after the learned map.
 
-    Both sides show the two leading principal components, so that distances in the plane are as
-    near to the true ones as a plane allows. (The rows of a learned map would do for the right
-    side only as long as there are two: the distance does not change when the map is rotated,
-    and some learners leave the rotation to chance.) Labelled points are large and have a black
-    edge, the others are faint.
+    Both sides show the two leading principal components, so that distances in the plane come as
+    close to the true ones as possible. (The first two coordinates of a learned map would not do:
+    rotating the map changes no distance, and some learners leave the rotation to chance.) Labeled
+    points are large with a black edge; the others are faint.
 
     Parameters
     ----------
     before : array-like of shape (n_samples, n_directions)
-        Coordinates before, of at most two directions. With one, the points of each class get
-        a line of their own; with none, all points are one.
+        Coordinates before, in up to two directions. With one direction, each class gets its own
+        line; with none, all points coincide.
     after : array-like of shape (n_samples, n_directions)
         Coordinates after.
     classes : array-like of shape (n_samples,), optional
-        Classes, which make the colours; -1, NaN, None or pandas.NA where unknown.
+        Classes, shown by color and marker; -1, NaN, None or pandas.NA where unknown.
     labeled : array-like of bool of shape (n_samples,), optional
-        Which points the learner knew the class of. None is all whose class is known.
+        Which points were labeled for the learner. None means all points of known class.
     before_shares, after_shares : array-like of shape (n_directions,), optional
-        Share of the variance in each direction, which the axes are named with.
+        Share of the variance in each direction, shown in the axis labels.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes of shape (2,)
         Axes of the points before and after.
     figure_ : matplotlib Figure
-        The figure they are in.
+        Their figure.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class EmbeddingDisplay:
     ['Before (Euclidean)', 'After (learned)']
     """
 
-    axes_: NDArray
+    axes_: NDArray[Any]
     figure_: Figure | SubFigure
 
     def __init__(
@@ -102,15 +101,15 @@ class EmbeddingDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``transform``: a learner of this package, a pipeline that ends in one.
+            Anything with ``transform``: a seraph learner, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``, -1 where unknown.
         classes : array-like of shape (n_samples,), optional
-            True classes for the colours, where they are known to you and not to the learner.
+            True classes for the colors, if you know more of them than the learner.
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
@@ -136,7 +135,7 @@ class EmbeddingDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
@@ -152,16 +151,16 @@ class EmbeddingDisplay:
             panel.set_title(title)
             flat = np.asarray(points, dtype=np.float64)[:, :2]
             if flat.shape[1] == 0:
-                say(panel, "All points are one:\nevery distance is zero.")
+                say(panel, "All points coincide:\nevery distance is zero.")
                 continue
             if flat.shape[1] == 1:
-                flat = _lines(panel, flat[:, 0], codes, names)
+                flat = _as_lines(panel, flat[:, 0], codes, names)
             else:
                 panel.set(aspect="equal", adjustable="datalim", yticks=[])
                 panel.set_ylabel(_axis_name(2, shares))
             panel.set(xticks=[], xlabel=_axis_name(1, shares))
             _scatter(panel, flat, codes, labeled)
-        # Beside the axes it hides no point; but without a layout it would be cut off.
+        # Outside the axes the legend hides no point, but only a layout engine makes room for it.
         beside = figure.get_layout_engine() is not None
         _legend(axes[1], names, labeled, beside=beside)
         self.axes_, self.figure_ = np.array(axes), figure
@@ -173,14 +172,16 @@ def _axis_name(number: int, shares: ArrayLike | None) -> str:
     return f"component {number}{share}"
 
 
-def _lines(ax: Axes, points: NDArray, codes: NDArray, names: list[str]) -> NDArray:
-    """Points of one direction, each class on a line, scattered a little to be told apart."""
+def _as_lines(
+    ax: Axes, points: NDArray[Any], codes: NDArray[Any], names: list[str]
+) -> NDArray[Any]:
+    """Place one-dimensional points on one line per class, with random vertical offsets."""
     present = np.unique(codes)
     ax.set_ylim(present[0] - 0.7, present[-1] + 0.7)
     if names:
-        ax.set_yticks(present, [names[code] if code >= 0 else "not known" for code in present])
+        ax.set_yticks(present, [names[code] if code >= 0 else "unknown" for code in present])
     else:
-        ax.set(yticks=[], ylabel="(scattered to be told apart)")
+        ax.set(yticks=[], ylabel="(random vertical offsets)")
     jitter = np.random.default_rng(0).uniform(-0.3, 0.3, size=len(points))
     return np.column_stack([points, codes + jitter])
 
@@ -188,11 +189,11 @@ def _lines(ax: Axes, points: NDArray, codes: NDArray, names: list[str]) -> NDArr
 def _style(code: int) -> dict[str, Any]:
     if code < 0:
         return {"color": _UNKNOWN, "marker": "o"}
-    return {"color": COLOURS[code % len(COLOURS)], "marker": MARKERS[code % len(MARKERS)]}
+    return {"color": COLORS[code % len(COLORS)], "marker": MARKERS[code % len(MARKERS)]}
 
 
-def _scatter(ax: Axes, flat: NDArray, codes: NDArray, labeled: NDArray) -> None:
-    # Many labelled points of full size would hide each other.
+def _scatter(ax: Axes, flat: NDArray[Any], codes: NDArray[Any], labeled: NDArray[Any]) -> None:
+    # Shrink many labeled points, so that they do not hide each other.
     size = float(np.clip(6000 / max(1, labeled.sum()), 16, 60))
     for code in np.unique(codes):
         rows = codes == code
@@ -201,13 +202,13 @@ def _scatter(ax: Axes, flat: NDArray, codes: NDArray, labeled: NDArray) -> None:
         ax.scatter(x_known, y_known, s=size, zorder=3, **_EDGE, **_style(code))
 
 
-def _legend(ax: Axes, names: list[str], labeled: NDArray, *, beside: bool) -> None:
+def _legend(ax: Axes, names: list[str], labeled: NDArray[Any], *, beside: bool) -> None:
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if beside else {}
     handles = [
         ax.scatter([], [], s=40, label=name, **_style(code)) for code, name in enumerate(names)
     ]
     if labeled.any() and not labeled.all():
-        handles.append(ax.scatter([], [], s=50, color="white", label="labelled", **_EDGE))
-        handles.append(ax.scatter([], [], s=14, color=_UNKNOWN, linewidths=0, label="unlabelled"))
+        handles.append(ax.scatter([], [], s=50, color="white", label="labeled", **_EDGE))
+        handles.append(ax.scatter([], [], s=14, color=_UNKNOWN, linewidths=0, label="unlabeled"))
     if handles:
         ax.legend(handles=handles, frameon=not beside, **place)

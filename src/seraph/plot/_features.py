@@ -1,9 +1,9 @@
-"""What the features count for in a metric."""
+"""Draw the importance of each feature in a metric."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,33 +22,32 @@ _LEADING = 3  # components whose loadings are shown
 
 
 class FeatureImportanceDisplay:
-    r"""What each feature counts for in the learned distance, and in which direction.
+    r"""How much each feature contributes to the learned distance, and in which direction.
 
     The importance of feature f is :math:`2 A_{ff} \mathrm{Var}(x_f)`: the mean squared distance
-    between a point and itself with the value of f taken from another point at random. The
-    diagonal of the metric A alone would depend on units: metres in place of millimetres multiply
-    :math:`A_{ff}` by a million, and change no distance. Features that go together share
-    what they count for, as everywhere.
+    that a point moves when its value of f is replaced by that of a random point. The diagonal of
+    the metric A alone would depend on the units: measuring in meters instead of millimeters
+    multiplies :math:`A_{ff}` by a million but changes no distance. Correlated features share
+    their importance.
 
-    The loadings say how far one standard deviation of the feature moves a point along each
-    component: the principal components of the mapped points, which are the axes of
-    `EmbeddingDisplay`.
+    The loadings say how far one standard deviation of a feature moves a point along each
+    principal component of the mapped points, the axes of `EmbeddingDisplay`.
 
     Parameters
     ----------
     importances : array-like of shape (n_features,)
         Importance of each feature.
     loadings : array-like of shape (n_components, n_features)
-        Loadings of the leading components; there may be none.
+        Loadings of the leading components; may be empty.
     feature_names : sequence of str, optional
-        Names of the features. None is "x0", "x1", ...
+        Names of the features. None means "x0", "x1", ...
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes of shape (2,)
-        Axes of the importances and of the loadings, with the same features in each row.
+        Axes of the importances and of the loadings; their rows are the same features.
     figure_ : matplotlib Figure
-        The figure they are in.
+        Their figure.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class FeatureImportanceDisplay:
     (4,)
     """
 
-    axes_: NDArray
+    axes_: NDArray[Any]
     figure_: Figure | SubFigure
 
     def __init__(
@@ -87,33 +86,33 @@ class FeatureImportanceDisplay:
         max_features: int = 12,
         ax: Where = None,
     ) -> Self:
-        """Find what the features count for in a learned metric, and draw it.
+        """Compute the importances and loadings of a learned metric, and draw them.
 
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``components_`` and ``transform``, but for ``KernelSERAPH``, whose
-            metric is not one of the features.
+            Anything with ``components_`` and ``transform``, except ``KernelSERAPH``, whose
+            metric acts on the feature space of its kernel.
         X : array-like of shape (n_samples, n_features)
-            Points, for the variance of the features.
+            Points, used for the variance of the features.
         y : array-like of shape (n_samples,), optional
-            Not used; all displays are called alike.
+            Not used; accepted so that all displays have the same signature.
         feature_names : sequence of str, optional
-            Names of the features. None is ``feature_names_in_``, or "x0", "x1", ...
+            Names of the features. None means ``feature_names_in_``, or "x0", "x1", ...
         max_features : int, default=12
-            How many features to show, the most important ones.
+            Number of features to show, the most important first.
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
         FeatureImportanceDisplay
         """
-        hint = "pass a learner of a metric on the features of X."
+        hint = "pass a learner whose metric acts on the features of X."
         P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
         if hasattr(estimator, "kernel_map_"):
             raise TypeError(
-                f"{cls.__name__} needs a metric on the features of X, and that of "
+                f"{cls.__name__} needs a metric on the features of X, but that of "
                 f"{type(estimator).__name__} lives in the feature space of its kernel: {hint}"
             )
         points, mapped = before_and_after(cls.__name__, estimator, X)
@@ -127,14 +126,14 @@ class FeatureImportanceDisplay:
         return display.plot(max_features=max_features, ax=ax)
 
     def plot(self, *, max_features: int = 12, ax: Where = None) -> Self:
-        """Draw the importances as bars, and the loadings as a table of colours.
+        """Draw the importances as bars and the loadings as a colored table.
 
         Parameters
         ----------
         max_features : int, default=12
-            How many features to show, the most important ones.
+            Number of features to show, the most important first.
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; by default, in a new figure. The place of one is divided.
+            Axes to draw on; by default, those of a new figure. A single one is split in two.
 
         Returns
         -------
@@ -148,7 +147,7 @@ class FeatureImportanceDisplay:
             names = [f"x{k}" for k in range(len(importances))]
         if len(names) != len(importances):
             raise ValueError(
-                f"feature_names has {len(names)} names, and there are {len(importances)} features."
+                f"feature_names has {len(names)} names, but there are {len(importances)} features."
             )
         (left, right), figure = panels(ax, 2)
         shown = np.argsort(-importances, kind="stable")[:max_features]
@@ -161,19 +160,19 @@ class FeatureImportanceDisplay:
         left.set_title(f"Importance{rest}")
         right.set_title("Loadings")
         if loadings.size:
-            _table(right, loadings[:, shown].T)
+            _draw_numbers(right, loadings[:, shown].T)
         else:
             say(right, "The metric is zero.")
         self.axes_, self.figure_ = np.array([left, right]), figure
         return self
 
 
-def _table(ax: Axes, values: NDArray) -> None:
-    """Numbers on colours, orange where positive and violet where negative."""
+def _draw_numbers(ax: Axes, values: NDArray[Any]) -> None:
+    """Draw numbers on colors, orange if positive and violet if negative."""
     largest = np.abs(values).max(initial=0.0) or 1.0
     ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        colour = "white" if abs(value) > 0.65 * largest else "black"
-        ax.text(column, row, f"{value:z.2f}", ha="center", va="center", color=colour, fontsize=8)
+        color = "white" if abs(value) > 0.65 * largest else "black"
+        ax.text(column, row, f"{value:z.2f}", ha="center", va="center", color=color, fontsize=8)
     ax.set_xticks(range(values.shape[1]), [f"component {k + 1}" for k in range(values.shape[1])])
     ax.set_yticks([])

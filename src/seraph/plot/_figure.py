@@ -1,4 +1,4 @@
-"""Where to draw, and in which colours."""
+"""Provide the axes to draw on, and the colors."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    Where = Axes | Sequence[Axes] | NDArray | None
+    Where = Axes | Sequence[Axes] | NDArray[Any] | None
 
-# Colours that most colour-blind people tell apart: those of Okabe and Ito (2008) but for their
-# yellow, which is lost on white; then three darker ones of Tol (2021). Markers tell the rest.
+# Colors that most color-blind people can distinguish: those of Okabe and Ito (2008) except
+# yellow, which is hard to see on white, and three darker ones of Tol (2021). Each class also has
+# its own marker.
 BLUE, RED = "#0072B2", "#D55E00"
-COLOURS = (
+COLORS = (
     BLUE, "#E69F00", "#009E73", RED, "#CC79A7", "#56B4E9", "black", "#882255", "#999933", "#332288"
 )  # fmt: skip
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 
 
 def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure | SubFigure]:
-    """`n` axes to draw on, side by side, and the figure they are in.
+    """Return `n` axes to draw on, side by side, and their figure.
 
     Parameters
     ----------
     ax : matplotlib Axes, sequence of them, or None
-        The axes; or one, whose place is divided; or None, for a new figure.
+        The axes; or one to split; or None for a new figure.
     n : int, default=1
-        How many are needed.
+        Number of axes needed.
 
     Returns
     -------
@@ -44,17 +45,17 @@ def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure | SubFigure]:
         return found, figure
     given: list[Any] = np.ravel(np.asarray(ax, dtype=object)).tolist()
     if len(given) == 1 and n > 1:
-        return _divided(given[0], n), given[0].figure
+        return _split(given[0], n), given[0].figure
     if len(given) != n:
         raise ValueError(
-            f"This display draws on {n} axes, and {len(given)} were given: pass {n}, or one, "
-            "whose place is divided if need be."
+            f"This display draws on {n} axes, but {len(given)} were given: pass {n} axes, or one "
+            "to split."
         )
     return given, given[0].figure
 
 
 def say(ax: Axes, text: str) -> None:
-    """Say in the middle of empty axes why there is nothing to see."""
+    """Write in the middle of empty axes why there is nothing to see."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.35")
     ax.set(xticks=[], yticks=[])
 
@@ -67,13 +68,13 @@ def _new_figure(n: int) -> Figure:
     return plt.figure(figsize=(9.6, 4.4) if n > 1 else (6.4, 4.4), layout="constrained")
 
 
-def _divided(ax: Axes, n: int) -> list[Axes]:
-    """`n` axes in the place of one, which stays there, empty."""
+def _split(ax: Axes, n: int) -> list[Axes]:
+    """Add `n` axes in the place of one, which becomes invisible."""
     spec = ax.get_subplotspec()
     if spec is None:
         raise ValueError(
-            f"These axes stand outside of any grid, so their place cannot be divided: pass {n} "
-            "axes, or one that plt.subplots or figure.add_subplot has made."
+            f"These axes are not part of a grid, so they cannot be split: pass {n} axes, or one "
+            "made by plt.subplots or figure.add_subplot."
         )
     ax.set_axis_off()
     grid = spec.subgridspec(1, n)

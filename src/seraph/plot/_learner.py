@@ -1,4 +1,4 @@
-"""What a display asks of a fitted learner, and what it says where that is missing."""
+"""Get what a display needs from a fitted learner, or explain what is missing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 
 class Learner(Protocol):
-    """Anything with ``fit``; each display names what else it needs."""
+    """Anything with ``fit``; each display documents what else it needs."""
 
     def fit(self, X: Any, y: Any = None) -> Any: ...
 
 
 def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
-    """Attribute `name` of a fitted learner, or an error that names the display."""
+    """Return an attribute of a fitted learner, or raise an error that names the display."""
     check_is_fitted(estimator)
     if not hasattr(estimator, name):
-        last = " Of a Pipeline, pass the last step, and X as that step sees it."
+        last = " For a Pipeline, pass its last step, and X as that step receives it."
         raise TypeError(
             f"{display} needs a learner with `{name}`, which {type(estimator).__name__} does not "
             f"have: {hint}{last if hasattr(estimator, 'named_steps') else ''}"
@@ -28,13 +28,15 @@ def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
     return getattr(estimator, name)
 
 
-def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[NDArray, NDArray]:
-    """The points as they came, and mapped to where the learned distance is Euclidean."""
+def before_and_after(
+    display: str, estimator: Learner, X: ArrayLike
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the points, and the points mapped so that the learned distance is Euclidean."""
     transform = needed(display, estimator, "transform", "pass a fitted metric learner.")
     if get_tags(estimator).input_tags.pairwise:
         raise TypeError(
-            f"{display} compares the learned distance with that of the points, and this "
-            f"{type(estimator).__name__} takes values of a kernel: there are no points."
+            f"{display} compares the learned distance with the Euclidean one, but this "
+            f"{type(estimator).__name__} takes kernel values: there are no points."
         )
     mapped = np.asarray(transform(X), dtype=np.float64)
     return check_array(X, dtype=np.float64), mapped

@@ -1,4 +1,4 @@
-"""The metric along the regularisation path."""
+"""Draw the metric along the regularization path."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 
 class _Path(Protocol):
-    """What a regularisation path tells of itself."""
+    """The attributes of a regularization path that the display needs."""
 
-    lams: NDArray
+    lams: NDArray[Any]
     auto_lam: float
 
     @property
-    def eigenvalues(self) -> NDArray: ...
+    def eigenvalues(self) -> NDArray[Any]: ...
 
     @property
-    def ranks(self) -> NDArray: ...
+    def ranks(self) -> NDArray[Any]: ...
 
 
 class RegularizationPathDisplay:
-    """Eigenvalues and rank of the metric against the weight of the trace.
+    """Eigenvalues and rank of the metric as functions of the weight of the trace.
 
     Parameters
     ----------
     lams : array-like of shape (n_lams,)
         Weights of the trace.
     eigenvalues : array-like of shape (n_lams, max_rank)
-        Eigenvalues of the metric at each.
+        Eigenvalues of the metric at each weight.
     ranks : array-like of shape (n_lams,)
-        Its rank.
+        Rank of the metric at each weight.
     auto_lam : float, optional
-        What ``lam="auto"`` stands for; marked if given.
+        The value of ``lam="auto"``; marked if given.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class RegularizationPathDisplay:
     rank_ax_ : matplotlib Axes
         Axes of the rank, on the right.
     figure_ : matplotlib Figure
-        The figure they are in.
+        Their figure.
 
     Examples
     --------
@@ -81,16 +81,16 @@ class RegularizationPathDisplay:
 
     @classmethod
     def from_path(cls, path: _Path, *, ax: Axes | None = None, **line_kw: Any) -> Self:
-        """Draw a path that `seraph_path` has found.
+        """Draw a path returned by `seraph_path`.
 
         Parameters
         ----------
         path : RegularizationPath
             The path.
         ax : matplotlib Axes, optional
-            Where to draw; by default, in a new figure.
+            Axes to draw on; by default, those of a new figure.
         **line_kw : dict
-            Passed to the lines of the eigenvalues.
+            Properties of the lines of the eigenvalues.
 
         Returns
         -------
@@ -105,14 +105,14 @@ class RegularizationPathDisplay:
         return display.plot(ax=ax, **line_kw)
 
     def plot(self, *, ax: Axes | None = None, **line_kw: Any) -> Self:
-        """Draw the eigenvalues as lines, one each, and the rank as steps.
+        """Draw each eigenvalue as a line, and the rank as steps.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default, in a new figure.
+            Axes to draw on; by default, those of a new figure.
         **line_kw : dict
-            Passed to the lines of the eigenvalues.
+            Properties of the lines of the eigenvalues.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class RegularizationPathDisplay:
         lams, ranks = np.asarray(self.lams), np.asarray(self.ranks)
         eigenvalues = np.asarray(self.eigenvalues, dtype=np.float64)
         for k, values in enumerate(eigenvalues.T):
-            # A line starts where its eigenvalue leaves zero, one point before it is positive.
+            # Start each line at its last zero, so that it is seen to leave zero.
             shown = values > 0.0
             shown[:-1] |= shown[1:]
             ax.plot(lams[shown], values[shown], **{"color": f"C{k}", **line_kw})
@@ -147,7 +147,7 @@ class RegularizationPathDisplay:
             )
         rank_ax = ax.twinx()
         rank_ax.step(lams, ranks, where="post", color="0.6", linewidth=1, zorder=0)
-        rank_ax.set_ylabel("rank (grey)")
+        rank_ax.set_ylabel("rank (gray)")
         rank_ax.set_ylim(0, max(1, int(ranks.max(initial=0))) * 1.05)
         rank_ax.locator_params(axis="y", integer=True)
         self.ax_, self.rank_ax_, self.figure_ = ax, rank_ax, figure

@@ -1,8 +1,8 @@
-"""Principal components of points, with a definite sign."""
+"""Compute principal components, with deterministic signs."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,13 @@ from sklearn.decomposition import PCA
 class Principal(NamedTuple):
     """Coordinates (n, k), directions (k, m) and shares of the variance (k,)."""
 
-    coordinates: NDArray
-    directions: NDArray
-    shares: NDArray
+    coordinates: NDArray[Any]
+    directions: NDArray[Any]
+    shares: NDArray[Any]
 
 
-def principal(points: NDArray, k: int) -> Principal:
-    """The `k` leading principal components, or as many as there are.
+def principal(points: NDArray[Any], k: int) -> Principal:
+    """Return the `k` leading principal components, or fewer if there are no more.
 
     Examples
     --------
@@ -32,5 +32,5 @@ def principal(points: NDArray, k: int) -> Principal:
         return Principal(np.empty((n, 0)), np.empty((0, m)), np.empty(0))
     pca = PCA(min(k, n, m), random_state=0).fit(points)
     shares = pca.explained_variance_ratio_
-    there = shares > 1e-12
-    return Principal(pca.transform(points)[:, there], pca.components_[there], shares[there])
+    real = shares > 1e-12  # the rest is rounding
+    return Principal(pca.transform(points)[:, real], pca.components_[real], shares[real])

@@ -1,4 +1,4 @@
-"""The eigenvalues of a metric."""
+"""Draw the eigenvalues of a metric."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 class SpectrumDisplay:
-    """Eigenvalues of the metric, its rank, and what share of its trace the largest have.
+    """Eigenvalues of the metric, its rank, and their cumulative share of its trace.
 
     Parameters
     ----------
     eigenvalues : array-like of shape (rank,)
-        The positive eigenvalues, the largest first.
+        The positive eigenvalues, largest first.
     n_features : int, optional
-        Order of the matrix, which the rank is compared with.
+        Number of features, shown beside the rank.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Axes of the eigenvalues; logarithmic where they differ by more than a factor of 100.
+        Axes of the eigenvalues; logarithmic if they differ by more than a factor of 100.
     share_ax_ : matplotlib Axes
         Axes of the share of the trace, on the right.
     figure_ : matplotlib Figure
-        The figure they are in.
+        Their figure.
 
     Examples
     --------
@@ -63,17 +63,17 @@ class SpectrumDisplay:
         *,
         ax: Where = None,
     ) -> Self:
-        """Find the eigenvalues of a learned metric, and draw them.
+        """Compute the eigenvalues of a learned metric, and draw them.
 
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``components_``. The metric of ``KernelSERAPH`` lives in feature space,
-            and so do its eigenvalues.
+            Anything with ``components_``. The eigenvalues of ``KernelSERAPH`` are those of its
+            metric on the kernel's feature space.
         X, y
-            Not used; all displays are called alike.
+            Not used; accepted so that all displays have the same signature.
         ax : matplotlib Axes, optional
-            Where to draw; by default, in a new figure.
+            Axes to draw on; by default, those of a new figure.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class SpectrumDisplay:
             needed(cls.__name__, estimator, "components_", "pass a fitted metric learner.")
         )
         lengths = np.linalg.svd(P, compute_uv=False) if P.size else np.empty(0)
-        # What a rotation of the rows would leave of a zero is no eigenvalue.
+        # Drop singular values that are zero up to rounding.
         least = lengths.max(initial=0.0) * max(P.shape) * np.finfo(lengths.dtype).eps
         eigenvalues = lengths[lengths > least].astype(np.float64) ** 2
         return cls(eigenvalues=eigenvalues, n_features=P.shape[1]).plot(ax=ax)
@@ -94,7 +94,7 @@ class SpectrumDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default, in a new figure.
+            Axes to draw on; by default, those of a new figure.
 
         Returns
         -------
@@ -105,10 +105,10 @@ class SpectrumDisplay:
         values = np.asarray(self.eigenvalues, dtype=np.float64)
         number = np.arange(1, len(values) + 1)
         order = "" if self.n_features is None else f" of {self.n_features}"
-        panel.set(title=f"rank {len(values)}{order}", xlabel="number of the eigenvalue")
+        panel.set(title=f"rank {len(values)}{order}", xlabel="eigenvalue number")
         panel.set_ylabel("eigenvalue of the metric", color=BLUE)
         share_panel = panel.twinx()
-        share_panel.set(ylabel="share of the trace so far, % (grey)", ylim=(0, 105))
+        share_panel.set(ylabel="cumulative share of the trace, % (gray)", ylim=(0, 105))
         if len(values) == 0:
             say(panel, "The metric is zero.")
         else:
