@@ -1,5 +1,8 @@
 """Fits in several threads at once: the same bits as one after the other, and no trace left."""
 
+import os
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,6 +11,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph._sweep import one_blas_thread
+from seraph._sweep._threads import SharedSetting
 
 N_FITS = 10
 SECONDS = 120
@@ -111,3 +116,73 @@ def test_blas_has_one_thread_while_any_fit_runs():
     at_once(lambda seed: clone(learner).fit(*problem(seed)), range(3))
     assert seen
     assert all(threads == {1} for threads in seen)
+
+
+# Forks
+
+
+def succeeds_in_a_child(act):
+    """Whether `act` returns True in a forked child, within ten seconds."""
+    child = os.fork()
+    if child == 0:  # whatever happens, the child must not go on with the tests
+        signal.alarm(10)
+        try:
+            os._exit(0 if act() else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+of_threads = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+@forks
+@of_threads
+def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
+    changing, go_on = threading.Event(), threading.Event()
+
+    def change():
+        changing.set()
+        go_on.wait(SECONDS)
+        return lambda: None
+
+    setting = SharedSetting(change)
+
+    def enter():
+        with setting():
+            return True
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(enter)
+        assert changing.wait(SECONDS)  # now the other thread has the lock
+        threading.Timer(0.1, go_on.set).start()
+        assert succeeds_in_a_child(enter)
+        assert other.result(SECONDS)
+
+
+@forks
+@of_threads
+def test_a_child_is_free_of_the_limits_of_threads_that_it_does_not_have():
+    before, limited, go_on = blas_threads(), threading.Event(), threading.Event()
+
+    def limit():
+        with one_blas_thread():
+            limited.set()
+            go_on.wait(SECONDS)
+
+    def limits_and_restores():
+        restored = blas_threads() == before
+        with one_blas_thread():
+            return restored and set(blas_threads()) == {1}
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(limit)
+        assert limited.wait(SECONDS)
+        try:
+            assert succeeds_in_a_child(limits_and_restores)
+            with one_blas_thread():  # a thread that forks keeps its own limit in the child
+                assert succeeds_in_a_child(lambda: set(blas_threads()) == {1})
+        finally:
+            go_on.set()
+    assert blas_threads() == before
