@@ -1,9 +1,12 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
 
 from seraph import SERAPH
-from seraph._sweep import NumpySweep, PairTerms, choose_backend
+from seraph._sweep import NumpySweep, PairTerms, _torch, choose_backend
 from seraph._sweep._torch import TorchSweep, _Pass
 
 
@@ -72,14 +75,36 @@ def test_memory_that_never_suffices_is_said(monkeypatch):
         TorchSweep(np.eye(3), "cpu")(np.eye(3), PairTerms(np.array([0, 1])), "factor")
 
 
-def test_the_precision_that_the_user_has_set_is_kept(rng):
+@pytest.fixture
+def medium_precision():
+    before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
-    try:
-        X = rng.normal(size=(9, 2)).astype(np.float32)
-        TorchSweep(X, "cpu")(np.eye(2), PairTerms(np.array([0, 1])), "factor")
-        assert torch.get_float32_matmul_precision() == "medium"
-    finally:
-        torch.set_float32_matmul_precision("highest")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+def test_sweeps_at_once_run_at_full_precision_and_restore_the_users(
+    rng, monkeypatch, medium_precision
+):
+    seen = []
+    real = _torch.cross_entropy
+
+    def watched(*arguments):
+        time.sleep(0.001)  # lets the sweeps overlap
+        seen.append(torch.get_float32_matmul_precision())
+        return real(*arguments)
+
+    monkeypatch.setattr(_torch, "cross_entropy", watched)
+    X = rng.normal(size=(9, 2)).astype(np.float32)
+
+    def sweep(_):
+        for _ in range(5):
+            TorchSweep(X, "cpu")(np.eye(2), PairTerms(np.array([0, 1])), "factor")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(sweep, range(8)))
+    assert set(seen) == {"highest"}
+    assert torch.get_float32_matmul_precision() == "medium"
 
 
 def test_a_device_is_for_torch_alone(digits):

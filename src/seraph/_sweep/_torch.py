@@ -7,8 +7,7 @@ Everywhere else the tiles are plain tensors, as large as memory allows.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from . import _formulas as model
 from ._terms import ROUNDING, PairTerms, Variable
+from ._threads import SharedSetting
 from ._tiles import row_blocks
 
 # Side of a tile of plain tensors: on a GPU some five of 256 MB are alive at once.
@@ -109,15 +109,14 @@ def _fits_kernel(sums: _Pass) -> bool:
     return narrow and sums.X.dtype == torch.float32 and _has_triton(sums.X)
 
 
-@contextmanager
-def _full_precision() -> Iterator[None]:
-    """Products of float32 matrices as exact as they can be, whatever the user has set."""
+def _set_full_precision() -> Callable[[], None]:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+    return lambda: torch.set_float32_matmul_precision(before)
+
+
+# Products of float32 matrices are as exact as they can be, whatever the user has set.
+_full_precision = SharedSetting(_set_full_precision)
 
 
 class _Margins:
