@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from seraph import SERAPH
-from seraph._sweep import NumpySweep, PairTerms, _torch, choose_backend
-from seraph._sweep._torch import TorchSweep, _Pass
+from seraph._sweep import NumpySweep, PairTerms, _tensors, choose_backend
+from seraph._sweep._torch import TorchSweep, _TorchPass
 
 
 def test_a_tensor_is_fitted_where_it_is(digits):
@@ -51,14 +51,14 @@ def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
     X = rng.normal(size=(1500, 4))
     terms, P = PairTerms(np.array([0, 1, 1]), mu=0.3), rng.normal(size=(2, 4))
     expected_value, expected = NumpySweep(X)(P, terms, "factor")
-    real = _Pass._tile
+    real = _TorchPass.tile
 
-    def with_little_memory(self, rows, columns):
+    def with_little_memory(self, rows, columns, scratch):
         if rows.stop - rows.start > 300:
             raise torch.OutOfMemoryError("no room")
-        return real(self, rows, columns)
+        return real(self, rows, columns, scratch)
 
-    monkeypatch.setattr(_Pass, "_tile", with_little_memory)
+    monkeypatch.setattr(_TorchPass, "tile", with_little_memory)
     sweep = TorchSweep(X, "cpu", tile=1024)
     value, gradient = sweep(P, terms, "factor")
     assert sweep.tile == 256
@@ -66,11 +66,11 @@ def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
     np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
 
 
-def test_memory_that_never_suffices_is_said(monkeypatch):
-    def without_memory(self, rows, columns):
+def test_an_error_is_raised_if_the_smallest_tiles_do_not_fit(monkeypatch):
+    def without_memory(self, rows, columns, scratch):
         raise torch.OutOfMemoryError("no room")
 
-    monkeypatch.setattr(_Pass, "_tile", without_memory)
+    monkeypatch.setattr(_TorchPass, "tile", without_memory)
     with pytest.raises(torch.OutOfMemoryError):
         TorchSweep(np.eye(3), "cpu")(np.eye(3), PairTerms(np.array([0, 1])), "factor")
 
@@ -87,14 +87,14 @@ def test_sweeps_at_once_run_at_full_precision_and_restore_the_users(
     rng, monkeypatch, medium_precision
 ):
     seen = []
-    real = _torch.cross_entropy
+    real = _tensors.cross_entropy
 
     def watched(*arguments):
         time.sleep(0.001)  # lets the sweeps overlap
         seen.append(torch.get_float32_matmul_precision())
         return real(*arguments)
 
-    monkeypatch.setattr(_torch, "cross_entropy", watched)
+    monkeypatch.setattr(_tensors, "cross_entropy", watched)
     X = rng.normal(size=(9, 2)).astype(np.float32)
 
     def sweep(_):

@@ -24,9 +24,9 @@ Only tiles on or above the diagonal are visited; of ``mu = 0`` only L x L.
 """
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
+from ._numpy import NumbaSweep, NumpySweep
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
-from ._tiles import NumbaSweep, NumpySweep
 
 __all__ = [
     "BACKENDS",

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ._numpy import NumbaSweep, NumpySweep
 from ._terms import PairTerms, Sample, Variable
 from ._threads import one_blas_thread
-from ._tiles import NumbaSweep, NumpySweep
 
 # Parts are swept so many rows at a time, which bounds the memory of a task.
 ROWS = 8192
