@@ -10,7 +10,7 @@ from seraph._sweep import NumpySweep, PairTerms, _tensors, choose_backend
 from seraph._sweep._torch import TorchSweep, _TorchPass
 
 
-def test_a_tensor_is_fitted_where_it_is(digits):
+def test_a_tensor_is_fitted_on_its_device(digits):
     X, y_partial, _ = digits
     array, tensor = SERAPH().fit(X, y_partial), SERAPH().fit(torch.tensor(X), y_partial)
     assert (tensor.backend_, tensor.device_) == ("torch", "cpu")
@@ -38,7 +38,7 @@ def test_a_tensor_with_gradients_is_only_read(digits):
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3])
-def test_a_factor_may_lie_upside_down_in_memory(rng, rank):
+def test_a_factor_may_have_negative_strides(rng, rank):
     X, P = rng.normal(size=(20, 4)), rng.normal(size=(rank, 4))[::-1]
     terms = PairTerms(np.array([0, 1, 1]), mu=0.3)
     value, gradient = TorchSweep(X, "cpu")(P, terms, "metric")
@@ -47,7 +47,7 @@ def test_a_factor_may_lie_upside_down_in_memory(rng, rank):
     np.testing.assert_allclose(gradient, expected, atol=1e-11)
 
 
-def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
+def test_tiles_are_halved_until_they_fit(rng, monkeypatch):
     X = rng.normal(size=(1500, 4))
     terms, P = PairTerms(np.array([0, 1, 1]), mu=0.3), rng.normal(size=(2, 4))
     expected_value, expected = NumpySweep(X)(P, terms, "factor")
@@ -123,14 +123,16 @@ def test_a_device_is_for_torch_alone(digits):
         (50_000, ("numba",), "numba"),
     ],
 )
-def test_auto_goes_by_size_and_by_what_is_installed(monkeypatch, n, installed, expected):
+def test_auto_depends_on_the_size_and_on_the_installed_packages(
+    monkeypatch, n, installed, expected
+):
     monkeypatch.setattr(
         "seraph._sweep._choose.find_spec", lambda name: name if name in installed else None
     )
     assert choose_backend(None, n, "auto") == (expected, None)
 
 
-def test_auto_takes_a_gpu_for_many_points(monkeypatch):
+def test_auto_uses_a_gpu_for_many_points(monkeypatch):
     monkeypatch.setattr("seraph._sweep._choose._has_gpu", lambda: True)
     assert choose_backend(None, 9_999, "auto")[0] != "torch"
     assert choose_backend(None, 10_000, "auto") == ("torch", "cuda")
