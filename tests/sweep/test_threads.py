@@ -158,7 +158,7 @@ def test_a_sweep_on_one_thread_starts_no_other():
     assert not sweep_threads()
 
 
-class Stop(Exception):
+class StopError(Exception):
     """Raised by a callback."""
 
 
@@ -169,10 +169,10 @@ def test_a_fit_leaves_no_thread(fails):
     def callback(state):
         seen.update(sweep_threads())
         if fails:
-            raise Stop
+            raise StopError
 
     learner = SERAPH(n_jobs=2, callback=callback, max_iter=3)
-    with suppress(Stop), warnings.catch_warnings():
+    with suppress(StopError), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         learner.fit(*problem(0))
     assert 1 <= len(seen) <= 2

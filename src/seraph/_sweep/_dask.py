@@ -357,9 +357,10 @@ def _from_array(array: Array, lengths: Sequence[int]) -> Any:
 
 def _client() -> Client | None:
     try:
-        return default_client()
+        client: Client = default_client()
     except ValueError:
         return None
+    return client
 
 
 def _free_memory() -> list[float]:

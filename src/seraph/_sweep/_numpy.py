@@ -16,8 +16,9 @@ from . import _formulas
 from ._terms import ROUNDING, Array, PairTerms, Variable
 from ._tiles import Arithmetic, Pass, Sums
 
-# Side of a tile. A tile takes four arrays: its t, which becomes its weights' scratch, its q, and
-# two to work in. All four fit a cache of 2 MB, so that main memory sees none of them.
+# Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)
+# and two to work in, one of which becomes the weights. All four fit a cache of 2 MB, so that none
+# of them goes through main memory.
 _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 # The strips are dealt to this many groups, whatever the number of threads, and the sums of the
 # groups are added in order: the number of threads does not change a bit of the result.
@@ -70,7 +71,7 @@ class NumpySweep:
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
-        return self.X.shape[1]
+        return int(self.X.shape[1])
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -183,6 +184,7 @@ class _NumpyPass(Pass):
             shape = _SAMPLED_SHAPE if len(i) == size else (1, len(i))
             t = self.now.listed(i, j).reshape(shape)
             t_old = t if self.frozen is None else self.frozen.listed(i, j).reshape(shape)
+            value: float
             value, weight = self._unlabeled(t, t_old)
             weights[slice(*edge)] = weight.ravel()
             return value

@@ -43,8 +43,8 @@ class SharedSetting:
             # A fork copies the lock as it is. Taking it first makes sure that no other thread
             # has it: that thread does not exist in the child, and would never release it.
             os.register_at_fork(
-                before=lambda: self._lock.acquire(),
-                after_in_parent=lambda: self._lock.release(),
+                before=self._lock.acquire,
+                after_in_parent=self._lock.release,
                 after_in_child=self._after_fork,
             )
 
@@ -66,11 +66,11 @@ class SharedSetting:
 
     def _after_fork(self) -> None:
         """In a child, forget the threads that only the parent has."""
-        self._lock = threading.RLock()
         had_users = bool(self._users)
         self._users = [thread for thread in self._users if thread == threading.get_ident()]
         if had_users and not self._users:
             self._restore()
+        self._lock.release()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -100,7 +100,7 @@ def _set_threads(library: LibController, n_threads: int) -> None:
     From version 3.8 on, threadpoolctl ignores all threads but the one that set a limit first.
     That one need not be the last to finish, and our lock already keeps the calls apart.
     """
-    allow_any_thread = getattr(library, "clear_controlling_thread", lambda force: None)
+    allow_any_thread = getattr(library, "clear_controlling_thread", lambda **_: None)
     allow_any_thread(force=True)
     library.set_num_threads(n_threads)
     allow_any_thread(force=True)

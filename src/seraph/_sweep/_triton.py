@@ -22,6 +22,7 @@ import triton.language as tl
 from torch import Tensor
 
 from . import _formulas
+from ._terms import Array
 from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
@@ -303,11 +304,13 @@ def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
 
 def _at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
     """Term and weight of a pair at distance zero, as a point is from itself."""
-    t, mu = np.array([[-sums.terms.eta]]), sums.terms.mu
+    t = np.array([[-sums.terms.eta]])
     if kind == _ENTROPY:
         value, weight = _formulas.negative_entropy(t)
     else:
-        q = {_LABELED: 1.0, _DISSIMILAR: 0.0, _FROZEN: _formulas.e_step(t, mu)}[kind]
+        q: Array | float = 1.0 if kind == _LABELED else 0.0
+        if kind == _FROZEN:
+            q = _formulas.e_step(t, sums.terms.mu)
         value, weight = _formulas.cross_entropy(t, q)
     return value, float(weight[0, 0])
 
