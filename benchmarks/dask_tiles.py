@@ -97,7 +97,7 @@ class Counted:
 
     def __init__(self, X, kind):
         self.sweep, self.counts = kind(X), Counter()
-        self.n_features = X.shape[1]
+        self.n_features, self.rounding = X.shape[1], self.sweep.rounding
 
     def __call__(self, P, terms, wrt):
         """Sweep, and count."""
@@ -118,7 +118,7 @@ def fit(n, kind):
     start = problem.first_factor(None, narrow=True, eta=1.0)
     wall, used = time.perf_counter(), time.process_time()
     found = solvers.low_rank(
-        problem.objective("auto"), start, max_iter=200, tol=1e-3, callback=lambda step: None
+        problem.objective("auto"), start, max_iter=200, tol=1e-3, callback=lambda *_: None
     )
     wall, used = time.perf_counter() - wall, time.process_time() - used
     return used, wall, problem.sweep.counts, found.value
