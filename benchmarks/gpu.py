@@ -1,6 +1,6 @@
-"""Sweeps and a whole fit on a CUDA device, and how exact they are.
+"""Time sweeps and a whole fit on a CUDA device, and measure their errors.
 
-Run with ``python -m benchmarks.gpu``; times are medians by device events.
+Run with ``python -m benchmarks.gpu``; times are medians, from device events.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from seraph._sweep._torch import TorchSweep
 
 
 def points(n: int, m: int, seed: int = 0) -> np.ndarray:
-    """Points of ten overlapping classes, a mean squared distance of about 1 apart."""
+    """Sample points of ten overlapping classes, with a mean squared distance of about 1."""
     rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(10, m))
-    X = centres[rng.integers(10, size=n)] + rng.normal(size=(n, m))
+    centers = rng.normal(size=(10, m))
+    X = centers[rng.integers(10, size=n)] + rng.normal(size=(n, m))
     return (X / np.sqrt(4.0 * m)).astype(np.float32)
 
 
 def factor(r: int, m: int, seed: int = 1) -> np.ndarray:
-    """Factor under which the mean squared distance stays about 1."""
+    """Make a factor under which the mean squared distance stays about 1."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(m, m)))[0][:r] * np.sqrt(m / r)
 
 
@@ -46,7 +46,7 @@ def relative(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def errors(n: int = 20_000) -> None:
-    """Relative errors of value and gradient against plain tiles in double precision."""
+    """Print relative errors of value and gradient against plain tiles in double precision."""
     rng = np.random.default_rng(2)
     print(f"error against float64, n = {n}: value, by factor, by metric")
     for r, m in [(16, 64), (64, 64), (100, 128)]:
@@ -68,7 +68,7 @@ def errors(n: int = 20_000) -> None:
 
 
 def sweeps() -> None:
-    """Time of one sweep."""
+    """Print the time of one sweep."""
     for n, r, m, kind, repeats in [
         (100_000, 16, 64, "factor", 20),
         (100_000, 20, 64, "factor", 20),
@@ -92,11 +92,11 @@ def sweeps() -> None:
 
 
 def fit(n: int = 100_000, m: int = 64, n_labels: int = 1000) -> None:
-    """A whole fit with the default settings."""
+    """Time a whole fit with the default settings."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(10, m))
+    centers = rng.normal(size=(10, m))
     y = rng.integers(10, size=n)
-    X = (centres[y] + 1.5 * rng.normal(size=(n, m))).astype(np.float32)
+    X = (centers[y] + 1.5 * rng.normal(size=(n, m))).astype(np.float32)
     some = np.where(np.arange(n) < n_labels, y, -1)
     inputs = {"array": X, "array of doubles": X.astype(float), "tensor": torch.tensor(X).cuda()}
     for what, data in inputs.items():
@@ -116,7 +116,7 @@ def fit(n: int = 100_000, m: int = 64, n_labels: int = 1000) -> None:
 
 
 def parity() -> None:
-    """Small problems against numpy, all settings."""
+    """Compare small problems with numpy, in all settings."""
     rng = np.random.default_rng(5)
     worst = 0.0
     for n, k, r in [(300, 40, 2), (1000, 0, 20), (700, 700, 64), (130, 129, 5)]:
@@ -145,7 +145,7 @@ def parity() -> None:
 
 
 def little_memory() -> None:
-    """A sweep in double precision where tiles of the usual size do not fit."""
+    """Sweep in double precision where tiles of the usual size do not fit into memory."""
     X, P = points(40_000, 64).astype(np.float64), factor(20, 64)
     terms = PairTerms(np.empty(0, dtype=int), mu=0.01)
     expected = TorchSweep(X, "cuda")(P, terms, "factor")[1]

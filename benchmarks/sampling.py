@@ -1,9 +1,9 @@
-"""SERAPH on a draw of the unlabelled pairs: what it costs in error, what it saves in time.
+"""SERAPH on a sample of the unlabeled pairs: how much error it costs and how much time it saves.
 
-``python -m benchmarks.sampling [samplings] [--draw FILE]`` fits 200,000 points, tells what a pair
-costs, and prints 1-NN errors on USPS digits against the number of pairs drawn. Neighbours are
-the labelled points; all numbers of pairs are tried on the same samplings. ``--draw`` makes a
-picture of the errors.
+``python -m benchmarks.sampling [samplings] [--draw FILE]`` fits 200,000 points, measures the
+cost of a pair, and prints 1-NN errors on USPS digits by the number of sampled pairs. Neighbors
+are the labeled points; all numbers of pairs are tried on the same samplings. ``--draw`` plots
+the errors.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from seraph._paper._protocol import sample_task
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 from seraph.datasets import load_task
 
-# Task, training points (None for the paper's number), and the share of the samplings it gets.
+# Task, training points (None for the number in the paper), and its share of the samplings.
 TASKS = [
     ("usps-1-5-20", None, 1.0),
     ("usps-1-5-40", None, 1.0),
@@ -32,7 +32,7 @@ TASKS = [
     ("usps-1-10-40", 2000, 1.0),
     ("usps-1-10-40", 8000, 0.24),
 ]
-# Pairs drawn, per point: none is mu = 0, and all are no draw.
+# Sampled pairs per point; NONE is mu = 0, and ALL does not sample.
 NONE, ALL = 0.0, np.inf
 BUDGETS = (NONE, 0.2, 1, 5, 20, 50, 100, ALL)
 # Points, labels and pairs of the large fit.
@@ -41,16 +41,16 @@ LARGE = (200_000, 1000, 2_000_000)
 
 @dataclass(frozen=True)
 class Errors:
-    """What was measured on one task: arrays have a row a sampling, a column a budget.
+    """Measurements on one task; arrays have a row per sampling and a column per budget.
 
     Parameters
     ----------
     title : str
         The task.
     n, n_labels, n_unlabeled : int
-        Training points, how many of them are labelled, and their unlabelled pairs.
+        Number of training points, of labels and of unlabeled pairs.
     budgets : ndarray
-        Pairs drawn, per point.
+        Sampled pairs per point.
     error, seconds : ndarray
         1-NN error in %, and CPU seconds of the fit.
     """
@@ -64,20 +64,20 @@ class Errors:
     seconds: np.ndarray
 
     def pairs(self):
-        """Number of pairs of each budget."""
+        """Return the number of pairs of each budget."""
         return np.minimum(np.round(self.budgets * self.n), self.n_unlabeled).astype(int)
 
     def standard_error(self):
-        """Standard error of the mean error with all pairs, the last column."""
+        """Return the standard error of the mean error with all pairs, the last column."""
         return mean(self.error[:, -1])[1]
 
     def difference(self):
-        """Error less that of all pairs on the same sampling: means and standard errors."""
+        """Compare with all pairs on the same sampling: means and standard errors."""
         return mean(self.error - self.error[:, -1:])
 
 
 def mean(values):
-    """Mean over the samplings, and its standard error."""
+    """Return the mean over the samplings and its standard error."""
     return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
@@ -99,7 +99,7 @@ def measure(name, n, samplings):
         task = replace(task, n_train=n)
     n, k = task.n_train, task.n_labels
     n_unlabeled = n * (n - 1) // 2 - k * (k - 1) // 2
-    # A draw of more pairs than there are is no draw.
+    # Leave out samples of more pairs than there are.
     budgets = [b for b in BUDGETS if b == ALL or b * n < n_unlabeled]
 
     def one(number):
@@ -113,11 +113,11 @@ def measure(name, n, samplings):
 
 def show(errors):
     print(
-        f"\n{errors.title}, n = {errors.n:,}: {errors.n_unlabeled:,} unlabelled pairs, "
+        f"\n{errors.title}, n = {errors.n:,}: {errors.n_unlabeled:,} unlabeled pairs, "
         f"{len(errors.error)} samplings\n"
     )
     print(
-        f"{'pairs':>8}{'number':>12}{'share':>9}{'error':>16}{'less that of all':>20}"
+        f"{'pairs':>8}{'number':>12}{'share':>9}{'error':>16}{'minus that of all':>20}"
         f"{'seconds':>10}   within one s.e. of all"
     )
     (error, spread), (excess, own) = mean(errors.error), errors.difference()
@@ -134,7 +134,7 @@ def show(errors):
 
 
 def draw_picture(all_errors, path):
-    """Error and seconds against the number of pairs drawn, a line a task."""
+    """Plot error and seconds against the number of sampled pairs, one line per task."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
@@ -142,24 +142,24 @@ def draw_picture(all_errors, path):
 
     figure = Figure(figsize=(9.6, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for colour, marker, errors in zip(COLORS, MARKERS, all_errors, strict=False):
-        drawn = (errors.budgets > NONE) & (errors.budgets < ALL)
+    for color, marker, errors in zip(COLORS, MARKERS, all_errors, strict=False):
+        sampled = (errors.budgets > NONE) & (errors.budgets < ALL)
         excess, own = errors.difference()
-        style = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.2}
+        style = {"color": color, "marker": marker, "markersize": 5, "linewidth": 1.2}
         label = f"{errors.title}, n = {errors.n:,}"
-        left.errorbar(errors.budgets[drawn], excess[drawn], own[drawn], label=label, **style)
+        left.errorbar(errors.budgets[sampled], excess[sampled], own[sampled], label=label, **style)
         per_point, seconds = errors.pairs() / errors.n, np.median(errors.seconds, axis=0)
-        right.plot(per_point[drawn], seconds[drawn], **style)
-        # All pairs stand apart: they are swept, not drawn.
-        right.plot(per_point[-2:], seconds[-2:], color=colour, linestyle=":", linewidth=1.2)
-        right.plot(per_point[-1], seconds[-1], marker, color=colour, mfc="white", markersize=8)
+        right.plot(per_point[sampled], seconds[sampled], **style)
+        # All pairs are shown apart: they are swept in tiles, not sampled.
+        right.plot(per_point[-2:], seconds[-2:], color=color, linestyle=":", linewidth=1.2)
+        right.plot(per_point[-1], seconds[-1], marker, color=color, mfc="white", markersize=8)
     left.axhline(0.0, color="0.4", linewidth=0.8)
-    left.set(ylabel="1-NN error, less that of all pairs (percentage points)")
+    left.set(ylabel="1-NN error minus that of all pairs (percentage points)")
     left.legend(fontsize=9, frameon=False)
     right.set(ylabel="CPU seconds of a fit (white: all pairs)", yscale="log")
     right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for axes in (left, right):
-        axes.set(xscale="log", xlabel="unlabelled pairs per point")
+        axes.set(xscale="log", xlabel="unlabeled pairs per point")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         axes.spines[["top", "right"]].set_visible(False)
     left.set_xticks([b for b in BUDGETS if NONE < b < ALL], minor=False)
@@ -178,7 +178,7 @@ def _large(pipe):
 
 
 def large():
-    """Time and peak memory of a fit of many points, in a process of its own."""
+    """Measure time and peak memory of a fit of many points, in a separate process."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_large, args=(theirs,))
     process.start()
@@ -195,13 +195,13 @@ def large():
 
 
 def cost_of_a_pair(n=8000, m=64, r=20, budget=400_000):
-    """CPU time of a sweep on one thread, divided by its pairs: all, and drawn ones."""
-    print(f"\nNanoseconds a pair, n = {n:,}, m = {m}, r = {r}, {budget:,} pairs drawn\n")
-    print(f"{'backend':>8}{'':>9}{'swept':>8}{'drawn':>8}{'ratio':>8}")
+    """Measure the CPU time of a sweep on one thread per pair, of all pairs and of sampled ones."""
+    print(f"\nNanoseconds per pair, n = {n:,}, m = {m}, r = {r}, {budget:,} sampled pairs\n")
+    print(f"{'backend':>8}{'':>9}{'all':>8}{'sample':>8}{'ratio':>8}")
     X, P = blobs(n, m=m)[0], np.eye(r, m)
-    drawn = sample_pairs(n, 0, np.empty((0, 2), dtype=int), budget, np.random.RandomState(0))
+    sampled = sample_pairs(n, 0, np.empty((0, 2), dtype=int), budget, np.random.RandomState(0))
     terms = PairTerms(np.empty(0, dtype=int), mu=0.01)
-    some = replace(terms, sample=Sample(drawn, 1.0))
+    some = replace(terms, sample=Sample(sampled, 1.0))
     for backend in (NumpySweep, NumbaSweep):
         for dtype in (np.float64, np.float32):
             sweep = backend(X.astype(dtype))
@@ -222,7 +222,7 @@ def cost_of_a_pair(n=8000, m=64, r=20, budget=400_000):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("samplings", nargs="?", type=int, default=50)
-    parser.add_argument("--draw", metavar="FILE", help="make a picture of the errors")
+    parser.add_argument("--draw", metavar="FILE", help="plot the errors to this file")
     arguments = parser.parse_args()
     large()
     cost_of_a_pair()

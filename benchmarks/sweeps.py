@@ -1,8 +1,8 @@
-"""One sweep on the CPU against two matrix products, and the solvers in high dimension.
+"""Compare a sweep on the CPU with two matrix products, and the solvers in high dimension.
 
-``python -m benchmarks.sweeps`` prints both; ratios are measured within this run. The two
-products, ``X @ X.T`` and ``W @ X`` with dense n x n weights, are what a sweep would cost if the
-exponentials were free and symmetry was not used.
+``python -m benchmarks.sweeps`` prints both; ratios are measured within one run. The two
+products, ``X @ X.T`` and ``W @ X`` with dense n x n weights, are what a sweep would cost if
+exponentials were free and it did not use symmetry.
 """
 
 import platform
@@ -33,7 +33,7 @@ def sweep_against_products(threads=1, repeat=7):
             X = double.astype(dtype)
             W = rng.normal(size=(n, n)).astype(dtype)
             square, tall = np.empty((n, n), dtype), np.empty((n, 64), dtype)
-            # The products run on all the threads that the sweeps are given.
+            # The products run on as many threads as the sweeps.
             with threadpool_limits(threads, user_api="blas"):
                 first, _ = timed(lambda: np.matmul(X, X.T, out=square), repeat)
                 second, _ = timed(lambda: np.matmul(W, X, out=tall), repeat)
@@ -56,7 +56,7 @@ def sweep_against_products(threads=1, repeat=7):
 
 
 def dense_gradient(X, P, terms):
-    """The gradient by the metric from n x n arrays of doubles."""
+    """Compute the gradient by the metric from n x n arrays of doubles."""
     Z = X @ P.T
     squares = np.sum(Z * Z, axis=1)
     t = np.maximum(squares[:, None] + squares - 2.0 * Z @ Z.T, 0.0) - terms.eta
@@ -67,7 +67,7 @@ def dense_gradient(X, P, terms):
 
 
 def pixels(n, rng):
-    """Digits at 28 x 28, moved a little, so that there can be as many as asked for."""
+    """Make any number of digits of 28 x 28 pixels, each shifted a little."""
     data = load_digits()
     rows = rng.integers(len(data.data), size=n)
     images = [zoom(data.images[row] / 16.0, 3.5, order=1) for row in rows]

@@ -1,11 +1,11 @@
-"""Run the fused kernel in Triton's interpreter, and print how far it is from numpy."""
+"""Run the kernels in Triton's interpreter, and print how far they are from numpy."""
 
 import json
 
 import numpy as np
 
 from seraph._sweep import NumpySweep, PairTerms, Posterior
-from seraph._sweep._torch import TorchSweep, _fits_kernel, _Pass
+from seraph._sweep._torch import TorchSweep, fits_kernel
 
 
 def errors():
@@ -22,26 +22,40 @@ def errors():
                 for wrt in ("metric", "factor", "threshold"):
                     P = rng.normal(size=(2, 5))
                     sweep = TorchSweep(X.astype(np.float32), "cpu")
-                    assert _fits_kernel(_Pass(sweep, P, terms, wrt))
-                    value, gradient = sweep(P, terms, wrt)
-                    exact, expected = NumpySweep(X)(P, terms, wrt)
-                    yield abs(value - exact) / abs(exact)
-                    yield np.linalg.norm(gradient - expected) / np.linalg.norm(expected)
+                    assert fits_kernel(sweep.X, P, terms, wrt)
+                    yield from difference(sweep, X, P, terms, wrt)
 
 
 def errors_of_tiles():
-    """The same for tiles that lie in memory, in double precision."""
+    """Differences of tiles in memory, in double precision."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(70, 5)) * 0.6
     terms = PairTerms(rng.integers(0, 3, 20), eta=1.3, mu=0.4)
     for wrt in ("metric", "factor", "threshold"):
         P = rng.normal(size=(2, 5))
-        value, gradient = TorchSweep(X, "cpu", tile=33)(P, terms, wrt)
-        exact, expected = NumpySweep(X)(P, terms, wrt)
-        yield abs(value - exact) / abs(exact)
-        yield np.linalg.norm(gradient - expected) / np.linalg.norm(expected)
+        yield from difference(TorchSweep(X, "cpu", tile=33), X, P, terms, wrt)
+
+
+def errors_of_wide_posteriors():
+    """Differences where only the frozen metric is too wide for the fused kernel."""
+    rng = np.random.default_rng(2)
+    X, P = rng.normal(size=(40, 140)) * 0.1, rng.normal(size=(2, 140))
+    terms = PairTerms(
+        rng.integers(0, 3, 9), mu=0.4, q=Posterior(0.1 * rng.normal(size=(140, 140)))
+    )
+    sweep = TorchSweep(X.astype(np.float32), "cpu")
+    assert not fits_kernel(sweep.X, P, terms, "factor")
+    yield from difference(sweep, X, P, terms, "factor")
+
+
+def difference(sweep, X, P, terms, wrt):
+    """Relative differences of value and gradient from those of numpy in double precision."""
+    value, gradient = sweep(P, terms, wrt)
+    exact, expected = NumpySweep(X)(P, terms, wrt)
+    yield abs(value - exact) / abs(exact)
+    yield np.linalg.norm(gradient - expected) / np.linalg.norm(expected)
 
 
 if __name__ == "__main__":
-    found = {"fused": errors(), "tiles": errors_of_tiles()}
+    found = {"fused": errors(), "tiles": errors_of_tiles(), "wide": errors_of_wide_posteriors()}
     print(json.dumps({name: [float(error) for error in all_] for name, all_ in found.items()}))

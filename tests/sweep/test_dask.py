@@ -1,4 +1,4 @@
-"""The backend for clusters: the same metric, whatever the chunks and whoever computes."""
+"""The backend for clusters finds the same metric, whatever the chunks and the workers."""
 
 import gc
 import os
@@ -31,10 +31,10 @@ from seraph._sweep._chunks import ChunkedPoints
 
 SAME = {"rtol": 1e-10, "atol": 1e-10}
 NAMES = list("abcdef")
-# Few steps will do: they are to be the same, not to arrive.
+# A few steps are enough: they must be the same, and need not converge.
 FEW = {"max_iter": 2}
 pytestmark = pytest.mark.filterwarnings("ignore:.*not converged")
-# A port that is free, and nothing to see there.
+# Any free port, and no dashboard.
 QUIET = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
 
 
@@ -52,9 +52,9 @@ def client(local):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Parts of a few rows, so that a few points make many."""
-    monkeypatch.setattr(_dask, "_FEW", 4)
-    monkeypatch.setattr(_dask, "_SMALL", 9)
+    """Make parts of a few rows, so that a few points have many."""
+    monkeypatch.setattr(_dask, "_MIN_PARTS", 4)
+    monkeypatch.setattr(_dask, "_MIN_ROWS", 9)
     monkeypatch.setattr(_tasks, "ROWS", 12)
     with one_blas_thread():  # once for all tasks
         yield
@@ -62,7 +62,7 @@ def small_parts(monkeypatch):
 
 @pytest.fixture(scope="module")
 def data():
-    """Three Gaussian classes, 30 of 200 points labelled, two marked pairs."""
+    """Three Gaussian classes, 30 of 200 points labeled, two labeled pairs."""
     rng = np.random.default_rng(0)
     classes = rng.integers(3, size=200)
     X = 1.5 * rng.normal(size=(3, 6))[classes] + rng.normal(size=(200, 6)) + 3.0
@@ -92,9 +92,9 @@ def without_lengths(X):
 def all_terms(rng):
     codes = np.repeat([0, 1, 2], [5, 4, 8])
     listed = np.array([[0, 60], [30, 20], [50, 3]]), np.array([True, False, True])
-    drawn = Sample(np.array([[0, 40], [16, 17], [17, 18], [40, 69]]), 7.5)
+    sampled = Sample(np.array([[0, 40], [16, 17], [17, 18], [40, 69]]), 7.5)
     posteriors = [None, Posterior(), Posterior(rng.normal(size=(3, 6)))]
-    for q, mu, sample in product(posteriors, [0.0, 0.4], [None, drawn]):
+    for q, mu, sample in product(posteriors, [0.0, 0.4], [None, sampled]):
         yield PairTerms(codes, *listed, eta=1.3, mu=mu, q=q, sample=sample)
     yield PairTerms(codes[:0], mu=0.4)
     yield PairTerms(np.arange(70) // 9, mu=0.4)
@@ -117,7 +117,7 @@ def test_sums_do_not_depend_on_the_chunks(rng, small_parts, chunks):
         assert sweep.n_sweeps == 4
 
 
-def test_other_terms_of_the_same_points_have_sums_of_their_own(rng, small_parts):
+def test_new_terms_of_the_same_points_have_new_sums(rng, small_parts):
     X = rng.normal(size=(70, 6))
     sweep, P = _dask.DaskSweep(X), rng.normal(size=(2, 6))
     for terms in [*all_terms(rng), *all_terms(rng)]:
@@ -147,8 +147,8 @@ def test_small_chunks_are_joined_and_large_ones_cut(lengths, rows, parts):
 def test_the_number_of_parts_is_bounded():
     X = da.zeros((3_000_000, 4), chunks=(1000, 4), dtype=np.float32)
     parts = _dask._Parts(X, np.zeros(10, dtype=int))
-    assert len(parts.other_lengths) <= 2 * _dask._MANY
-    assert max(parts.other_lengths) <= 3_000_000 // _dask._MANY + 1
+    assert len(parts.other_lengths) <= 2 * _dask._MAX_PARTS
+    assert max(parts.other_lengths) <= 3_000_000 // _dask._MAX_PARTS + 1
 
 
 # Fits
@@ -252,14 +252,14 @@ def test_points_on_disk(client, data, expected, tmp_path):
         np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
-def test_fewer_points_than_features_are_learned_from_in_memory(client, rng):
+def test_fewer_points_than_features_are_loaded_into_memory(client, rng):
     X, y = rng.normal(size=(12, 20)), np.repeat([0, 1, -1], 4)
     learner = SERAPH(**FEW).fit(da.from_array(X, chunks=(5, 20)), y)
     expected = SERAPH(backend="numpy", **FEW).fit(X, y)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
-def test_another_backend_may_be_asked_for(data, expected):
+def test_another_backend_may_be_chosen(data, expected):
     X, y, marked = data
     for points in (da.from_array(X, chunks=(60, 6)), frame(X)):
         learner = SERAPH(backend="numpy", **FEW).fit(points, y, **marked)
@@ -284,17 +284,17 @@ def test_the_other_learners_run_on_a_cluster(client, data, learn):
     )
 
 
-# Who computes
+# The cluster
 
 
-def test_a_cluster_of_its_own_is_there_for_the_fit_and_no_longer(data, expected, monkeypatch):
+def test_a_fit_without_a_client_starts_a_cluster_and_closes_it(data, expected, monkeypatch):
     X, y, marked = data
     seen = []
 
     class Watched(_dask.DaskSweep):
-        def __call__(self, *question):
+        def __call__(self, *request):
             seen.append(default_client())
-            return super().__call__(*question)
+            return super().__call__(*request)
 
     monkeypatch.setattr(_dask, "DaskSweep", Watched)
     before = set(threading.enumerate())
@@ -306,13 +306,14 @@ def test_a_cluster_of_its_own_is_there_for_the_fit_and_no_longer(data, expected,
     with pytest.raises(ValueError, match="No client"):
         default_client()
     left = [thread for thread in threading.enumerate() if thread not in before]
-    assert all("Offload" in thread.name for thread in left), left  # dask's own, kept for good
+    # dask keeps a thread to offload work to, and may still be stopping its profiler.
+    assert all("Offload" in thread.name or "Profile" in thread.name for thread in left), left
 
 
 def test_a_failed_fit_closes_its_cluster(data, monkeypatch):
     X, y, _ = data
 
-    def fail(self, *question):
+    def fail(self, *request):
         raise RuntimeError("no sum today")
 
     monkeypatch.setattr(_dask.DaskSweep, "__call__", fail)
@@ -329,30 +330,32 @@ def processes():
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["array", "dask array"])
-def test_a_fit_survives_a_worker(processes, data, expected, monkeypatch, plain):
+def test_a_fit_survives_the_death_of_a_worker(processes, data, expected, monkeypatch, plain):
     X, y, marked = data
-    monkeypatch.setattr(_dask, "_SMALL", 60)  # the dead worker held some of several parts
+    monkeypatch.setattr(
+        _dask, "_MIN_ROWS", 60
+    )  # several parts, some of them on the worker that dies
     with Client(processes) as client:
         client.wait_for_workers(2)
         doomed = next(iter(client.run(os.getpid).values()))
-        asked = []
+        requests = []
 
         class Deadly(_dask.DaskSweep):
-            def __call__(self, *question):
-                asked.append(question)
-                if len(asked) == 3:  # while the tiles are being swept
+            def __call__(self, *request):
+                requests.append(request)
+                if len(requests) == 3:  # while the tiles are being swept
                     threading.Timer(0.02, os.kill, [doomed, signal.SIGKILL]).start()
-                return super().__call__(*question)
+                return super().__call__(*request)
 
         monkeypatch.setattr(_dask, "DaskSweep", Deadly)
         points = X if plain else da.from_array(X, chunks=(33, 6))
         learner = SERAPH(backend="dask", **FEW).fit(points, y, **marked)
         assert doomed not in client.run(os.getpid).values()
-    assert len(asked) > 4
+    assert len(requests) > 4
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
-def test_tasks_have_names_that_a_dashboard_can_show(client, small_parts, data):
+def test_tasks_have_names_for_the_dashboard(client, small_parts, data):
     X, y, marked = data
 
     def names(dask_scheduler):
@@ -380,7 +383,7 @@ def test_nothing_is_left_on_the_cluster(client, data):
     assert not left
 
 
-# What is read, and how often
+# How often the points are read
 
 
 READS = Counter()
@@ -392,13 +395,13 @@ def read(chunk, block_info=None):
 
 
 def counted(X, chunks):
-    """A dask array of `X` that counts in READS how often each of its chunks is read."""
+    """Make a dask array of `X` that counts in READS how often each of its chunks is read."""
     READS.clear()
     points = da.from_array(X, chunks=chunks)
     return points.map_blocks(read, dtype=X.dtype, meta=np.empty((0, 0), dtype=X.dtype))
 
 
-def test_points_are_read_for_their_moments_and_once_more_to_be_held(client, small_parts, data):
+def test_points_are_read_once_for_their_moments_and_once_to_be_held(client, small_parts, data):
     X, y, _ = data
     SERAPH(**FEW).fit(counted(X, (33, 6)), y)
     assert set(READS.values()) == {2}
@@ -422,7 +425,7 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
 
 def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
     X = da.zeros((1000, 8), chunks=(100, 8))
-    monkeypatch.setattr(_dask, "_SMALL", 100)
+    monkeypatch.setattr(_dask, "_MIN_ROWS", 100)
     monkeypatch.setattr(_dask, "_free_memory", lambda: [30_000.0])
     parts = _dask._Parts(X, np.zeros(20, dtype=int))
     strips = list(parts.strips())
@@ -434,7 +437,7 @@ def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
         assert sum(np.diff(parts.edges)[list(rows)]) * 64 <= 7500 or len(rows) == 1
 
 
-def test_without_unlabelled_weight_only_labelled_rows_are_read(client, small_parts, data):
+def test_without_unlabeled_weight_only_labeled_rows_are_read(client, small_parts, data):
     X = data[0]
     sweep = _dask.DaskSweep(counted(X, (20, 6)))
     terms = PairTerms(np.repeat([0, 1], 10))
@@ -443,11 +446,11 @@ def test_without_unlabelled_weight_only_labelled_rows_are_read(client, small_par
     assert READS == {0: 1}
 
 
-def test_drawn_pairs_are_gathered_once(client, small_parts, data):
+def test_sampled_pairs_are_gathered_once(client, small_parts, data):
     X = data[0]
     sweep = _dask.DaskSweep(counted(X, (20, 6)))
-    drawn = Sample(np.array([[3, 190], [25, 26], [26, 185], [27, 28]]), 2.0)
-    terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, sample=drawn)
+    sampled = Sample(np.array([[3, 190], [25, 26], [26, 185], [27, 28]]), 2.0)
+    terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, sample=sampled)
     for _ in range(3):
         value, _ = sweep(np.eye(6), terms, "factor")
     assert value == pytest.approx(NumpySweep(X)(np.eye(6), terms, "factor")[0])
@@ -455,7 +458,7 @@ def test_drawn_pairs_are_gathered_once(client, small_parts, data):
     assert {0, 1, 9} <= set(READS) <= {0, 1, 2, 8, 9}
 
 
-# What one reading tells
+# The moments of the points
 
 
 @pytest.mark.parametrize(
@@ -481,7 +484,7 @@ def test_the_coordinates_are_those_of_numpy(rng, scale, rescale):
     )
 
 
-def test_features_of_other_scales_are_told_of(client, data):
+def test_a_warning_names_features_of_other_scales(client, data):
     X, y, _ = data
     with pytest.warns(UserWarning, match="standard deviations"):
         SERAPH(**FEW).fit(da.from_array(X * [1, 1, 1, 1, 1, 1e5], chunks=(60, 6)), y)
@@ -498,19 +501,19 @@ def test_features_of_other_scales_are_told_of(client, data):
     ],
     ids=["NaN", "infinity", "one row", "one dimension", "complex"],
 )
-def test_what_cannot_be_learned_from_is_refused(data, spoil, message):
+def test_bad_points_are_refused(data, spoil, message):
     X, y, _ = data
     with pytest.raises(ValueError, match=message):
         SERAPH().fit(spoil(da.from_array(X, chunks=(60, 6))), y)
 
 
-def test_labels_have_to_be_as_many_as_the_points(data):
+def test_there_must_be_as_many_labels_as_points(data):
     X, y, _ = data
     with pytest.raises(ValueError, match="y has 199 labels and X has 200 rows"):
         SERAPH().fit(without_lengths(X), y[:-1])
 
 
-def test_neighbours_are_not_looked_for_across_chunks(client, data):
+def test_the_manifold_extension_needs_points_in_memory(client, data):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"manifold=0.1 needs .* pass X.compute\(\)"):
         SERAPH(manifold=0.1).fit(da.from_array(X, chunks=(60, 6)), y)
@@ -525,7 +528,7 @@ def test_a_cluster_without_dask_names_the_extra(data, monkeypatch):
         _choose.make_sweep(X, backend="dask")
 
 
-# What comes after
+# Transform
 
 
 def test_columns_keep_their_names(client, data):
@@ -537,7 +540,7 @@ def test_columns_keep_their_names(client, data):
         learner.transform(frame(X).rename(columns={"a": "z"}))
 
 
-def test_points_in_chunks_are_mapped_when_they_are_asked_for(data, expected):
+def test_points_in_chunks_are_mapped_when_they_are_computed(data, expected):
     X = data[0]
     mapped = expected.transform(counted(X, (33, 3)))
     assert isinstance(mapped, da.Array)
@@ -550,7 +553,7 @@ def test_points_in_chunks_are_mapped_when_they_are_asked_for(data, expected):
     np.testing.assert_allclose(integers.compute(), expected.components_.T, **SAME)
 
 
-def test_what_cannot_be_mapped_is_refused(data, expected):
+def test_bad_points_are_not_mapped(data, expected):
     points = da.from_array(data[0], chunks=(60, 6))
     with pytest.raises(ValueError, match="X has 5 features"):
         expected.transform(points[:, :5])

@@ -1,4 +1,4 @@
-"""`unlabeled_pairs`: a draw in the place of all unlabelled pairs, as a user meets it."""
+"""`unlabeled_pairs`: learn from a sample of the unlabeled pairs instead of all."""
 
 import tracemalloc
 
@@ -32,7 +32,7 @@ def fitted(learner, data, **parameters):
 
 
 def problem(data, budget, seed=0, mu="auto"):
-    """The problem of a draw, with labelled rows at scattered places and marked pairs."""
+    """Make a problem with sampled pairs, scattered labeled rows and labeled pairs."""
     X, y_partial, _ = data
     order = np.random.default_rng(1).permutation(len(X))
     labels = PairLabels.make(len(X), y_partial[order], **MARKED)
@@ -41,29 +41,29 @@ def problem(data, budget, seed=0, mu="auto"):
     return made, labels
 
 
-# What is drawn
+# The sample
 
 
 @pytest.mark.parametrize("budget", [1, 50, 2000, 3000])
-def test_no_labelled_pair_is_drawn(wine, budget):
+def test_no_labeled_pair_is_sampled(wine, budget):
     made, labels = problem(wine, budget)
-    # Rows of the sweep, in the numbers of the user's table.
+    # Rows of the sweep, by their number in the user's table.
     row_of = {tuple(point): row for row, point in enumerate(made.space.points)}
     rows = np.array([row_of[tuple(point)] for point in made.sweep.X])
-    drawn = {tuple(sorted(pair)) for pair in rows[made.terms.sample.pairs].tolist()}
-    assert len(drawn) == budget
-    assert not drawn & {tuple(sorted(pair)) for pair in MARKED["pairs"]}
-    assert not any(labels.codes[i] >= 0 and labels.codes[j] >= 0 for i, j in drawn)
+    sampled = {tuple(sorted(pair)) for pair in rows[made.terms.sample.pairs].tolist()}
+    assert len(sampled) == budget
+    assert not sampled & {tuple(sorted(pair)) for pair in MARKED["pairs"]}
+    assert not any(labels.codes[i] >= 0 and labels.codes[j] >= 0 for i, j in sampled)
 
 
-def test_the_weight_of_a_draw_is_that_of_all_unlabelled_pairs(wine):
+def test_a_sample_weighs_as_much_as_all_unlabeled_pairs(wine):
     made, labels = problem(wine, 600)
     n_unlabeled = 80 * 79 // 2 - 15 * 14 // 2 - len(labels.pairs)
     assert made.terms.sample.weight * 600 == pytest.approx(n_unlabeled, rel=1e-12)
 
 
 @pytest.mark.parametrize("term", ["entropy", "first M-step", "M-step"])
-def test_a_draw_is_unbiased(wine, rng, term):
+def test_a_sample_is_unbiased(wine, rng, term):
     few_features = wine[0][:, :4], *wine[1:]
     P = 2.0 * rng.normal(size=(2, 4))
 
@@ -76,14 +76,15 @@ def test_a_draw_is_unbiased(wine, rng, term):
         return np.append(gradient[np.triu_indices(4)], value)
 
     exact = value_and_gradient(None)
-    drawn = np.array([value_and_gradient(200, seed) for seed in range(500)])
-    noise = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
-    # Precise enough for a weight that is off by a few per cent; 4, as there are 11 numbers.
+    sampled = np.array([value_and_gradient(200, seed) for seed in range(500)])
+    noise = sampled.std(axis=0, ddof=1) / np.sqrt(len(sampled))
+    # Precise enough to see a weight that is wrong by a few percent. Four standard errors, since
+    # there are 11 numbers.
     assert noise[-1] < 0.01 * abs(exact[-1])
-    assert np.max(np.abs(drawn.mean(axis=0) - exact) / noise) < 4.0
+    assert np.max(np.abs(sampled.mean(axis=0) - exact) / noise) < 4.0
 
 
-def test_the_more_pairs_the_nearer_to_the_metric_of_all(wine):
+def test_more_pairs_bring_the_metric_closer_to_that_of_all(wine):
     exact = metric(fitted(SERAPH(), wine))
 
     def distance(share):
@@ -93,19 +94,19 @@ def test_the_more_pairs_the_nearer_to_the_metric_of_all(wine):
     assert distance(0.9) < 0.5 * distance(0.3) < 0.5 * distance(0.02)
 
 
-# What is asked for
+# The parameter
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("everything", [1.0, 80 * 79 // 2 - 105, 10**9])
-def test_a_draw_of_everything_is_no_draw(wine, learner, everything):
+def test_a_sample_of_all_pairs_changes_nothing(wine, learner, everything):
     exact = fitted(learner, wine)
     same = fitted(learner, wine, unlabeled_pairs=everything)
     np.testing.assert_array_equal(same.components_, exact.components_)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_the_seed_settles_the_draw(wine, learner):
+def test_the_seed_determines_the_sample(wine, learner):
     one, same, other = (
         fitted(learner, wine, unlabeled_pairs=400, random_state=seed) for seed in (0, 0, 1)
     )
@@ -151,7 +152,7 @@ def test_float32_finds_the_same_metric(wine):
     assert np.linalg.norm(single - double) < 1e-2 * np.linalg.norm(double)
 
 
-def test_marked_pairs_alone_can_be_learned_from(wine):
+def test_labeled_pairs_without_classes_are_enough(wine):
     X, _, _ = wine
     one, other = (
         SERAPH(unlabeled_pairs=500, random_state=seed).fit(X, **MARKED) for seed in (0, 1)
@@ -160,7 +161,7 @@ def test_marked_pairs_alone_can_be_learned_from(wine):
     assert not np.array_equal(one.components_, other.components_)
 
 
-def test_without_unlabelled_pairs_nothing_is_drawn(wine):
+def test_without_unlabeled_pairs_nothing_is_sampled(wine):
     X, _, y = wine
     state = np.random.RandomState(0)
     before = state.get_state()[1].copy()
@@ -174,7 +175,7 @@ def test_without_unlabelled_pairs_nothing_is_drawn(wine):
     np.testing.assert_array_equal(state.get_state()[1], before)
 
 
-def test_a_search_for_the_weights_draws_too(wine):
+def test_cross_validation_samples_too(wine):
     X, y_partial, _ = wine
     factors = {"lam_factors": (0.5, 2.0), "cv": 2}
     one, same, other = (
@@ -191,28 +192,28 @@ def test_a_search_for_the_weights_draws_too(wine):
 @pytest.mark.parametrize(
     "bad", [0, -1, 0.0, -0.5, 1.5, 100.0, np.nan, np.inf, True, False, "some", None, [5]], ids=repr
 )
-def test_what_is_no_number_of_pairs_and_no_share_is_refused(wine, learner, bad):
+def test_bad_numbers_of_pairs_are_refused(wine, learner, bad):
     with pytest.raises(ValueError, match=r'unlabeled_pairs must be "all", a number .* got ') as e:
         fitted(learner, wine, unlabeled_pairs=bad)
     assert repr(bad) in str(e.value)
 
 
-# What it takes
+# Memory
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
-def test_memory_grows_with_the_points_and_the_draw_alone(rng, backend):
+def test_memory_grows_with_the_points_and_the_sample_only(rng, backend):
     n, budget = 20_000, 50_000
     y = rng.integers(4, size=n)
     X = rng.normal(size=(4, 6))[y] + rng.normal(size=(n, 6))
     y[40:] = -1
     learner = SERAPH(unlabeled_pairs=budget, random_state=0, backend=backend)
-    learner.fit(X[:2000], y[:2000])  # what is loaded and compiled is not counted
+    learner.fit(X[:2000], y[:2000])  # loads and compiles, which does not count
     tracemalloc.start()
     try:
         learner.fit(X, y)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # An n x n array of bytes would be 400 MB, a number of each pair 1.6 GB.
+    # An n x n array of bytes would have 400 MB, and a list of all pairs 1.6 GB.
     assert peak < 0.05 * n * n

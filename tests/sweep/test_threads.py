@@ -1,13 +1,22 @@
-"""Fits in several threads at once: the same bits as one after the other, and no trace left."""
+"""Fits in several threads at once: the same bits as one after the other, and nothing is left."""
 
+import os
+import signal
+import threading
+import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
+from seraph._sweep._threads import SharedSetting
 
 N_FITS = 10
 SECONDS = 120
@@ -26,7 +35,7 @@ LEARNERS = {
 
 
 def problem(seed):
-    """Three clouds of points, a tenth of them labelled; more than one tile."""
+    """Three Gaussian classes, a tenth of the points labeled; more than one tile."""
     rng = np.random.default_rng(seed)
     classes = rng.integers(3, size=300)
     X = rng.normal(size=(300, 6)) + 2.0 * rng.normal(size=(3, 6))[classes]
@@ -45,7 +54,7 @@ def blas_threads():
 
 @pytest.fixture(autouse=True)
 def two_blas_threads():
-    """A limit that one thread is a change from."""
+    """A limit that differs from ours, one thread."""
     with threadpool_limits(2, user_api="blas"):
         yield
 
@@ -81,7 +90,7 @@ def test_paths_at_once_give_the_bits_of_paths_in_turn():
             np.testing.assert_array_equal(P, Q)
 
 
-def test_one_fitted_learner_serves_many_threads():
+def test_many_threads_can_use_one_fitted_learner():
     X, y = problem(0)
     learner = KernelSERAPH().fit(X, y)
     mapped = learner.transform(X)
@@ -111,3 +120,130 @@ def test_blas_has_one_thread_while_any_fit_runs():
     at_once(lambda seed: clone(learner).fit(*problem(seed)), range(3))
     assert seen
     assert all(threads == {1} for threads in seen)
+
+
+# The threads of a sweep
+
+
+def sweep_threads():
+    return {thread for thread in threading.enumerate() if "seraph-sweep" in thread.name}
+
+
+def none_left():
+    """Whether the threads of all sweeps end within ten seconds."""
+    deadline = time.monotonic() + 10
+    while sweep_threads() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not sweep_threads()
+
+
+@pytest.mark.parametrize("kind", [NumpySweep, NumbaSweep])
+def test_all_sweeps_share_their_threads_which_end_with_them(kind):
+    X, y = problem(0)
+    sample = Sample(np.column_stack([np.arange(299), np.arange(1, 300)]), 2.0)
+    sweep = kind(X, n_jobs=2, tile=32)
+    seen = set()
+    for terms in [PairTerms(np.sort(y[:30]), mu=0.1, sample=some) for some in (None, sample)] * 5:
+        sweep(np.eye(6), terms, "factor")
+        seen |= sweep_threads()
+    assert 1 <= len(seen) <= 2
+    assert all(thread.is_alive() for thread in seen)
+    del sweep
+    assert none_left()
+
+
+def test_a_sweep_on_one_thread_starts_no_other():
+    X, _ = problem(0)
+    NumpySweep(X, tile=32)(np.eye(6), PairTerms(np.arange(30) // 10, mu=0.1), "factor")
+    assert not sweep_threads()
+
+
+class StopError(Exception):
+    """Raised by a callback."""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_fit_leaves_no_thread(fails):
+    seen = set()
+
+    def callback(state):
+        seen.update(sweep_threads())
+        if fails:
+            raise StopError
+
+    learner = SERAPH(n_jobs=2, callback=callback, max_iter=3)
+    with suppress(StopError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner.fit(*problem(0))
+    assert 1 <= len(seen) <= 2
+    assert none_left()
+
+
+# Forks
+
+
+def succeeds_in_a_child(act):
+    """Whether `act` returns True in a forked child, within ten seconds."""
+    child = os.fork()
+    if child == 0:  # whatever happens, the child must not go on with the tests
+        signal.alarm(10)
+        try:
+            os._exit(0 if act() else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+of_threads = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+@forks
+@of_threads
+def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
+    changing, go_on = threading.Event(), threading.Event()
+
+    def change():
+        changing.set()
+        go_on.wait(SECONDS)
+        return lambda: None
+
+    setting = SharedSetting(change)
+
+    def enter():
+        with setting():
+            return True
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(enter)
+        assert changing.wait(SECONDS)  # now the other thread has the lock
+        threading.Timer(0.1, go_on.set).start()
+        assert succeeds_in_a_child(enter)
+        assert other.result(SECONDS)
+
+
+@forks
+@of_threads
+def test_a_child_is_free_of_the_limits_of_threads_that_it_does_not_have():
+    before, limited, go_on = blas_threads(), threading.Event(), threading.Event()
+
+    def limit():
+        with one_blas_thread():
+            limited.set()
+            go_on.wait(SECONDS)
+
+    def limits_and_restores():
+        restored = blas_threads() == before
+        with one_blas_thread():
+            return restored and set(blas_threads()) == {1}
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(limit)
+        assert limited.wait(SECONDS)
+        try:
+            assert succeeds_in_a_child(limits_and_restores)
+            with one_blas_thread():  # a thread that forks keeps its own limit in the child
+                assert succeeds_in_a_child(lambda: set(blas_threads()) == {1})
+        finally:
+            go_on.set()
+    assert blas_threads() == before

@@ -11,10 +11,10 @@ from seraph._sweep import (
     PairTerms,
     Posterior,
     Sample,
+    _formulas,
     make_sweep,
     one_blas_thread,
 )
-from seraph._sweep import _formulas as model
 from seraph._sweep._torch import TorchSweep
 from tests.helpers.oracle import labelled_pairs, numeric_gradient, objective
 
@@ -46,7 +46,7 @@ def q_function(source):
 
 
 def sample_of(rng, n, codes, pairs, size=60):
-    """Some of the unlabelled pairs, and the weight each of them has."""
+    """Sample the unlabeled pairs."""
     known = labelled_pairs(codes, pairs, [True] * len(pairs))
     free = [p for p in zip(*np.triu_indices(n, k=1), strict=True) if tuple(p) not in known]
     chosen = np.sort(rng.permutation(len(free))[:size])
@@ -55,7 +55,7 @@ def sample_of(rng, n, codes, pairs, size=60):
 
 @pytest.fixture(scope="module")
 def dask_client():
-    # A port that is free, and nothing to see there.
+    # Any free port, and no dashboard.
     quiet = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     with Client(processes=False, n_workers=2, threads_per_worker=1, **quiet) as client:
         yield client
@@ -63,7 +63,7 @@ def dask_client():
 
 @pytest.fixture(params=["numpy", "numba", "torch", "dask"])
 def backend(request):
-    """Makes the sweep of each backend; the engine's tests run over all of them."""
+    """Return what makes the sweep of each backend."""
     if request.param == "dask":
         request.getfixturevalue("dask_client")
     device = "cpu" if request.param == "torch" else None
@@ -117,7 +117,7 @@ def test_a_sample_is_the_sum_over_its_pairs_alone(rng, kind):
     swept = {tuple(pair) for pair in sample.pairs.tolist()}
 
     def value_of(A):
-        total = objective(X, A, known, eta=ETA)  # the labelled pairs
+        total = objective(X, A, known, eta=ETA)  # the labeled pairs
         for i, j in swept:
             two = X[[i, j]]
             more = {"eta": ETA, "mu": MU, "q": q_function(source)}
@@ -189,7 +189,7 @@ def test_float32_tiles_are_summed_to_float32_accuracy(rng, backend):
             assert np.linalg.norm(gradient_32 - gradient) < 1e-5 * np.linalg.norm(gradient)
 
 
-def test_without_unlabelled_weight_only_labelled_rows_matter(rng, backend):
+def test_without_unlabeled_weight_only_labeled_rows_matter(rng, backend):
     X, codes, _, _ = problem(rng)
     P = rng.normal(size=(2, 5))
     moved = X.copy()
@@ -200,7 +200,7 @@ def test_without_unlabelled_weight_only_labelled_rows_matter(rng, backend):
         np.testing.assert_array_equal(here[1], there[1])
 
 
-def test_no_labelled_row_and_no_listed_pair_is_an_empty_sum(rng, backend):
+def test_no_labeled_row_and_no_listed_pair_make_an_empty_sum(rng, backend):
     value, gradient = backend(rng.normal(size=(4, 3)))(
         np.eye(3), PairTerms(np.empty(0, dtype=int)), "metric"
     )
@@ -208,7 +208,7 @@ def test_no_labelled_row_and_no_listed_pair_is_an_empty_sum(rng, backend):
     np.testing.assert_array_equal(gradient, np.zeros((3, 3)))
 
 
-def test_a_sweep_tells_what_it_is(rng, backend):
+def test_a_sweep_has_the_attributes_of_the_protocol(rng, backend):
     sweep = backend(rng.normal(size=(9, 3)))
     sweep(np.eye(3), PairTerms(np.array([0, 1])), "factor")
     assert sweep.name == backend.keywords["backend"]
@@ -218,7 +218,7 @@ def test_a_sweep_tells_what_it_is(rng, backend):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_arithmetic_is_that_of_the_model(rng, dtype):
+def test_compiled_arithmetic_is_that_of_the_formulas(rng, dtype):
     from seraph._sweep import _compiled
 
     tolerance = {np.float32: 4e-7, np.float64: 2e-15}[dtype]
@@ -228,19 +228,19 @@ def test_compiled_arithmetic_is_that_of_the_model(rng, dtype):
     work = [np.empty_like(t), np.empty_like(t)]
     wide, wide_q = t.astype(np.float64), q.astype(np.float64)
     for found, expected in [
-        (_compiled.negative_entropy(t, work), model.negative_entropy(wide.copy())),
-        (_compiled.cross_entropy(t, q, work), model.cross_entropy(wide.copy(), wide_q)),
-        (_compiled.cross_entropy(t, 0.0, work), model.cross_entropy(wide.copy(), 0.0)),
+        (_compiled.negative_entropy(t, work), _formulas.negative_entropy(wide.copy())),
+        (_compiled.cross_entropy(t, q, work), _formulas.cross_entropy(wide.copy(), wide_q)),
+        (_compiled.cross_entropy(t, 0.0, work), _formulas.cross_entropy(wide.copy(), 0.0)),
     ]:
         assert found[0] == pytest.approx(expected[0], rel=tolerance)
-        # (The weights stand in `work`, and the next call writes over them.)
+        # (The weights are in `work`, and the next call overwrites them.)
     for name, arguments in [("negative_entropy", ()), ("cross_entropy", (q,))]:
         _, weight = getattr(_compiled, name)(t, *arguments, work)
-        _, expected = getattr(model, name)(wide.copy(), *(a.astype(float) for a in arguments))
+        _, expected = getattr(_formulas, name)(wide.copy(), *(a.astype(float) for a in arguments))
         np.testing.assert_allclose(weight, expected, rtol=20 * tolerance, atol=tolerance)
     np.testing.assert_allclose(
         _compiled.e_step(t, 0.3, np.empty_like(t)),
-        model.e_step(wide, 0.3),
+        _formulas.e_step(wide, 0.3),
         rtol=100 * tolerance,
         atol=tolerance,
     )

@@ -1,13 +1,16 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
 
 from seraph import SERAPH
-from seraph._sweep import NumpySweep, PairTerms, choose_backend
-from seraph._sweep._torch import TorchSweep, _Pass
+from seraph._sweep import NumpySweep, PairTerms, _tensors, choose_backend
+from seraph._sweep._torch import TorchSweep, _TorchPass
 
 
-def test_a_tensor_is_fitted_where_it_is(digits):
+def test_a_tensor_is_fitted_on_its_device(digits):
     X, y_partial, _ = digits
     array, tensor = SERAPH().fit(X, y_partial), SERAPH().fit(torch.tensor(X), y_partial)
     assert (tensor.backend_, tensor.device_) == ("torch", "cpu")
@@ -35,7 +38,7 @@ def test_a_tensor_with_gradients_is_only_read(digits):
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3])
-def test_a_factor_may_lie_upside_down_in_memory(rng, rank):
+def test_a_factor_may_have_negative_strides(rng, rank):
     X, P = rng.normal(size=(20, 4)), rng.normal(size=(rank, 4))[::-1]
     terms = PairTerms(np.array([0, 1, 1]), mu=0.3)
     value, gradient = TorchSweep(X, "cpu")(P, terms, "metric")
@@ -44,18 +47,18 @@ def test_a_factor_may_lie_upside_down_in_memory(rng, rank):
     np.testing.assert_allclose(gradient, expected, atol=1e-11)
 
 
-def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
+def test_tiles_are_halved_until_they_fit(rng, monkeypatch):
     X = rng.normal(size=(1500, 4))
     terms, P = PairTerms(np.array([0, 1, 1]), mu=0.3), rng.normal(size=(2, 4))
     expected_value, expected = NumpySweep(X)(P, terms, "factor")
-    real = _Pass._tile
+    real = _TorchPass.tile
 
-    def with_little_memory(self, rows, columns):
+    def with_little_memory(self, rows, columns, scratch):
         if rows.stop - rows.start > 300:
             raise torch.OutOfMemoryError("no room")
-        return real(self, rows, columns)
+        return real(self, rows, columns, scratch)
 
-    monkeypatch.setattr(_Pass, "_tile", with_little_memory)
+    monkeypatch.setattr(_TorchPass, "tile", with_little_memory)
     sweep = TorchSweep(X, "cpu", tile=1024)
     value, gradient = sweep(P, terms, "factor")
     assert sweep.tile == 256
@@ -63,23 +66,45 @@ def test_tiles_get_smaller_until_they_fit(rng, monkeypatch):
     np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
 
 
-def test_memory_that_never_suffices_is_said(monkeypatch):
-    def without_memory(self, rows, columns):
+def test_an_error_is_raised_if_the_smallest_tiles_do_not_fit(monkeypatch):
+    def without_memory(self, rows, columns, scratch):
         raise torch.OutOfMemoryError("no room")
 
-    monkeypatch.setattr(_Pass, "_tile", without_memory)
+    monkeypatch.setattr(_TorchPass, "tile", without_memory)
     with pytest.raises(torch.OutOfMemoryError):
         TorchSweep(np.eye(3), "cpu")(np.eye(3), PairTerms(np.array([0, 1])), "factor")
 
 
-def test_the_precision_that_the_user_has_set_is_kept(rng):
+@pytest.fixture
+def medium_precision():
+    before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
-    try:
-        X = rng.normal(size=(9, 2)).astype(np.float32)
-        TorchSweep(X, "cpu")(np.eye(2), PairTerms(np.array([0, 1])), "factor")
-        assert torch.get_float32_matmul_precision() == "medium"
-    finally:
-        torch.set_float32_matmul_precision("highest")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+def test_sweeps_at_once_run_at_full_precision_and_restore_the_users(
+    rng, monkeypatch, medium_precision
+):
+    seen = []
+    real = _tensors.cross_entropy
+
+    def watched(*arguments):
+        time.sleep(0.001)  # lets the sweeps overlap
+        seen.append(torch.get_float32_matmul_precision())
+        return real(*arguments)
+
+    monkeypatch.setattr(_tensors, "cross_entropy", watched)
+    X = rng.normal(size=(9, 2)).astype(np.float32)
+
+    def sweep(_):
+        for _ in range(5):
+            TorchSweep(X, "cpu")(np.eye(2), PairTerms(np.array([0, 1])), "factor")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(sweep, range(8)))
+    assert set(seen) == {"highest"}
+    assert torch.get_float32_matmul_precision() == "medium"
 
 
 def test_a_device_is_for_torch_alone(digits):
@@ -98,14 +123,16 @@ def test_a_device_is_for_torch_alone(digits):
         (50_000, ("numba",), "numba"),
     ],
 )
-def test_auto_goes_by_size_and_by_what_is_installed(monkeypatch, n, installed, expected):
+def test_auto_depends_on_the_size_and_on_the_installed_packages(
+    monkeypatch, n, installed, expected
+):
     monkeypatch.setattr(
         "seraph._sweep._choose.find_spec", lambda name: name if name in installed else None
     )
     assert choose_backend(None, n, "auto") == (expected, None)
 
 
-def test_auto_takes_a_gpu_for_many_points(monkeypatch):
+def test_auto_uses_a_gpu_for_many_points(monkeypatch):
     monkeypatch.setattr("seraph._sweep._choose._has_gpu", lambda: True)
     assert choose_backend(None, 9_999, "auto")[0] != "torch"
     assert choose_backend(None, 10_000, "auto") == ("torch", "cuda")

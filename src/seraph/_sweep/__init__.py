@@ -1,31 +1,42 @@
-r"""The one operation everything rests on: a sum over pairs, and its gradient.
+r"""Sums over the pairs of points, with their gradients: the one operation of every solver.
 
 Write ``A = P'P`` and ``d2_ij = ||P x_i - P x_j||^2``. For pair terms ``phi(d2)`` with
-derivatives ``w``, gathered in the symmetric matrix ``W``, a sweep computes over pairs i < j::
+derivatives ``w``, the entries of a symmetric matrix ``W``, a sweep computes over pairs i < j::
 
     value       sum phi(d2_ij)
     d / dA      X' Lap(W) X             Lap(W) = diag(W 1) - W
     d / dP      2 (Lap(W) Z)' X         Z = X P'
     d / d eta   -1/2 1' W 1
 
-A backend holds the points and is called with a factor ``P``; what comes back are sums, an
-m x m or an r x m matrix. No n x n array exists: the pairs are swept in tiles, and memory is
-O(n m + tile^2). Which backend ran is not known outside of this package. ::
+A backend holds the points. It is called with a factor ``P`` and returns the sum and an m x m or
+r x m matrix. It never makes an n x n array: it sweeps the pairs in tiles, in O(n m + tile^2)
+memory. Code outside this package does not know which backend runs. ::
 
-              L          U            rows are ordered: class-labelled ones first (L)
+              L          U            Rows are ordered, class-labeled ones first (L).
          +---------+-----------+
-       L | labelled|           |      the triangle L x L   labelled pairs, from the classes
-         |   `.    | unlabelled|      all other tiles      unlabelled pairs
+       L | labeled |           |      The triangle L x L has the labeled pairs of the classes,
+         |   `.    | unlabeled |      all other tiles have unlabeled pairs.
          +---------+           |
-       U |         |   `.      |      listed pairs outside of L x L are gathered in chunks:
-         +---------+-----------+      their labelled term, less the unlabelled one
+       U |         |   `.      |      Listed pairs lie outside L x L. They are gathered one by
+         +---------+-----------+      one: their labeled term, minus the unlabeled one.
 
-Only tiles on or above the diagonal are visited; of ``mu = 0`` only L x L.
+A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of L x L. ::
+
+    _choose    picks a backend and makes its sweep
+    _terms     the arguments of a sweep: which term each pair has
+    _tiles     the skeleton: which tiles, which terms, and how sums become a gradient
+    _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
+    _torch     backend "torch": tensors; on CUDA, the fused kernel of _triton
+    _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
+    _formulas  the pair terms, for numpy; _compiled (numba) and _tensors (torch) have the same
+    _chunks    points in a dask collection
+    _threads   settings of the process, such as the threads of BLAS
 """
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
 from ._formulas import posterior
+from ._numpy import NumbaSweep, NumpySweep
 from ._points import (
     FLOATS,
     Coordinates,
@@ -39,7 +50,6 @@ from ._points import (
 )
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
-from ._tiles import NumbaSweep, NumpySweep
 
 __all__ = [
     "BACKENDS",

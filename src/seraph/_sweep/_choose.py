@@ -1,4 +1,4 @@
-"""Which backend sweeps: the one asked for, or the one that suits the points."""
+"""Choose the backend: the one that the user asked for, or the one that suits the points."""
 
 from __future__ import annotations
 
@@ -6,34 +6,30 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
-from ._terms import Sweep
-from ._tiles import NumbaSweep, NumpySweep
+from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
+from ._terms import Array, Sweep
 
 Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
 BACKENDS = ("auto", "numpy", "numba", "torch", "dask")
-# From so many points on, loading compiled code pays.
-_SOME = 1000
-# From so many points on, so does a GPU.
-_MANY = 10_000
+# A GPU pays off from this number of points on.
+_GPU_FROM = 10_000
 
 
 def choose_backend(
     X: Any, n: int, backend: Backend, device: Any = None
 ) -> tuple[Backend, str | None]:
-    """Settle on a backend, and on a device for it.
+    """Choose a backend, and the device that it computes on.
 
     Parameters
     ----------
     X : array-like
-        What the user has: a tensor or a dask collection says where to compute.
+        Points as the user passed them. A tensor or a dask collection decides for "auto".
     n : int
         Number of points.
     backend : {"auto", "numpy", "numba", "torch", "dask"}
-        What was asked for.
+        Backend that the user asked for.
     device : str or torch.device, optional
-        Where torch is to compute.
+        Device for torch.
 
     Returns
     -------
@@ -46,7 +42,7 @@ def choose_backend(
     if device is not None:
         if backend not in ("auto", "torch"):
             raise ValueError(
-                f'device={device!r} is for backend="torch", and backend={backend!r}: leave one '
+                f'device={device!r} is for backend="torch", but backend={backend!r}: leave one '
                 "of the two out."
             )
         return "torch", str(device)
@@ -56,9 +52,9 @@ def choose_backend(
         return backend, None
     if library.startswith("dask"):
         return "dask", None
-    if n >= _MANY and _has_gpu():
+    if n >= _GPU_FROM and _has_gpu():
         return "torch", "cuda"
-    return ("numba" if n >= _SOME and find_spec("numba") else "numpy"), None
+    return ("numba" if n >= COMPILED_FROM and find_spec("numba") else "numpy"), None
 
 
 def _has_gpu() -> bool:
@@ -66,22 +62,22 @@ def _has_gpu() -> bool:
         return False
     import torch
 
-    return torch.cuda.is_available()
+    return bool(torch.cuda.is_available())
 
 
 def make_sweep(
-    X: NDArray, *, backend: Backend, device: str | None = None, n_jobs: int | None = None
+    X: Array, *, backend: Backend, device: str | None = None, n_jobs: int | None = None
 ) -> Sweep:
-    """A sweep over the pairs of `X` by the backend that `choose_backend` settled on.
+    """Make a sweep over the pairs of `X`.
 
     Parameters
     ----------
     X : ndarray of shape (n, m)
-        Points, ordered as `PairTerms` wants them.
+        Points, in the order that `PairTerms` describes.
     backend : {"numpy", "numba", "torch", "dask"}
-        The backend.
+        Backend, as `choose_backend` returns it.
     device : str, optional
-        Where torch is to compute.
+        Device for torch.
     n_jobs : int, optional
         Number of threads, for numpy and numba.
 
@@ -90,41 +86,41 @@ def make_sweep(
     Sweep
     """
     if backend == "torch":
-        _require("torch", "torch", "torch")
+        _require("torch", "torch")
         from ._torch import TorchSweep
 
         return TorchSweep(X, device or "cpu")
     if backend == "dask":
-        _require("distributed", "dask", "dask")
+        _require("dask", "distributed")
         from ._dask import DaskSweep
 
         return DaskSweep(X)
     if backend == "numba":
-        _require("numba", "numba", "numba")
+        _require("numba", "numba")
         return NumbaSweep(X, n_jobs)
     return NumpySweep(X, n_jobs)
 
 
 def workers(backend: Backend, n_jobs: int | None = None) -> AbstractContextManager[None]:
-    """What the backend needs for the time of a fit: for dask, a cluster.
+    """Start what the backend needs during a fit: for dask, a cluster.
 
     Parameters
     ----------
     backend : {"numpy", "numba", "torch", "dask"}
-        The backend.
+        Backend, as `choose_backend` returns it.
     n_jobs : int, optional
-        Number of threads of a cluster of our own, where the user has none. None is all cores.
+        Number of threads of the cluster, if the user has not started one. None is all cores.
     """
     if backend != "dask":
         return nullcontext()
-    _require("distributed", "dask", "dask")
+    _require("dask", "distributed")
     from ._dask import cluster
 
     return cluster(n_jobs)
 
 
-def _require(package: str, name: str, extra: str) -> None:
+def _require(backend: str, package: str) -> None:
     if find_spec(package) is None:
         raise ImportError(
-            f'backend="{name}" needs {package}: pip install "seraph-learn[{extra}]".'
+            f'backend="{backend}" needs {package}: pip install "seraph-learn[{backend}]".'
         )

@@ -1,7 +1,7 @@
-"""The arithmetic of a tile, compiled: what `model` says of pairs, in one pass over the tile.
+"""The arithmetic of a tile, compiled by numba: what `_formulas` has, in one pass over the tile.
 
-The exponential is a polynomial and a shift of the exponent, plain arithmetic that every
-vector unit has, so that compilers turn the loops into vector code without a library.
+The exponential is a polynomial and a shift of the exponent. That is plain arithmetic, which the
+compiler turns into vector code; a call of a library's function would keep it from doing so.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
-from numpy.typing import NDArray
 
 from ._formulas import FACTORS
+from ._terms import Array
 
 _logger = logging.getLogger("seraph")
-# Sums may be taken in any order; infinities and NaN keep their meaning.
+# Sums may be computed in any order; infinities and NaN keep their meaning.
 _MATH: Any = {"fastmath": {"contract", "reassoc", "nsz"}, "error_model": "numpy"}
-# So many seconds of compiling are worth a word.
-_PATIENCE = 0.7
+# Compiling is announced if it takes longer than this many seconds.
+_ANNOUNCE_AFTER = 0.7
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on the first call; what was compiled is kept on disk, where there is a place."""
+    """Compile on the first call, and cache the result on disk if possible."""
+    compiled: Callable[..., Any]
     try:
-        return njit(cache=True, nogil=True, **_MATH)(function)
-    except RuntimeError:  # nowhere to keep it
-        return njit(nogil=True, **_MATH)(function)
+        compiled = njit(cache=True, nogil=True, **_MATH)(function)
+    except RuntimeError:  # no directory is writable
+        compiled = njit(nogil=True, **_MATH)(function)
+    return compiled
 
 
 def _power_of_two_of_type(context: Any, k: Any) -> Any:
@@ -60,17 +62,19 @@ def _exp_minus(x: float) -> float:
 
 
 def _coefficients(degree: int) -> list[float]:
-    """Those of the series of exp, the highest first."""
+    """Coefficients of the series of exp, the highest power first."""
     return [1.0 / factorial(k) for k in range(degree, -1, -1)]
 
 
 _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = map(np.float32, _coefficients(7))
-_LOG2E_32, _HALF_32, _FAR_32 = np.float32(1.4426950408889634), np.float32(0.5), np.float32(87.0)
-# ln 2 in two parts; the first has few bits, so that its product with k is exact.
+_LOG2E_32, _HALF_32 = np.float32(1.4426950408889634), np.float32(0.5)
+# ln 2 in two parts. The first has few bits, so that its product with k is exact.
 _LN2_HIGH_32, _LN2_LOW_32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _B13, _B12, _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 = _coefficients(13)
-_LOG2E, _FAR = 1.4426950408889634, 708.0
+_LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
+# exp(-x) is as good as 0 from here on; beyond it, 2^-k would not be a normal number.
+_LARGEST_32, _LARGEST = np.float32(87.0), 708.0
 
 
 @overload(_exp_minus, jit_options=_MATH, inline="always")
@@ -78,7 +82,7 @@ def _exp_minus_of_type(x: Any) -> Any:
     if x == types.float32:
 
         def single(x: Any) -> Any:
-            x = min(x, _FAR_32)
+            x = min(x, _LARGEST_32)
             k = np.int32(x * _LOG2E_32 + _HALF_32)
             f = np.float32(k)
             r = (f * _LN2_HIGH_32 - x) + f * _LN2_LOW_32
@@ -89,7 +93,7 @@ def _exp_minus_of_type(x: Any) -> Any:
         return single
 
     def double(x: Any) -> Any:
-        x = min(x, _FAR)
+        x = min(x, _LARGEST)
         k = np.int32(x * _LOG2E + 0.5)
         f = np.float64(k)
         r = (f * _LN2_HIGH - x) + f * _LN2_LOW
@@ -156,28 +160,30 @@ def _e_step(t: Any, slope: Any, out: Any) -> None:
             out[i, j] = (e if x > one - one else one) / (one + e)
 
 
-def negative_entropy(t: NDArray, scratch: Sequence[NDArray]) -> tuple[float, NDArray]:
-    """As in `model`; `t` is left as it is."""
-    weight, limit = scratch[1], FACTORS[t.dtype]
+def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[float, Array]:
+    """Sum and weights of the term of (7), as `_formulas.negative_entropy`; `t` stays."""
+    weight, limit = (scratch[1] if scratch else np.empty_like(t)), FACTORS[t.dtype]
     product = np.empty(t.shape[1], dtype=t.dtype)
-    return _patiently(_negative_entropy, t, weight, product, limit), weight
+    return _call(_negative_entropy, t, weight, product, limit), weight
 
 
 def cross_entropy(
-    t: NDArray, q: NDArray | float, scratch: Sequence[NDArray]
-) -> tuple[float, NDArray]:
-    """As in `model`; `t` is left as it is."""
-    weight, limit = scratch[1], FACTORS[t.dtype]
+    t: Array, q: Array | float, scratch: Sequence[Array] | None = None
+) -> tuple[float, Array]:
+    """Sum and weights of (11), as `_formulas.cross_entropy`; `t` is not overwritten."""
+    weight, limit = (scratch[1] if scratch else np.empty_like(t)), FACTORS[t.dtype]
     if not isinstance(q, np.ndarray):
-        scratch[0][...] = q
-        q = scratch[0]
+        # An array, so that there is one type of q to compile for.
+        filled = scratch[0] if scratch else np.empty_like(t)
+        filled[...] = q
+        q = filled
     product = np.empty(t.shape[1], dtype=t.dtype)
-    return _patiently(_cross_entropy, t, q, weight, product, limit), weight
+    return _call(_cross_entropy, t, q, weight, product, limit), weight
 
 
-def e_step(t: NDArray, mu: float, out: NDArray) -> NDArray:
-    """As in `model`."""
-    _patiently(_e_step, t, t.dtype.type(1.0 + mu), out)
+def e_step(t: Array, mu: float, out: Array) -> Array:
+    """Solution (10) of the E-step, as `_formulas.e_step`."""
+    _call(_e_step, t, t.dtype.type(1.0 + mu), out)
     return out
 
 
@@ -191,19 +197,19 @@ def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
         out[k] = total
 
 
-def squared_distances(Z: NDArray, i: NDArray, j: NDArray) -> NDArray:
+def squared_distances(Z: Array, i: Array, j: Array) -> Array:
     """Squared distances of listed pairs of rows of `Z`."""
     out = np.empty(len(i), dtype=Z.dtype)
-    _patiently(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
+    _call(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
     return out
 
 
-def _patiently(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a compiled function, with a word to the user if that has to be made ready first."""
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a compiled function; announce it if the user has to wait for it to be compiled."""
     if getattr(function, "overloads", True):
         return function(*arguments)
-    word = "compiling the sweep over the pairs, or loading it: only a first fit waits for this"
-    timer = threading.Timer(_PATIENCE, _logger.warning, [word])
+    message = "compiling the sweep over the pairs, or loading it: only a first fit waits for this"
+    timer = threading.Timer(_ANNOUNCE_AFTER, _logger.warning, [message])
     timer.start()
     try:
         return function(*arguments)

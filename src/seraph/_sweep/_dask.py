@@ -1,8 +1,8 @@
 """Sweeps on a cluster: the points stay on the workers in parts, and sums come back.
 
-A task sweeps the pairs of one part, or of two. What it is told is a factor ``P`` and a few
-numbers; what it returns is a value and a small matrix, and those are added up on the workers,
-in an order that does not depend on who computed them.
+A task sweeps the pairs of one part, or of two. It gets a factor ``P`` and a few numbers, and
+returns a value and a small matrix. The workers add these up, in an order that does not depend
+on which of them computed what.
 """
 
 from __future__ import annotations
@@ -18,36 +18,39 @@ import numpy as np
 from dask.optimization import cull
 from distributed import Client, LocalCluster, default_client
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 
 from . import _chunks as chunks
 from . import _tasks
 from ._points import is_chunked
-from ._terms import ROUNDING, PairTerms, Variable
+from ._terms import ROUNDING, Array, PairTerms, Variable
+from ._tiles import row_blocks
 
-# A part has at most so many rows, for a task of some tenths of a second, and bytes; ...
-_ROWS, _BYTES = _tasks.ROWS, 1 << 25
-# ... fewer rows, but no fewer than _SMALL, if there would not be _FEW parts to share; ...
-_FEW, _SMALL = 8, 1024
-# ... and more, if there would be so many parts: 33 thousand tasks are enough for a scheduler.
-_MANY = 256
-# The workers hold the points if they take up at most this share of their free memory. Points
-# that do not fit are swept in strips, whose rows take up at most this share of each worker's.
-_SHARE, _STRIP = 0.5, 0.25
-# Differences of pairs are held in shards of so many bytes.
-_SHARD = 1 << 27
+# A part has at most this number of rows, so that a task takes some tenths of a second, and at
+# most this number of bytes.
+_MAX_ROWS, _MAX_BYTES = _tasks.ROWS, 1 << 25
+# It has fewer rows if that would make fewer parts than _MIN_PARTS, which the workers could not
+# share well; but not fewer than _MIN_ROWS.
+_MIN_PARTS, _MIN_ROWS = 8, 1024
+# It has more rows if that would make more parts than this: each pair of parts is a task, and 33
+# thousand tasks are enough for a scheduler.
+_MAX_PARTS = 256
+# The workers hold the points if they need at most this share of the free memory of all. Points
+# that do not fit are swept in strips, whose rows need at most _STRIP_SHARE of each worker's.
+_HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
+# Differences of pairs are held in shards of this number of bytes.
+_SHARD_BYTES = 1 << 27
 
 
 @contextmanager
 def cluster(n_jobs: int | None = None) -> Iterator[None]:
-    """Have a cluster: the user's where there is a Client, else one of threads for the time.
+    """Use the cluster of the user's Client, or else start one of threads.
 
-    Threads will do, and copy nothing, since tiles leave the interpreter to others.
+    Threads are enough, since tiles release the interpreter's lock, and they copy nothing.
 
     Parameters
     ----------
     n_jobs : int, optional
-        Number of threads of a cluster of our own. None is all cores.
+        Number of threads of a cluster that is started here. None is all cores.
     """
     if _client() is not None:
         yield
@@ -69,20 +72,20 @@ def cluster(n_jobs: int | None = None) -> Iterator[None]:
 class DaskSweep:
     """Sums over the pairs of `X`, in parts that the workers of a cluster hold and sweep.
 
-    Runs on the current ``distributed.Client``, or else on dask's own threads. The workers hold
-    the points from the first sweep on, if there is room for them. A dask array for which there
-    is none is read anew in each sweep, a strip of its pairs at a time.
+    Runs on the current ``distributed.Client``, or else on dask's threads. The workers hold the
+    points from the first sweep on, if they fit in memory. A dask array that does not fit is read
+    again in each sweep, a strip of its pairs at a time.
 
     Parameters
     ----------
     X : ndarray or dask array of shape (n, m), float32 or float64
-        Points, ordered as `PairTerms` wants them. Tiles are computed in their precision and
-        summed in double precision.
+        Points, in the order that `PairTerms` describes. Tiles are computed in their precision
+        and summed in double precision.
 
     Attributes
     ----------
     n_sweeps : int
-        How often the pairs were swept.
+        Number of sweeps so far.
     """
 
     name = "dask"
@@ -94,14 +97,14 @@ class DaskSweep:
         self.n_sweeps = 0
         self._parts: _Parts | None = None
         self._listed: _Shards | None = None
-        self._drawn: _Shards | None = None
+        self._sampled: _Shards | None = None
 
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
-        return self.X.shape[1]
+        return int(self.X.shape[1])
 
-    def __call__(self, P: NDArray, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
+    def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
 
         Parameters and returns are those of `NumpySweep`.
@@ -110,50 +113,52 @@ class DaskSweep:
         parts = self._parts
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
-            self._listed = self._drawn = None
+            self._listed = self._sampled = None
         bare = PairTerms(np.empty(0, dtype=np.intp), eta=terms.eta, mu=terms.mu, q=terms.q)
         weight = None if terms.sample is None else terms.sample.weight
-        question = _tasks.Question(P, bare, wrt, weight)
-        # Of no point at all: a sum of the right shape.
-        found = [question.sums(np.empty((0, self.n_features)), bare)]
+        request = _tasks.Request(P, bare, wrt, weight)
+        # The sum over no points, for its shape.
+        found = [request.sums(np.empty((0, self.n_features)), bare)]
 
-        everything = terms.mu > 0.0 and terms.sample is None
-        parts.hold(others=everything)
-        job = _Job(question)
+        all_unlabeled = terms.mu > 0.0 and terms.sample is None
+        parts.hold(others=all_unlabeled)
+        job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
             if self._listed is None or not self._listed.are_of(terms.pairs, terms.similar):
                 self._listed = _Shards(parts, terms.pairs, terms.similar)
             self._listed.add_pairs(job)
         if terms.mu > 0.0 and terms.sample is not None:
-            if self._drawn is None or not self._drawn.are_of(terms.sample.pairs):
-                self._drawn = _Shards(parts, terms.sample.pairs)
-            self._drawn.add_pairs(job)
-        if everything:
+            if self._sampled is None or not self._sampled.are_of(terms.sample.pairs):
+                self._sampled = _Shards(parts, terms.sample.pairs)
+            self._sampled.add_pairs(job)
+        if all_unlabeled:
             for tiles in parts.strips():
                 if not parts.fits:
                     found += job.run()
-                    job = _Job(question)
+                    job = _Job(request)
                 parts.add_tiles(job, tiles)
         found += job.run()
         return _tasks.total(found)
 
 
 class _Job:
-    """Tasks that answer one question, and the sum of their answers."""
+    """Tasks that serve one request, and the sum of their results."""
 
-    def __init__(self, question: _tasks.Question) -> None:
-        self.question = chunks.unique("seraph-factor")
-        self.graph: chunks.Graph = {self.question: question}
+    def __init__(self, request: _tasks.Request) -> None:
+        self.request = chunks.unique("seraph-factor")
+        self.graph: chunks.Graph = {self.request: request}
         self.keys: list[Any] = []
         self.token = chunks.unique("")
 
     def add(self, name: str, function: Callable[..., _tasks.Sums], *arguments: Any) -> None:
+        """Add a task."""
         key = (name + self.token, len(self.keys))
-        self.graph[key] = (function, self.question, *arguments)
+        self.graph[key] = (function, self.request, *arguments)
         self.keys.append(key)
 
     def run(self) -> list[_tasks.Sums]:
+        """Compute the sum of all tasks, if there are any."""
         if not self.keys:
             return []
         root = chunks.tree(self.graph, self.keys, _tasks.total, "seraph-sum" + self.token)
@@ -161,32 +166,36 @@ class _Job:
 
 
 class _Parts:
-    """The points in parts: those of the labelled rows, and those of the rest."""
+    """The points in parts: first those of the class-labeled rows, then those of the others."""
 
-    def __init__(self, X: Any, codes: NDArray) -> None:
+    def __init__(self, X: Any, codes: Array) -> None:
         self.X, self.codes = X, codes
         (n, m), k = X.shape, len(codes)
-        rows = min(_ROWS, max(_SMALL, -(-n // _FEW)), max(1, _BYTES // (m * X.dtype.itemsize)))
-        rows = max(rows, -(-n // _MANY))
+        rows = min(
+            _MAX_ROWS,
+            max(_MIN_ROWS, -(-n // _MIN_PARTS)),
+            max(1, _MAX_BYTES // (m * X.dtype.itemsize)),
+        )
+        rows = max(rows, -(-n // _MAX_PARTS))
         ends = np.cumsum(X.chunks[0]) if is_chunked(X) else [n]
         self.labeled_lengths = _cut([k], rows)
         self.other_lengths = _cut(np.diff(np.maximum(ends, k), prepend=k).tolist(), rows)
         self.n_labeled = len(self.labeled_lengths)
         self.edges = np.cumsum([0, *self.labeled_lengths, *self.other_lengths])
         free = _free_memory()
-        # An array that is not in chunks would have to be sent anew each time.
-        self.fits = not is_chunked(X) or X[k:].nbytes <= _SHARE * sum(free)
-        self.strip = np.inf if self.fits else _STRIP * min(free)
+        # A plain array would have to be sent again for each sweep.
+        self.fits = not is_chunked(X) or X[k:].nbytes <= _HELD_SHARE * sum(free)
+        self.strip = np.inf if self.fits else _STRIP_SHARE * min(free)
         self._held: set[str] = set()
 
     @cached_property
     def labeled(self) -> Any:
-        """Labelled points."""
+        """Class-labeled points."""
         return self._array(slice(0, len(self.codes)), self.labeled_lengths)
 
     @cached_property
     def labels(self) -> Any:
-        """Their codes."""
+        """Their class codes."""
         return _from_array(self.codes, self.labeled_lengths)
 
     @cached_property
@@ -195,13 +204,13 @@ class _Parts:
         return self._array(slice(len(self.codes), None), self.other_lengths)
 
     def hold(self, *, others: bool) -> None:
-        """Have the workers hold the labelled points, and the others if there is room."""
+        """Have the workers hold the class-labeled points, and the others if they fit."""
         wanted = {"labeled", "labels"} if self.n_labeled else set()
         if others and self.other_lengths and self.fits:
             wanted.add("others")
         new = sorted(wanted - self._held)
         if new:
-            # At once, so that what they have in common is read once.
+            # In one call, so that what they have in common is read once.
             arrays = chunks.persist(*(getattr(self, name) for name in new))
             self.__dict__.update(zip(new, arrays, strict=True))
             self._held.update(new)
@@ -219,7 +228,7 @@ class _Parts:
         return chunks.each(array, "seraph-points", np.ascontiguousarray)
 
     def array_of(self, part: int) -> Any:
-        """The array that the part stands in."""
+        """Array that contains the part."""
         return self.labeled if part < self.n_labeled else self.others
 
     def key(self, part: int) -> Any:
@@ -232,7 +241,7 @@ class _Parts:
         return (self.labels.name, part) if part < self.n_labeled else None
 
     def add_tiles(self, job: _Job, tiles: list[tuple[int, int]]) -> None:
-        """Add tasks that sweep the pairs of some pairs of parts."""
+        """Add a task for each of some pairs of parts."""
         for a, b in tiles:
             arguments = [self.key(a), self._codes_key(a)]
             if b != a:
@@ -249,7 +258,7 @@ class _Parts:
             job.graph.update(cull(self._tasks_of_others, others)[0])
 
     def labeled_tiles(self) -> list[tuple[int, int]]:
-        """Pairs of parts whose rows are all labelled."""
+        """Pairs of parts whose rows are all class-labeled."""
         k = self.n_labeled
         return [(a, b) for a in range(k) for b in range(a, k)]
 
@@ -262,7 +271,7 @@ class _Parts:
             stop = start + 1
             while stop < n and size[start : stop + 1].sum() <= self.strip:
                 stop += 1
-            # A part is read for all the rows of the strip at once, and given up after that.
+            # Ordered by b: a part is read once for all rows of the strip, and then released.
             yield [(a, b) for b in range(max(start, k), n) for a in range(start, min(stop, b + 1))]
             start = stop
 
@@ -270,24 +279,24 @@ class _Parts:
 class _Shards:
     """Differences of pairs of points, held by the workers.
 
-    Pairs are ordered by the parts of their rows. A shard has first rows of one part, and second
-    rows of any.
+    Pairs are sorted by the parts of their rows. The first rows of a shard are of one part, the
+    second rows of any.
     """
 
-    def __init__(self, parts: _Parts, pairs: NDArray, similar: NDArray | None = None) -> None:
-        self.pairs, self.known = pairs, similar
+    def __init__(self, parts: _Parts, pairs: Array, similar: Array | None = None) -> None:
+        self.pairs, self.known_labels = pairs, similar
         of = np.searchsorted(parts.edges, pairs, side="right") - 1
         order = np.lexsort([of[:, 1], of[:, 0]])
         of, rows = of[order], (pairs - parts.edges[of])[order].astype(np.int32)
         n_features, dtype = parts.X.shape[1], parts.X.dtype
-        limit = max(1, _SHARD // (dtype.itemsize * n_features))
+        limit = max(1, _SHARD_BYTES // (dtype.itemsize * n_features))
         name, taken = chunks.unique("seraph-differences"), chunks.unique("seraph-rows")
         graph: chunks.Graph = {}
         lengths: list[int] = []
         for run in _runs(of[:, 0]):
             for start in range(run.start, run.stop, limit):
                 stop, shard = min(start + limit, run.stop), len(lengths)
-                # Rows travel, not parts.
+                # Only the rows that are needed travel between workers, not whole parts.
                 sides = [(0, slice(start, stop))]
                 sides += [(1, second) for second in _runs(of[start:stop, 1], start)]
                 for number, (side, some) in enumerate(sides):
@@ -296,32 +305,32 @@ class _Shards:
                 left, *right = ((taken, shard, number) for number in range(len(sides)))
                 graph[name, shard, 0] = (_tasks.differences, left, right)
                 lengths.append(stop - start)
-        arrays = [parts.array_of(part) for part in (of.min(), of.max())]
+        arrays = [parts.array_of(part) for part in (int(of.min()), int(of.max()))]
         shape = (tuple(length + 1 for length in lengths), (n_features,))
         (self.array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, dtype))
         self.similar = None
         if similar is not None:
             (self.similar,) = chunks.persist(_from_array(similar[order], lengths))
 
-    def are_of(self, pairs: NDArray, similar: NDArray | None = None) -> bool:
-        """Whether these are the differences of some pairs."""
-        return self.pairs is pairs and self.known is similar
+    def are_of(self, pairs: Array, similar: Array | None = None) -> bool:
+        """Whether these are the differences of the given pairs."""
+        return self.pairs is pairs and self.known_labels is similar
 
     def add_pairs(self, job: _Job) -> None:
-        """Add tasks that sum over the pairs: listed ones where it is known what is similar."""
+        """Add tasks that sum over the pairs, which are listed ones if they have labels."""
         job.graph.update(self.array.dask)
         if self.similar is not None:
             job.graph.update(self.similar.dask)
         for shard in range(self.array.numblocks[0]):
             D = (self.array.name, shard, 0)
             if self.similar is None:
-                job.add("seraph-pairs", _tasks.drawn, D)
+                job.add("seraph-pairs", _tasks.sampled_pairs, D)
             else:
-                job.add("seraph-pairs", _tasks.listed, D, (self.similar.name, shard))
+                job.add("seraph-pairs", _tasks.listed_pairs, D, (self.similar.name, shard))
 
 
 def _cut(lengths: Sequence[int], rows: int) -> list[int]:
-    """Lengths of parts: small chunks are joined, large ones cut, to at most so many rows."""
+    """Lengths of parts: join small chunks and cut large ones, to at most `rows` rows."""
     parts, waiting = [], 0
     for length in lengths:
         if waiting + length > rows:
@@ -332,31 +341,31 @@ def _cut(lengths: Sequence[int], rows: int) -> list[int]:
 
 
 def _even(length: int, rows: int) -> list[int]:
-    n_parts = -(-length // rows)
-    return np.diff(np.linspace(0, length, n_parts + 1).astype(int)).tolist()
+    return [block.stop - block.start for block in row_blocks(0, length, rows)]
 
 
-def _runs(numbers: NDArray, offset: int = 0) -> list[slice]:
-    """Where the same number stands in a row."""
+def _runs(numbers: Array, offset: int = 0) -> list[slice]:
+    """Slices of equal numbers."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)) + offset
     return [slice(*edge) for edge in pairwise([*starts.tolist(), len(numbers) + offset])]
 
 
-def _from_array(array: NDArray, lengths: Sequence[int]) -> Any:
-    """An array in the graph, in chunks of some lengths."""
+def _from_array(array: Array, lengths: Sequence[int]) -> Any:
+    """Make a dask array with chunks of the given lengths."""
     shape = (tuple(lengths), *((n,) for n in array.shape[1:]))
     return da.from_array(array, chunks=shape, name=False)
 
 
 def _client() -> Client | None:
     try:
-        return default_client()
+        client: Client = default_client()
     except ValueError:
         return None
+    return client
 
 
 def _free_memory() -> list[float]:
-    """Bytes that each worker may still hold; without a limit, or a worker yet, any number."""
+    """Bytes that each worker can still hold; infinity without a limit, or without workers."""
     client = _client()
     return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
 

@@ -1,8 +1,8 @@
-"""What the model says of a pair: pure functions of its squared distance.
+"""The model of a pair, equations (7) to (11): functions of its squared distance alone.
 
-Everything depends on ``t = d2 - eta`` alone, where ``d2`` is the squared distance of the
-pair under the metric. The posterior (8) is ``p = p(+1) = 1 / (1 + exp(t))``. Each formula
-stands here once; equation numbers are those of Niu et al. (2012).
+All are written in ``t = d2 - eta``, where ``d2`` is the squared distance of the pair under the
+metric. The equation numbers are those of Niu et al. (2012). `_compiled`, `_tensors` and the
+kernel in `_triton` compute the same formulas for numba, torch and CUDA.
 """
 
 from __future__ import annotations
@@ -10,22 +10,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-# How many factors in (1, 2] can be multiplied before the product overflows.
+from ._terms import Array
+
+# This number of factors in (1, 2] can be multiplied without overflow.
 FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}
 
 
-def posterior(t: NDArray) -> NDArray:
-    """Probability (8) that a pair is similar: ``p = 1 / (1 + exp(t))``."""
-    return expit(-t)
+def posterior(t: Array) -> Array:
+    """Probability that a pair is similar.
+
+    ``p = p(+1) = 1 / (1 + exp(t))``  (8)
+    """
+    p: Array = expit(-t)
+    return p
 
 
-def e_step(t: NDArray, mu: float, out: NDArray | None = None) -> NDArray:
-    """Probability ``q(+1)`` that solves the E-step (9).
+def e_step(t: Array, mu: float, out: Array | None = None) -> Array:
+    """Probability ``q = q(+1)`` that solves the E-step (9).
 
-    ``q`` is proportional to ``p^(1 + mu)`` (10), hence ``logit q = (1 + mu) logit p``.
+    ``q(y)`` is proportional to ``p(y)^(1 + mu)``  (10)
+
+    Hence ``logit q = (1 + mu) logit p``, and ``q = 1 / (1 + exp((1 + mu) t))``.
     """
     with np.errstate(over="ignore"):  # 1 / inf is the right answer
         q = np.exp(np.multiply(t, 1.0 + mu, out=out), out=out)
@@ -33,14 +40,14 @@ def e_step(t: NDArray, mu: float, out: NDArray | None = None) -> NDArray:
 
 
 def cross_entropy(
-    t: NDArray, q: NDArray | float, scratch: Sequence[NDArray] | None = None
-) -> tuple[float, NDArray]:
-    """Expected log-likelihood of pairs whose probability of being similar is `q`.
+    t: Array, q: Array | float, scratch: Sequence[Array] | None = None
+) -> tuple[float, Array]:
+    """Expected log-likelihood of pairs that are similar with probability `q`.
 
-    ``phi = q ln p + (1 - q) ln(1 - p) = (1 - q) t - softplus(t)``, and ``phi' = p - q``.
+    ``phi = q ln p + (1 - q) ln(1 - p)``  (11)
 
-    A similar pair has ``q = 1``, a dissimilar one ``q = 0``; the M-step (11) takes ``q``
-    from the E-step.
+    This is ``(1 - q) t - softplus(t)``, and ``phi' = p - q``. The M-step takes ``q`` from the
+    E-step; a pair labeled similar has ``q = 1``, and one labeled dissimilar ``q = 0``.
 
     Parameters
     ----------
@@ -49,14 +56,14 @@ def cross_entropy(
     q : ndarray of shape (rows, columns) or float
         Probability that a pair is similar.
     scratch : two ndarrays like `t`, optional
-        Room to work in. Overwritten.
+        Arrays to work in. Overwritten.
 
     Returns
     -------
     value : float
         Sum of ``phi`` over the pairs.
     weight : ndarray of shape (rows, columns)
-        ``phi'`` of each pair; one of the arrays of `scratch`, where it is given.
+        ``phi'`` of each pair; one of the arrays of `scratch`, if given.
     """
     e, weight = scratch or (np.empty_like(t), np.empty_like(t))
     np.exp(np.negative(np.abs(t, out=e), out=e), out=e)
@@ -70,15 +77,14 @@ def cross_entropy(
     return value, weight
 
 
-def negative_entropy(
-    t: NDArray, scratch: Sequence[NDArray] | None = None
-) -> tuple[float, NDArray]:
-    """Negative entropy of the posterior, the unlabelled term of (7).
+def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[float, Array]:
+    """Negative entropy of the posterior, the term of an unlabeled pair.
 
-    ``phi = p ln p + (1 - p) ln(1 - p)``, and ``phi' = p (1 - p) t``.
+    ``phi = p ln p + (1 - p) ln(1 - p)``  in (7)
 
-    With ``e = exp(-|t|)``: ``-phi = log1p(e) + |t| e / (1 + e)``, and
-    ``p (1 - p) = e / (1 + e)^2``. Parameters and returns are those of `cross_entropy`.
+    The derivative is ``phi' = p (1 - p) t``. With ``e = exp(-|t|)``, ``p (1 - p)`` is
+    ``e / (1 + e)^2`` and ``-phi`` is ``log1p(e) + |t| e / (1 + e)``. Parameters and returns are
+    those of `cross_entropy`.
     """
     e, weight = scratch or (np.empty_like(t), np.empty_like(t))
     np.exp(np.negative(np.abs(t, out=e), out=e), out=e)
@@ -91,8 +97,16 @@ def negative_entropy(
     return value, weight
 
 
-def _log_of_product(factors: NDArray) -> float:
-    """Sum of the logarithms of numbers in (1, 2]: one logarithm serves a whole column."""
+def squared_distances(Z: Array, i: Array, j: Array) -> Array:
+    """Squared distances of listed pairs of rows of `Z`."""
+    difference = np.take(Z, i, axis=0)
+    difference -= np.take(Z, j, axis=0)
+    distances: Array = np.einsum("kr,kr->k", difference, difference)
+    return distances
+
+
+def _log_of_product(factors: Array) -> float:
+    """Sum of the logarithms of numbers in (1, 2]; products first, since logarithms are slow."""
     limit = FACTORS[factors.dtype]
     total = 0.0
     for start in range(0, len(factors), limit):
@@ -100,9 +114,9 @@ def _log_of_product(factors: NDArray) -> float:
     return total
 
 
-def _total(a: NDArray) -> float:
+def _total(a: Array) -> float:
     return float(np.sum(a, dtype=np.float64))
 
 
-def _inner(a: NDArray | float, b: NDArray) -> float:
+def _inner(a: Array | float, b: Array) -> float:
     return float(np.vdot(a, b)) if isinstance(a, np.ndarray) else a * _total(b)

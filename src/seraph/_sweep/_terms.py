@@ -1,44 +1,46 @@
-"""Which term each pair carries: all that a backend has to know of the model's settings."""
+"""Which term each pair has: all that a backend needs to know about the model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+# An ndarray whose type of numbers is known only when it is there.
+Array: TypeAlias = NDArray[Any]
 # What a sum can be differentiated by.
 Variable = Literal["metric", "factor", "threshold"]
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Where the M-step's ``q`` comes from: a frozen metric, or none yet.
+    """Where the ``q`` of an M-step comes from: the metric before it, or none yet.
 
     Parameters
     ----------
     P : ndarray of shape (r, m) or None
         Factor of the metric of the last M-step; ``q`` is recomputed from it, tile by tile.
-        None stands for the start of the EM-like scheme: ``q(-1) = 1`` for every pair.
+        None is the start of the EM-like scheme: ``q(-1) = 1`` for every pair.
     """
 
-    P: NDArray | None = None
+    P: Array | None = None
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Some of the unlabelled pairs, in the place of all.
+    """A sample of the unlabeled pairs, to sweep instead of all.
 
     Parameters
     ----------
     pairs : ndarray of shape (l, 2)
-        Pairs of rows, each once and none of them labelled, ordered by the first row.
+        Pairs of rows, sorted by the first row. Each is unlabeled and appears once.
     weight : float
-        How many unlabelled pairs each stands for.
+        Number of unlabeled pairs that each represents.
     """
 
-    pairs: NDArray
+    pairs: Array
     weight: float
 
 
@@ -49,25 +51,26 @@ class PairTerms:
     Parameters
     ----------
     codes : ndarray of shape (k,)
-        Class codes of the first k rows. A pair of two such rows is labelled: similar where
-        the codes are equal.
+        Class codes of the first k rows. A pair of two such rows is labeled: similar if the
+        codes are equal, else dissimilar.
     pairs : ndarray of shape (l, 2)
-        Listed pairs; no pair stands twice, and none has both its rows among the first k.
+        Further labeled pairs. Each is listed once, and at most one of its rows is among the
+        first k.
     similar : ndarray of bool of shape (l,)
         Which of the listed pairs are similar.
     eta : float
         Threshold of the model.
     mu : float
-        Weight of the unlabelled pairs, those neither among the first k rows nor listed.
+        Weight of the unlabeled pairs: all but those of the first k rows and the listed ones.
     q : Posterior or None
-        None for the entropy of (7), else the source of the M-step's ``q`` in (11).
+        None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     sample : Sample or None
-        The unlabelled pairs that are swept; None for all.
+        The unlabeled pairs to sweep; None for all.
     """
 
-    codes: NDArray
-    pairs: NDArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
-    similar: NDArray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    codes: Array
+    pairs: Array = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    similar: Array = field(default_factory=lambda: np.empty(0, dtype=bool))
     eta: float = 1.0
     mu: float = 0.0
     q: Posterior | None = None
@@ -79,7 +82,7 @@ ROUNDING = {"float32": 1e-7, "float64": 1e-12}
 
 
 class Sweep(Protocol):
-    """Sums over the pairs of some points; every backend is one."""
+    """Sums over the pairs of some points: what every backend provides."""
 
     @property
     def name(self) -> str:
@@ -87,11 +90,11 @@ class Sweep(Protocol):
 
     @property
     def device(self) -> str | None:
-        """Where it computes, if there is a choice."""
+        """Device that it computes on, if there is a choice."""
 
     @property
     def n_sweeps(self) -> int:
-        """How often the pairs were swept."""
+        """Number of sweeps so far."""
 
     @property
     def n_features(self) -> int:
@@ -101,5 +104,5 @@ class Sweep(Protocol):
     def rounding(self) -> float:
         """Relative error of a sum."""
 
-    def __call__(self, P: NDArray, terms: PairTerms, wrt: Variable) -> tuple[float, NDArray]:
-        """Sum of the pair terms under ``P'P``, and its derivative."""
+    def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
+        """Sum the pair terms under the metric ``P'P``, and differentiate the sum."""

@@ -1,45 +1,62 @@
 """The fused sweep on a CUDA device: tiles never leave the chip.
 
-In the manner of FlashAttention, each program holds a block of rows, streams all columns past
-it, and keeps the sums of its rows: the terms, the degrees and the product ``W Y``. Matrix
-units multiply 16-bit numbers, so every operand is the sum of two float16, ``high + low``, 22
-bits together, and of the four products the three large ones are taken.
+As in FlashAttention, each program holds a block of rows, streams all columns past it, and keeps
+the sums of its rows: the terms, the degrees ``W 1`` and the product ``W Y``. The formulas are
+those of `_formulas`.
+
+The matrix units are fast for 16-bit numbers only, and a float16 has 11 significant bits. So
+every operand is split into ``high + low``, two float16 with 22 bits together, almost the 24 of a
+float32. Of the four products of two such sums, ``low * low`` is below the rounding of the others
+and left out: three products are still several times faster than one in float32.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from ._torch import _Pass
+from . import _formulas
+from ._terms import Array
+from ._tiles import Pass, Sums
 
-# Rows and columns of a tile, warps, stages of the pipeline, by the width of the operands.
+# Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
+# the fastest of those whose operands fit into the registers and the shared memory.
 _SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
-# Rows and columns that a program takes of a tile that lies in memory.
-_PLAIN = (16, 256)
-# Columns after which the sums of the matrix units, which round towards zero, are put by.
+# The narrowest operand that the matrix units take.
+_MIN_WIDTH = 16
+# Rows and columns per program of a tile in memory.
+_PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
+# The matrix units round their sums toward zero, so the error of a long sum grows with its
+# length. After this number of columns the sum is added to one that is rounded to nearest.
 _SPAN = 512
-# Weights are at most 1; multiplied by this, their low parts are far from what float16 cannot
-# tell from 0. Coordinates are made as large as the second.
-_WEIGHT = tl.constexpr(16384.0)
-_LARGEST = 256.0
-# Squared length that is given to rows which only fill the last block up: they are far away.
-_FAR = 1e4
+# Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
+# are multiplied by the first; coordinates are scaled so that the largest is the second. (The
+# largest float16 is 65504.)
+_WEIGHT_SCALE = tl.constexpr(16384.0)
+_LARGEST_COORDINATE = 256.0
+# Squared length of the rows that pad the last block: so far from all others that their terms
+# and weights are 0. That spares the kernel all masks.
+_PADDING_SQUARE = 1e4
+# exp2 of more than this overflows.
+_LARGEST_EXPONENT = tl.constexpr(126.0)
 _LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
-_ENTROPY, _DISSIMILAR, _FROZEN, _LABELED = range(4)
+# What a region of pairs has for terms: the entropy of (7); or (11) with q = 0, with q from the
+# frozen metric, or with q from the classes.
+_ENTROPY, _DISSIMILAR, _FROZEN, _LABELED = (tl.constexpr(kind) for kind in range(4))
 _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
 
 @triton.jit
 def _inverse(x, EXACT: tl.constexpr):
-    if EXACT:
+    """``1 / x``, by the approximation of the hardware, which is good to one unit in 2^23."""
+    if EXACT:  # the interpreter runs no assembly
         return 1.0 / x
     return tl.inline_asm_elementwise(
         "rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
@@ -53,15 +70,15 @@ def _times(a, b):
 
 @triton.jit
 def _log_of_product(factors, EXACT: tl.constexpr):
-    """Sum over a row of the logarithms of up to 64 numbers in (1, 2], by one logarithm."""
-    if EXACT:  # reductions by a function of one's own take minutes in the interpreter
+    """Sum of the logarithms of each row: up to 64 numbers in (1, 2], whose product is finite."""
+    if EXACT:  # a reduction by a function of ours takes minutes in the interpreter
         return tl.sum(tl.log2(factors), 1) * _LN2
     return tl.log2(tl.reduce(factors, 1, _times)) * _LN2
 
 
 @triton.jit
 def _margin(high_rows, low_rows, high, low, rows2, columns2, factor):
-    """``||z_i - z_j||^2`` of a tile, from split coordinates and squared lengths."""
+    """Compute the t of a tile from split coordinates and squared lengths, `rows2` less eta."""
     right_high, right_low = tl.trans(high), tl.trans(low)
     inner = tl.dot(high_rows, right_high)
     inner = tl.dot(high_rows, right_low, inner)
@@ -99,15 +116,21 @@ def _kernel(
     SPAN: tl.constexpr,
     EXACT: tl.constexpr,
 ):
+    """Sums of ROWS rows over the columns from `column_start` to `column_stop`.
+
+    R is the width of Z and C that of Y, both padded to powers of 2. Nothing is masked: regions
+    start at multiples of a block, and the padding adds nothing.
+    """
     rows = row_start + tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     across, deep = tl.arange(0, R), tl.arange(0, C)
+    # 64 bits, since n * R may be more than 2^31.
     here = rows[:, None].to(tl.int64) * R + across[None, :]
     high_rows, low_rows = tl.load(z_high + here), tl.load(z_low + here)
     rows2 = tl.load(squares + rows) - eta
-    if KIND == 2:
+    if KIND == _FROZEN:
         old_high_rows, old_low_rows = tl.load(old_high + here), tl.load(old_low + here)
         old_rows2 = tl.load(old_squares + rows) - eta
-    if KIND == 3:
+    if KIND == _LABELED:
         row_codes = tl.load(codes + rows)
     value = tl.zeros([ROWS], dtype=tl.float32)
     degree = tl.zeros([ROWS], dtype=tl.float32)
@@ -128,23 +151,23 @@ def _kernel(
                 tl.load(squares + columns),
                 factor,
             )
-            t = tl.maximum(t, -eta)
+            t = tl.maximum(t, -eta)  # rounding can make a squared distance negative
             size = tl.abs(t)
             e = tl.exp2(size * -_LOG2E)
             one_plus = 1.0 + e
             inverse = _inverse(one_plus, EXACT)
             logarithm = _log_of_product(one_plus, EXACT)
-            if KIND == 0:
+            if KIND == _ENTROPY:
                 share = e * inverse
                 weight = share * inverse * t
                 part_value -= logarithm + tl.sum(size * share, 1)
             else:
                 p = tl.where(t > 0.0, e, 1.0) * inverse
-                if KIND == 1:
+                if KIND == _DISSIMILAR:
                     weight = p
                     part_value += tl.sum(tl.minimum(t, 0.0), 1) - logarithm
                 else:
-                    if KIND == 2:
+                    if KIND == _FROZEN:
                         old = _margin(
                             old_high_rows,
                             old_low_rows,
@@ -155,7 +178,9 @@ def _kernel(
                             old_factor,
                         )
                         old = tl.maximum(old, -eta)
-                        q = _inverse(1.0 + tl.exp2(tl.minimum(old * slope, 126.0)), EXACT)
+                        q = _inverse(
+                            1.0 + tl.exp2(tl.minimum(old * slope, _LARGEST_EXPONENT)), EXACT
+                        )
                     else:
                         same = row_codes[:, None] == tl.load(codes + columns)[None, :]
                         q = tl.where(same, 1.0, 0.0)
@@ -165,7 +190,7 @@ def _kernel(
             if WITH_PRODUCT:
                 wide = columns[:, None].to(tl.int64) * C + deep[None, :]
                 y1, y2 = tl.load(y_high + wide), tl.load(y_low + wide)
-                weight *= _WEIGHT
+                weight *= _WEIGHT_SCALE
                 w1 = weight.to(tl.float16)
                 w2 = (weight - w1.to(tl.float32)).to(tl.float16)
                 part = tl.dot(w1, y1, part)
@@ -194,6 +219,7 @@ def _entropy_kernel(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
+    """Turn a tile of inner products into weights, in place, and sum the terms."""
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     j = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     inside = (i[:, None] < n_rows) & (j[None, :] < n_columns)
@@ -214,80 +240,116 @@ def _entropy_kernel(
     tl.store(values + number, -tl.sum(tl.sum(term, 1), 0))
 
 
-def negative_entropy(
-    Z: Tensor, squares: Tensor, rows: slice, columns: slice, eta: float
-) -> tuple[Tensor, Tensor]:
-    """Value and weights of a tile, in one pass over the products of its points."""
-    tile = torch.mm(Z[rows], Z[columns].T)
-    grid = (triton.cdiv(tile.shape[0], _PLAIN[0]), triton.cdiv(tile.shape[1], _PLAIN[1]))
+def negative_entropy(Z: Tensor, rows: slice, columns: slice, eta: float) -> tuple[Tensor, Tensor]:
+    """Value and weights of a tile in memory, in one pass over the products of its points."""
+    left, right = Z[rows], Z[columns]
+    tile = torch.mm(left, right.T)
+    grid = (
+        triton.cdiv(tile.shape[0], _PLAIN_ROWS),
+        triton.cdiv(tile.shape[1], _PLAIN_COLUMNS),
+    )
     values = torch.empty(grid, dtype=tile.dtype, device=tile.device)
-    # (A scalar argument of a kernel is a float32.)
+    # (In memory, since a kernel takes a float for a float32.)
     threshold = torch.full((1,), eta, dtype=tile.dtype, device=tile.device)
     _entropy_kernel[grid](
         tile,
-        squares[rows],
-        squares[columns],
+        _squares(left),
+        _squares(right),
         values,
         *tile.shape,
         threshold,
         DIAGONAL=rows == columns,
-        ROWS=_PLAIN[0],
-        COLUMNS=_PLAIN[1],
+        ROWS=_PLAIN_ROWS,
+        COLUMNS=_PLAIN_COLUMNS,
         num_warps=4,
     )
     return values.sum(dtype=torch.float64), tile
 
 
-def sweep_regions(sums: _Pass) -> None:
-    """Add up the labelled pairs of the first rows, and all the unlabelled ones."""
-    operands = _Operands(sums)
-    k, n, mu = len(sums.codes), len(sums.X), sums.terms.mu
-    at_zero = sums.at_zero
+def _squares(Z: Tensor) -> Tensor:
+    return torch.einsum("ir,ir->i", Z, Z)
+
+
+def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
+    """Sum over the labeled pairs of the first rows, and over all unlabeled pairs.
+
+    Parameters
+    ----------
+    sums : Pass
+        The sweep: points, terms and what to differentiate by.
+    codes : Tensor of int32 of shape (k,)
+        Class codes of the first k rows.
+
+    Returns
+    -------
+    value, degrees, product
+        Sums over the pairs; the product is ``W Y``.
+    """
+    regions = _Regions(sums, codes)
+    k, n, terms = len(codes), len(sums.X), sums.terms
     if k > 1:
-        operands.add(_LABELED, 1.0, 0, k, 0, k, at_zero["labeled"])
+        regions.add(_LABELED, 1.0, (0, k), (0, k), _at_zero(_LABELED, sums))
     if sums.all_unlabeled:
         kind = _ENTROPY
-        if sums.terms.q is not None:
+        if terms.q is not None:
             kind = _DISSIMILAR if sums.frozen is None else _FROZEN
+        # Each program keeps the sums of its own rows alone, and so the kernel meets each pair
+        # from either side. L x L is labeled; L x U and U x (L and U) make up the rest.
         if 0 < k < n:
-            operands.add(kind, mu, 0, k, k, n)
-        operands.add(kind, mu, k, n, 0, n, at_zero["unlabeled"])
+            regions.add(kind, terms.mu, (0, k), (k, n))
+        if k < n:
+            regions.add(kind, terms.mu, (k, n), (0, n), _at_zero(kind, sums))
+    return regions.value, regions.degree, regions.product
 
 
-class _Operands:
-    """What the kernel reads, split and padded, and the sums it adds to.
+def _at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
+    """Term and weight of a pair at distance zero, as a point is from itself."""
+    t = np.array([[-sums.terms.eta]])
+    if kind == _ENTROPY:
+        value, weight = _formulas.negative_entropy(t)
+    else:
+        q: Array | float = 1.0 if kind == _LABELED else 0.0
+        if kind == _FROZEN:
+            q = _formulas.e_step(t, sums.terms.mu)
+        value, weight = _formulas.cross_entropy(t, q)
+    return value, float(weight[0, 0])
 
-    Labelled rows and the others are padded apart, so that a region of either starts at a
-    block.
+
+class _Regions:
+    """The operands of the kernel, split and padded, and the sums over regions of pairs.
+
+    Class-labeled rows and the others are padded to whole blocks each, so that a region of
+    either starts at a block.
     """
 
-    def __init__(self, sums: _Pass) -> None:
-        self.sums = sums
-        k, n = len(sums.codes), len(sums.X)
-        width = max(16, triton.next_power_of_2(sums.Z.shape[1]))
-        depth = max(16, triton.next_power_of_2(sums.Y.shape[1]))
-        self.R, self.C = width, depth
-        if sums.frozen is not None:
-            self.R = max(width, triton.next_power_of_2(sums.frozen.Z.shape[1]))
-        self.shape = _SHAPES[max(self.R, depth)]
+    def __init__(self, sums: Pass, codes: Tensor) -> None:
+        self.sums, X = sums, sums.X
+        k, n = len(codes), len(X)
+        self.value = torch.zeros((), dtype=sums.wide, device=X.device)
+        self.degree = torch.zeros(n, dtype=sums.wide, device=X.device)
+        self.product = torch.zeros(sums.Y.shape, dtype=sums.wide, device=X.device)
+        old = sums.now if sums.frozen is None else sums.frozen
+        self.R = _padded_width(max(sums.Z.shape[1], old.Z.shape[1]))
+        self.C = _padded_width(sums.Y.shape[1])
+        self.shape = _SHAPES[max(self.R, self.C)]
         block = max(self.shape[:2])
-        self.offset = -(-k // block) * block
-        self.length = self.offset + -(-(n - k) // block) * block
-        self.place = torch.arange(n, device=sums.X.device)
-        self.place[k:] += self.offset - k
-        self.high, self.low, scale = self._split(sums.Z, self.R)
-        self.factor = -2.0 / scale**2
-        self.squares = self._padded(sums.now.squares, _FAR)
-        self.y_high, self.y_low, y_scale = self._split(sums.Y, depth)
-        self.y_factor = 1.0 / (y_scale * _WEIGHT.value)
-        self.old = (self.high, self.low, self.squares, self.factor)
-        if sums.frozen is not None:
-            high, low, scale = self._split(sums.frozen.Z, self.R)
-            self.old = (high, low, self._padded(sums.frozen.squares, _FAR), -2.0 / scale**2)
-        self.codes = self._padded(sums.codes, -1)
+        offset = -(-k // block) * block
+        self.length = offset + -(-(n - k) // block) * block
+        self.place = torch.arange(n, device=X.device)
+        self.place[k:] += offset - k
+        self.now = self._points(sums.Z)
+        self.old = self.now if sums.frozen is None else self._points(old.Z)
+        self.y_high, self.y_low, y_scale = self._split(sums.Y, self.C)
+        self.y_factor = 1.0 / (y_scale * _WEIGHT_SCALE.value)
+        self.codes = self._padded(codes, -1)
+
+    def _points(self, Z: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:
+        """Split coordinates, squared lengths, and what makes their products ``-2 z_i z_j``."""
+        high, low, scale = self._split(Z, self.R)
+        return high, low, self._padded(_squares(Z), _PADDING_SQUARE), -2.0 / scale**2
 
     def _padded(self, a: Tensor, filling: float, width: int | None = None) -> Tensor:
-        """Rows in their places; codes, which only the first ones have, stay in front."""
+        """The rows in their places; codes, which only the first rows have, stay in front."""
         shape = (self.length,) if width is None else (self.length, width)
         out = torch.full(shape, filling, dtype=a.dtype, device=a.device)
         rows = self.place[: len(a)]
@@ -298,36 +360,42 @@ class _Operands:
         return out
 
     def _split(self, a: Tensor, width: int) -> tuple[Tensor, Tensor, float]:
-        """A matrix times a scale as the sum of two of float16, and the scale."""
+        """A matrix times a scale, as the sum of two of float16; and the scale."""
         largest = float(a.abs().max()) if a.numel() else 0.0
-        scale = _LARGEST / largest if largest > 0.0 else 1.0
+        scale = _LARGEST_COORDINATE / largest if largest > 0.0 else 1.0
         wide = self._padded(a * scale, 0.0, width)
         high = wide.half()
         return high, (wide - high.float()).half(), scale
 
     def add(
         self,
-        kind: int,
-        weight: float,
-        row_start: int,
-        row_stop: int,
-        column_start: int,
-        column_stop: int,
+        kind: tl.constexpr,
+        scale: float,
+        rows: tuple[int, int],
+        columns: tuple[int, int],
         at_zero: tuple[float, float] | None = None,
     ) -> None:
-        """Add the sums over a region of rows and columns, and take its diagonal off."""
-        if row_stop <= row_start:
-            return
-        sums, (rows, columns, warps, stages) = self.sums, self.shape
+        """Add the sums over a region, times a scale.
+
+        Parameters
+        ----------
+        kind : constexpr
+            Kind of the terms.
+        scale : float
+            Weight of the terms.
+        rows, columns : tuple of two ints
+            Where they start and stop.
+        at_zero : tuple of two floats, optional
+            Term and weight at distance zero, to subtract if the region has a diagonal.
+        """
+        sums, (n_rows, n_columns, warps, stages) = self.sums, self.shape
         values = torch.empty(self.length, dtype=torch.float32, device=sums.X.device)
         degrees = torch.empty_like(values)
         products = torch.empty((self.length, self.C), dtype=torch.float32, device=values.device)
-        first = int(self.place[row_start])
-        last = int(self.place[row_stop - 1]) + 1
-        _kernel[(-(-(last - first) // rows),)](
-            self.high,
-            self.low,
-            self.squares,
+        first, last = self._places(*rows)
+        width = sums.Y.shape[1]
+        _kernel[(-(-(last - first) // n_rows),)](
+            *self.now[:3],
             self.y_high,
             self.y_low,
             *self.old[:3],
@@ -336,33 +404,39 @@ class _Operands:
             degrees,
             products,
             first,
-            int(self.place[column_start]),
-            int(self.place[column_stop - 1]) + 1,
+            *self._places(*columns),
             sums.terms.eta,
-            self.factor,
+            self.now[3],
             self.old[3],
-            (1.0 + sums.terms.mu) * 1.4426950408889634,
-            KIND=kind,
-            WITH_PRODUCT=sums.Y.shape[1] > 0,
+            (1.0 + sums.terms.mu) * _LOG2E.value,
+            KIND=kind.value,
+            WITH_PRODUCT=width > 0,
             R=self.R,
             C=self.C,
-            ROWS=rows,
-            COLUMNS=columns,
+            ROWS=n_rows,
+            COLUMNS=n_columns,
             SPAN=_SPAN,
             EXACT=_INTERPRETED,
             num_warps=warps,
             num_stages=stages,
         )
-        here, there = slice(row_start, row_stop), slice(first, last)
-        # Every pair is met twice, from either end.
-        sums.value += 0.5 * weight * values[there].to(sums.wide).sum()
-        sums.degree[here] += weight * degrees[there]
-        if sums.Y.shape[1]:
-            sums.product[here] += weight * self.y_factor * products[there, : sums.Y.shape[1]]
+        here, there = slice(*rows), slice(first, last)
+        # The kernel meets every pair twice, from either side.
+        self.value += 0.5 * scale * values[there].to(sums.wide).sum()
+        self.degree[here] += scale * degrees[there]
+        self.product[here] += scale * self.y_factor * products[there, :width]
         if at_zero is not None:
-            # A point was paired with itself, at distance zero: the weight of that pair is in the
-            # degree and must stay in the product, too, where it does not matter.
-            n_rows = row_stop - row_start
-            sums.value -= 0.5 * weight * at_zero[0] * n_rows
-            if not sums.Y.shape[1]:
-                sums.degree[here] -= weight * at_zero[1]
+            # Each point met itself, too. Its weight is in the degree and in the product, where
+            # the two cancel; the value, and a degree without product, must lose it.
+            self.value -= 0.5 * scale * at_zero[0] * (rows[1] - rows[0])
+            if not width:
+                self.degree[here] -= scale * at_zero[1]
+
+    def _places(self, start: int, stop: int) -> tuple[int, int]:
+        """Where the rows from `start` to `stop` are after padding."""
+        return int(self.place[start]), int(self.place[stop - 1]) + 1
+
+
+def _padded_width(width: int) -> int:
+    padded: Any = triton.next_power_of_2(width)
+    return max(_MIN_WIDTH, int(padded))

@@ -1,0 +1,200 @@
+"""Sweeps on the CPU, with numpy or numba: tiles that stay in the cache, on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import csr_array
+
+from . import _formulas
+from ._terms import ROUNDING, Array, PairTerms, Variable
+from ._tiles import Arithmetic, Pass, Sums
+
+# Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)
+# and two to work in, one of which becomes the weights. All four fit a cache of 2 MB, so that none
+# of them goes through main memory.
+_SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
+# The strips are dealt to this many groups, whatever the number of threads, and the sums of the
+# groups are added in order: the number of threads does not change a bit of the result.
+_N_GROUPS = 16
+# A chunk of sampled pairs is worked on as a tile of this shape.
+_SAMPLED_SHAPE = (64, 256)
+# Loading compiled code pays off from this number of points on.
+COMPILED_FROM = 1000
+
+
+class NumpySweep:
+    """Sums over the pairs of `X`, swept in tiles with numpy.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m), float32 or float64
+        Points, in the order that `PairTerms` describes. Tiles are computed in their precision
+        and summed in double precision.
+    n_jobs : int, optional
+        Number of threads, as joblib counts them.
+    tile : int, optional
+        Side of a tile.
+    split : int, optional
+        Sweep only the pairs of one of the first `split` rows with one of the others, for
+        points that come in parts.
+
+    Attributes
+    ----------
+    n_sweeps : int
+        Number of sweeps so far.
+    """
+
+    name = "numpy"
+    device: str | None = None
+
+    def __init__(
+        self,
+        X: Array,
+        n_jobs: int | None = None,
+        tile: int | None = None,
+        split: int | None = None,
+    ) -> None:
+        self.X = np.ascontiguousarray(X)
+        self.n_threads = effective_n_jobs(n_jobs)
+        self.tile = _SIDES[self.X.dtype] if tile is None else tile
+        self.split = split
+        self.rounding = ROUNDING[self.X.dtype.name]
+        self.n_sweeps = 0
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points."""
+        return int(self.X.shape[1])
+
+    def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
+        """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
+
+        Parameters
+        ----------
+        P : ndarray of shape (r, m)
+            Factor of the metric.
+        terms : PairTerms
+            The term of each pair.
+        wrt : {"metric", "factor", "threshold"}
+            Whether to differentiate by the metric ``A = P'P``, by ``P``, or by ``eta``.
+
+        Returns
+        -------
+        value : float
+            The sum.
+        gradient : ndarray of shape (m, m), (r, m) or ()
+            Its derivative, in double precision.
+        """
+        self.n_sweeps += 1
+        # The metric takes one product a tile and the factor two, so the factor pays off only if
+        # it is narrow; d/dP is 2 P d/dA in any case.
+        by_metric_first = wrt == "factor" and 2 * len(P) >= self.n_features
+        swept_by: Variable = "metric" if by_metric_first else wrt
+        with np.errstate(under="ignore"):
+            sums = _NumpyPass(self.X, P, terms, swept_by, self._arithmetic())
+            value, gradient = sums.total(sums.parts(self.tile, self.split, self._map))
+        if by_metric_first:
+            gradient = 2.0 * P @ gradient
+        return value, gradient
+
+    def _arithmetic(self) -> Arithmetic:
+        return _formulas
+
+    def _map(self, function: Callable[..., Any], items: Sequence[Any]) -> Iterable[Any]:
+        """Apply a function to each item, in parallel; results come in order."""
+        if self.n_threads == 1 or len(items) == 1:
+            return map(function, items)
+        return self._threads.map(function, items)
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        """Threads for all sweeps; they end when this object, and so the pool, is collected."""
+        return ThreadPoolExecutor(self.n_threads, thread_name_prefix="seraph-sweep")
+
+
+class NumbaSweep(NumpySweep):
+    """Sums over the pairs of `X`, with the arithmetic of a tile compiled by numba."""
+
+    name = "numba"
+
+    def _arithmetic(self) -> Arithmetic:
+        from . import _compiled
+
+        return _compiled
+
+
+class _NumpyPass(Pass):
+    """A sweep over ndarrays."""
+
+    xp = np
+    wide = np.float64
+    gathered_numbers = 1 << 18
+
+    def _array(self, a: Array) -> Array:
+        return a.astype(self.X.dtype)
+
+    def _indices(self, pairs: Array) -> tuple[Array, Array]:
+        return pairs[:, 0], pairs[:, 1]
+
+    def _zeros(self, *shape: int) -> Array:
+        return np.zeros(shape)
+
+    def _widened(self, a: Array) -> Array:
+        return a  # numpy does it
+
+    def _scratch(self, side: int) -> Array:
+        return np.empty((4, side * side), dtype=self.X.dtype)
+
+    def _views(self, scratch: Array, shape: tuple[int, int]) -> list[Array]:
+        return [part[: shape[0] * shape[1]].reshape(shape) for part in scratch]
+
+    def _same_class(self, rows: slice, columns: slice, out: Array | None) -> Array:
+        codes = self.terms.codes
+        return np.equal(codes[rows, np.newaxis], codes[np.newaxis, columns], out=out)
+
+    def parts(
+        self, side: int, split: int | None, map_in_order: Callable[..., Iterable[Any]]
+    ) -> list[Sums]:
+        """Sums over all tiles, by groups, and over the sampled pairs."""
+        strips = self.strips(side, split)
+        groups = [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
+        parts = list(map_in_order(self.sweep, groups))
+        if self.terms.mu > 0.0 and self.terms.sample is not None:
+            parts.append(self._sampled(map_in_order))
+        return parts
+
+    def _sampled(self, map_in_order: Callable[..., Iterable[Any]]) -> Sums:
+        """Sums over the sampled unlabeled pairs; their weights are a sparse matrix."""
+        sample = self.terms.sample
+        assert sample is not None
+        scale = self.terms.mu * sample.weight
+        weights = np.empty(len(sample.pairs), dtype=self.X.dtype)
+        size = _SAMPLED_SHAPE[0] * _SAMPLED_SHAPE[1]
+        edges = [*range(0, len(weights), size), len(weights)]
+
+        def chunk(edge: tuple[int, int]) -> float:
+            i, j = self._indices(sample.pairs[slice(*edge)])
+            shape = _SAMPLED_SHAPE if len(i) == size else (1, len(i))
+            t = self.now.listed(i, j).reshape(shape)
+            t_old = t if self.frozen is None else self.frozen.listed(i, j).reshape(shape)
+            value: float
+            value, weight = self._unlabeled(t, t_old)
+            weights[slice(*edge)] = weight.ravel()
+            return value
+
+        value = sum(map_in_order(chunk, list(pairwise(edges))))
+        weights *= scale
+        first, last = sample.pairs.T
+        starts = np.searchsorted(first, np.arange(len(self.X) + 1))
+        U = csr_array((weights, last, starts), shape=(len(self.X), len(self.X)))
+        degree = np.add(U.sum(axis=1, dtype=np.float64), U.sum(axis=0, dtype=np.float64))
+        UY = U @ self.Y
+        product = UY + U.T @ self.Y if self.wrt == "factor" else self.Y.T @ UY
+        return scale * value, degree, product
