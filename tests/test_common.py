@@ -161,7 +161,7 @@ BAD = {
     "ridge": numbers(0),
     "solver": CHOICES,
     "tol": numbers(0),
-    "unlabeled_pairs": [0, -1, 0.0, 1.5, np.nan, np.inf, True, "some", None, [5]],
+    "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
     "verbose": ["loud", -1, None],
     "warm_start": FLAGS,
     "weights": CHOICES,

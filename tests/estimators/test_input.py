@@ -15,31 +15,12 @@ Y = np.array([0, 0, 1, 1, 2, 2] + [-1] * 6)
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"mu": -1}, "mu must be a finite number of at least 0, or 'auto'; got -1"),
-        ({"mu": "some"}, "mu must be .*got 'some'"),
-        ({"mu": np.nan}, "mu must be .*got nan"),
-        ({"lam": -0.1}, "lam must be a finite number of at least 0, or 'auto'; got -0.1"),
-        ({"lam": np.inf}, "lam must be a finite number.*got inf"),
-        ({"lam": None}, "lam must be .*got None"),
-        ({"eta": -1.0}, "eta must be a finite number.*got -1.0"),
-        ({"solver": "newton"}, "solver must be one of 'auto', 'low-rank', .*got 'newton'"),
-        ({"algorithm": "mcmc"}, "algorithm must be one of 'direct', 'em'; got 'mcmc'"),
-        (
-            {"n_components": 0},
-            "n_components must be a finite whole number of at least 1, or None; got 0",
-        ),
-        ({"n_components": 2.0}, "n_components must be a finite whole number.*got 2.0"),
         ({"n_components": 4}, "n_components=4 .*3 features"),
         ({"n_components": 2, "solver": "spg"}, "n_components=2 caps the rank.*low-rank"),
-        ({"max_iter": 0}, "max_iter must be a finite whole number of at least 1; got 0"),
-        ({"max_iter": None}, "max_iter must be a finite whole number of at least 1; got None"),
-        ({"tol": -1e-3}, "tol must be"),
-        ({"em_max_iter": 1.5}, "em_max_iter must be"),
-        ({"em_tol": "small"}, "em_tol must be"),
     ],
     ids=str,
 )
-def test_bad_parameters(parameters, message):
+def test_parameters_that_do_not_go_together_or_with_the_data_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         SERAPH(**parameters).fit(X, Y)
 
@@ -47,30 +28,14 @@ def test_bad_parameters(parameters, message):
 @pytest.mark.parametrize(
     ("points", "labels", "message"),
     [
-        (np.where(X > 2, np.nan, X) if (X > 2).any() else X * np.nan, Y, "NaN"),
-        (np.full((12, 3), np.inf), Y, "infinity"),
         (X[:1], Y[:1], "minimum of 2 is required"),
-        (X[:0], Y[:0], "minimum of 2 is required"),
-        (X[:, :0], Y, "0 feature"),
-        (X[:, 0], Y, "2D array"),
         (X, None, "nothing to learn from"),
         (X, np.full(12, -1), "No labelled pair"),
-        (X, Y[:5], "y has 5 labels and X has 12 rows"),
-        ([["a", "b"]] * 12, Y, "could not convert string to float"),
     ],
 )
 def test_bad_data(points, labels, message):
     with pytest.raises(ValueError, match=message):
         SERAPH().fit(points, labels)
-
-
-def test_a_failed_fit_leaves_the_learner_as_it_was():
-    learner = SERAPH().fit(X, Y)
-    before = learner.components_
-    with pytest.raises(ValueError, match="No labelled pair"):
-        learner.fit(X[:, :2], np.full(12, -1))
-    assert learner.components_ is before
-    assert learner.n_features_in_ == 3
 
 
 def test_all_alike_warns_of_a_collapse():

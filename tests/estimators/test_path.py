@@ -14,7 +14,7 @@ from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
 from seraph._sweep import NumpySweep
-from tests.helpers.oracle import labelled_pairs, objective
+from tests.helpers.oracle import labeled_pairs, objective
 
 
 def rank_of(X, y, **parameters):
@@ -29,7 +29,7 @@ def rank_of(X, y, **parameters):
 def test_lam_max_is_the_top_eigenvalue_of_the_gradient_at_zero(wine):
     X, y_partial, _ = wine
     path = seraph_path(X, y_partial, mu=0.0, lams=[1.0])
-    known = labelled_pairs(y_partial[:15])
+    known = labeled_pairs(y_partial[:15])
     p = 1 / (1 + np.exp(-1.0))  # of every pair under the zero metric, eta = 1
     G = sum(
         (p - similar) * np.outer(X[i] - X[j], X[i] - X[j]) for (i, j), similar in known.items()
@@ -58,7 +58,7 @@ def test_a_heavy_entropy_can_hold_a_metric_above_lam_max_and_the_path_starts_abo
     assert path.ranks[0] == 0
     first = np.flatnonzero(path.ranks)[0]
     assert path.lams[first] > path.lam_max
-    zero = objective(X, np.zeros((13, 13)), labelled_pairs(y_partial[:15]), mu=path.mu)
+    zero = objective(X, np.zeros((13, 13)), labeled_pairs(y_partial[:15]), mu=path.mu)
     assert path.objectives[first] > zero
 
 
@@ -82,7 +82,7 @@ def test_each_solution_is_that_of_seraph_where_there_is_one_maximum(request, dat
 def test_objectives_and_certificates_are_those_of_the_metrics(wine, mu):
     X, y_partial, _ = wine
     path = seraph_path(X, y_partial, mu=mu, n_lams=8)
-    known = labelled_pairs(y_partial[:15])
+    known = labeled_pairs(y_partial[:15])
     for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
         expected = objective(X, P.T @ P, known, mu=path.mu, lam=lam)
         assert value == pytest.approx(expected, rel=1e-9)

@@ -14,7 +14,7 @@ def entropy(t):
     return -sum(expit(s) * log_expit(s) for s in (t, -t))
 
 
-def labelled_pairs(codes, pairs=(), similar=()):
+def labeled_pairs(codes, pairs=(), similar=()):
     """{(i, j): similar} with i < j, from the codes of the first rows and the listed pairs."""
     known = {
         (i, j): bool(codes[i] == codes[j])

@@ -1,6 +1,5 @@
 """What holds of SERAPH holds of the others: a sound result, or an error that helps."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, seraph_path
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
@@ -98,15 +96,10 @@ def test_a_classic_learner_gives_a_sound_metric_or_says_what_is_wrong(Learner, d
 @LEARNERS
 @examples(20)
 @given(data=st.data(), seed=seeds())
-def test_a_classic_learner_does_not_see_shifts_orders_and_repetitions(Learner, data, seed):
+def test_a_classic_learner_does_not_depend_on_a_shift_or_on_the_order_of_rows(Learner, data, seed):
     case = data.draw(sound_cases(n=(6, 16), geometries=GENERAL))
     X, y = case.table.X, case.classes.y
     learner = fitted(Learner(), X, y=y)
-    twin = fitted(clone(learner), X, y=y)
-    np.testing.assert_array_equal(learner.components_, twin.components_)
-    np.testing.assert_array_equal(
-        learner.transform(X), pickle.loads(pickle.dumps(learner)).transform(X)
-    )
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))
     moved = X + rng.normal(size=X.shape[1])
