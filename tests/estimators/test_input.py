@@ -2,11 +2,17 @@
 
 import warnings
 
+import dask.array as da
 import numpy as np
 import pytest
+import torch
+from distributed import Client, LocalCluster
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph._sweep._dask import DaskSweep
+from seraph._sweep._torch import TorchSweep
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.array([0, 0, 1, 1, 2, 2] + [-1] * 6)
@@ -129,3 +135,105 @@ def test_a_metric_that_shrinks_to_nothing_is_zero_and_not_a_division_by_zero():
     with pytest.warns(match="rank 0"), pytest.warns(match="similar.*collapse"):
         learner = SERAPH(eta=1e6).fit(points, [-1, 0, 0, -1, 0, -1, -1])
     assert learner.components_.shape == (0, 2)
+
+
+# Where the points are: chosen once, from what the user passed
+
+POINTS = np.random.default_rng(2).normal(size=(30, 3)) + 2.0 * np.eye(3)[np.arange(30) % 3]
+LABELS = np.where(np.arange(30) < 24, np.arange(30) % 3, -1)
+LEARNERS = {
+    "SERAPH": SERAPH(),
+    "SERAPHCV": SERAPHCV(lam_factors=(0.5, 1.0), cv=2),
+    "KernelSERAPH": KernelSERAPH(),
+}
+TENSORS = {
+    "float64": torch.tensor(POINTS),
+    "float32": torch.tensor(POINTS, dtype=torch.float32),
+    "whole numbers": torch.tensor(np.round(5 * POINTS), dtype=torch.int64),
+    "with a gradient": torch.tensor(POINTS, requires_grad=True),
+}
+TORCH = pytest.mark.parametrize("kind", TENSORS)
+EACH = pytest.mark.parametrize("name", LEARNERS)
+
+
+@EACH
+def test_a_fit_says_where_it_was_computed(name):
+    learner = clone(LEARNERS[name]).fit(POINTS, LABELS)
+    assert (learner.backend_, learner.device_) == ("numpy", None)
+
+
+@EACH
+@TORCH
+def test_a_tensor_is_learned_from_by_torch_where_it_is(name, kind):
+    points = TENSORS[kind]
+    before = points.detach().numpy().copy()
+    learner = clone(LEARNERS[name]).fit(points, LABELS)
+    assert (learner.backend_, learner.device_) == ("torch", "cpu")
+    np.testing.assert_array_equal(points.detach().numpy(), before)
+    by_numpy = clone(LEARNERS[name]).fit(before, LABELS)
+    assert learner.components_.dtype == by_numpy.components_.dtype
+    assert learner.objective_ == pytest.approx(by_numpy.objective_, rel=1e-3)
+
+
+@TORCH
+def test_a_path_through_a_tensor_is_swept_by_torch(kind, monkeypatch):
+    points = TENSORS[kind]
+    calls = []
+    real = TorchSweep.__call__
+
+    def watched(self, *question):
+        calls.append(self.device)
+        return real(self, *question)
+
+    monkeypatch.setattr(TorchSweep, "__call__", watched)
+    path = seraph_path(points, LABELS, n_lams=4)
+    assert set(calls) == {"cpu"}
+    assert len(calls) >= path.n_sweeps.sum()
+    by_numpy = seraph_path(points.detach().numpy(), LABELS, n_lams=4)
+    assert path.components[-1].dtype == by_numpy.components[-1].dtype
+    np.testing.assert_allclose(path.objectives, by_numpy.objectives, rtol=1e-3)
+
+
+@EACH
+def test_a_backend_that_was_asked_for_is_taken_for_a_tensor_too(name):
+    learner = clone(LEARNERS[name])
+    setting = "learner" if name == "SERAPHCV" else "backend"
+    learner.set_params(**{setting: SERAPH(backend="numpy") if name == "SERAPHCV" else "numpy"})
+    learner.fit(TENSORS["float64"], LABELS)
+    assert learner.backend_ == "numpy"
+
+
+@pytest.fixture(scope="module")
+def client():
+    quiet = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **quiet) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("name", [*LEARNERS, "seraph_path"])
+@pytest.mark.usefixtures("client")
+def test_a_dask_array_is_learned_from_by_dask_or_refused(name, monkeypatch):
+    calls = []
+    real = DaskSweep.__call__
+
+    def watched(self, *question):
+        calls.append(question)
+        return real(self, *question)
+
+    monkeypatch.setattr(DaskSweep, "__call__", watched)
+    points = da.from_array(POINTS, chunks=(11, 3))
+    try:
+        if name == "seraph_path":
+            seraph_path(points, LABELS, n_lams=2)
+        else:
+            learner = clone(LEARNERS[name]).fit(points, LABELS)
+            assert learner.backend_ == "dask"
+    except ValueError as error:
+        message = str(error)
+        refused = "dask" in message and "compute()" in message
+    else:
+        refused = False
+    assert calls or refused
