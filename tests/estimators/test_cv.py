@@ -1,4 +1,4 @@
-"""SERAPHCV: weights chosen on held-out labelled pairs."""
+"""SERAPHCV: weights chosen on held-out labeled pairs."""
 
 import warnings
 
@@ -20,7 +20,7 @@ from tests.helpers.oracle import log_likelihood
 
 @pytest.fixture(scope="module")
 def some_wine():
-    """Wine in z-scores, 30 of 100 points labelled."""
+    """Wine in z-scores, 30 of 100 points labeled."""
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     order = np.random.default_rng(0).permutation(len(X))[:100]
@@ -42,7 +42,7 @@ def pairs_of(labels):
 # Folds
 
 
-def test_classes_are_spread_over_the_folds_and_unlabelled_points_are_in_none():
+def test_classes_are_spread_over_the_folds_and_unlabeled_points_are_in_none():
     codes = np.r_[np.repeat([0, 1, 2], [20, 15, 11]), np.full(30, -1)]
     y = np.random.default_rng(0).permutation(codes)
     for rng in (None, np.random.RandomState(0)):
@@ -206,11 +206,13 @@ def test_held_out_likelihood_is_no_worse_than_with_automatic_weights():
 # Few labels
 
 
-def test_too_few_labels_are_told_and_the_automatic_weights_stay(some_wine):
+def test_too_few_labels_give_a_warning_and_leave_the_automatic_weights(some_wine):
     X, y_partial, _ = some_wine
     few = np.where(np.arange(len(X)) < 6, y_partial, -1)
-    with pytest.warns(UserWarning, match=r"Too few labels to choose lam.*Label more points"):
+    message = r"Too few labels to choose lam.*Label more points"
+    with pytest.warns(UserWarning, match=message) as record:
         learner = SERAPHCV().fit(X, few)
+    assert [warning.filename for warning in record] == [__file__]
     np.testing.assert_allclose(
         learner.components_, SERAPH().fit(X, few).components_, rtol=1e-6, atol=1e-9
     )
@@ -266,7 +268,7 @@ def test_bad_parameters_of_the_learner_are_refused(some_wine):
         SERAPHCV(SERAPH(mu=-1)).fit(*some_wine[:2])
 
 
-def test_nothing_is_said_of_fits_within_the_folds(some_wine):
+def test_fits_within_the_folds_do_not_warn(some_wine):
     X, y_partial, _ = some_wine
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -58,7 +58,7 @@ def rings(seed, n=200):
     return X, y, known
 
 
-def test_two_rings_are_told_apart_by_a_kernel_and_by_no_linear_map():
+def test_a_kernel_separates_two_rings_and_no_linear_map_does():
     errors = []
     for seed in range(10):
         X, y, known = rings(seed)
@@ -66,8 +66,8 @@ def test_two_rings_are_told_apart_by_a_kernel_and_by_no_linear_map():
         row = []
         for learner in (SERAPH(), KernelSERAPH()):
             Z = learner.fit(X, np.where(known, y, -1)).transform(X)
-            neighbours = KNeighborsClassifier(1).fit(Z[known], y[known])
-            row.append(1 - neighbours.score(Z[~known], y[~known]))
+            neighbors = KNeighborsClassifier(1).fit(Z[known], y[known])
+            row.append(1 - neighbors.score(Z[~known], y[~known]))
         errors.append(row)
     linear, kernel = np.mean(errors, axis=0)
     assert linear > 0.30
@@ -151,7 +151,7 @@ def test_landmarks_of_a_precomputed_kernel_are_its_rows(digits):
 # How it is used
 
 
-def test_pair_methods_speak_of_the_distance_in_feature_space(wine):
+def test_pair_methods_agree_on_the_distance_in_feature_space(wine):
     X, y_partial, _ = wine
     learner = KernelSERAPH(gamma=0.5).fit(X, y_partial)
     pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
@@ -225,20 +225,20 @@ def test_a_kernel_that_does_not_suit_the_points_is_refused(wine, parameters, mes
         KernelSERAPH(**parameters).fit(*wine[:2])
 
 
-def test_a_kernel_that_is_none_is_refused(wine):
+def test_a_function_that_is_not_a_kernel_is_refused(wine):
     X, y_partial, _ = wine
     with pytest.raises(ValueError, match="not positive semi-definite"):
         KernelSERAPH(kernel="precomputed").fit(-rbf_kernel(X), y_partial)
 
 
-def test_what_deserves_a_warning_gets_it(wine):
+def test_results_to_doubt_give_a_warning(wine):
     X, y_partial, _ = wine
     with pytest.warns(UserWarning, match="rank 0.*lower lam"):
         KernelSERAPH(lam=1e4).fit(X, y_partial)
     with pytest.warns(ConvergenceWarning, match="has not converged"):
         KernelSERAPH(max_iter=1, tol=1e-9).fit(X, y_partial)
     with (
-        pytest.warns(UserWarning, match="labelled pairs are similar"),
+        pytest.warns(UserWarning, match="pairs are similar"),
         pytest.warns(match="rank 0"),
     ):
         KernelSERAPH().fit(X, np.where(y_partial >= 0, 0, -1))

@@ -1,4 +1,4 @@
-"""MetricNeighborsClassifier: a scikit-learn classifier in which only labelled rows vote."""
+"""MetricNeighborsClassifier: a scikit-learn classifier in which only labeled rows vote."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ class Collapse(MahalanobisLearner):
 
 @pytest.mark.parametrize("learner", [Euclidean(), SERAPH()], ids=repr)
 @pytest.mark.parametrize("settings", [{}, {"n_neighbors": 3, "weights": "distance"}], ids=str)
-def test_equals_nearest_neighbours_on_the_labelled_rows(wine, learner, settings):
+def test_equals_nearest_neighbors_on_the_labeled_rows(wine, learner, settings):
     X, y_partial, _ = wine
     known = y_partial >= 0
     classifier = MetricNeighborsClassifier(learner, **settings).fit(X, y_partial)
@@ -37,7 +37,7 @@ def test_equals_nearest_neighbours_on_the_labelled_rows(wine, learner, settings)
     np.testing.assert_array_equal(classifier.classes_, [0, 1, 2])
 
 
-def test_unlabelled_rows_never_vote_but_the_learner_sees_them():
+def test_unlabeled_rows_never_vote_but_the_learner_sees_them():
     X = np.array([[0.0], [1.0], [0.4], [0.45], [0.5], [-0.1]])
     y = np.array([7, 8, -1, -1, -1, 7])
     classifier = MetricNeighborsClassifier(Euclidean()).fit(X, y)
@@ -92,7 +92,7 @@ def test_signs_beside_other_missing_marks_are_two_classes_too():
     assert classifier.neighbors_.n_samples_fit_ == 3
 
 
-def test_score_leaves_unlabelled_rows_out(wine):
+def test_score_leaves_unlabeled_rows_out(wine):
     X, y_partial, y = wine
     classifier = MetricNeighborsClassifier(Euclidean()).fit(X, y_partial)
     some = np.where(np.arange(len(y)) % 2, y, -1)
@@ -156,7 +156,7 @@ def test_pairs_reach_the_learner(wine):
 
 
 @pytest.mark.parametrize("settings", [{}, {"n_neighbors": 3, "weights": "distance"}], ids=str)
-def test_a_metric_of_rank_0_makes_all_rows_neighbours(rng, settings):
+def test_a_metric_of_rank_0_makes_all_rows_neighbors(rng, settings):
     X, y = rng.normal(size=(12, 2)), np.arange(12) % 3
     classifier = MetricNeighborsClassifier(Collapse(), **settings).fit(X, y)
     assert classifier.learner_.components_.shape == (0, 2)

@@ -1,4 +1,4 @@
-"""The regularisation path."""
+"""The regularization path."""
 
 import io
 import re
@@ -225,16 +225,31 @@ def test_bad_data(wine):
 
 
 def test_stopping_early_warns_once(wine):
-    with pytest.warns(
-        ConvergenceWarning, match=r"\d of 5 values of lam.*Raise max_iter"
-    ) as record:
+    message = r"^seraph_path has not converged \(\d of 5 values of lam.*Raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=message) as record:
         path = seraph_path(*wine[:2], n_lams=5, max_iter=1, tol=1e-9)
-    assert len(record) == 1
+    assert [warning.filename for warning in record] == [__file__]
     assert not path.converged.all()
 
 
+@pytest.mark.parametrize(
+    ("points", "y"),
+    [
+        (lambda X: X, lambda y: np.where(y >= 0, np.arange(len(y)), -1)),
+        (lambda X: X * np.logspace(0, 6, 13), lambda y: y),
+        (lambda X: X, lambda y: y.astype(np.uint8)),
+    ],
+    ids=["dissimilar pairs alone", "scales far apart", "-1 lost in an unsigned type"],
+)
+def test_every_warning_points_to_the_file_of_the_caller(wine, points, y):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        seraph_path(points(wine[0]), y(wine[1]), n_lams=2)
+    assert {warning.filename for warning in record} == {__file__}
+
+
 @pytest.mark.parametrize("n", [3, 4])
-@pytest.mark.filterwarnings("ignore:All .* labelled pairs are dissimilar")
+@pytest.mark.filterwarnings("ignore:All .* pairs are dissimilar")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_path_ends_where_no_step_helps_for_rounding(rng, n):
     path = seraph_path(rng.normal(size=(n, 2)), np.arange(n), n_lams=5, eta=1e12, mu=0.0)

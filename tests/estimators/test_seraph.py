@@ -110,7 +110,7 @@ def test_automatic_lam_is_the_rule_of_the_documentation(wine):
     assert learner.lam_ == pytest.approx(0.08 * balanced / np.sqrt(15) * 2 * top)
 
 
-def test_automatic_mu_is_zero_where_nothing_is_unlabelled(wine):
+def test_automatic_mu_is_zero_where_nothing_is_unlabeled(wine):
     X, _, y = wine
     assert SERAPH().fit(X, y).mu_ == 0.0
 
@@ -127,7 +127,7 @@ def test_the_papers_four_settings_run_with_its_solver(wine, mu, lam):
     assert learner.lam_ == lam
 
 
-def test_direct_and_em_agree_without_unlabelled_pairs_and_differ_with_them(wine):
+def test_direct_and_em_agree_without_unlabeled_pairs_and_differ_with_them(wine):
     X, y_partial, _ = wine
     strict = {"tol": 1e-6, "em_tol": 1e-5, "em_max_iter": 500}
     apart = []
@@ -234,7 +234,7 @@ def test_class_labels_and_the_pairs_they_imply_are_the_same_problem(wine):
 # How it is used
 
 
-def test_pair_methods_speak_of_the_same_distance(wine):
+def test_pair_methods_agree_on_the_distance(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
@@ -254,9 +254,9 @@ def test_get_metric_works_in_scikit_learn_and_survives_a_pickle(wine):
     X, y_partial, y = wine
     learner = SERAPH().fit(X, y_partial)
     metric = pickle.loads(pickle.dumps(learner.get_metric()))
-    neighbours = KNeighborsClassifier(3, metric=metric).fit(X, y)
+    neighbors = KNeighborsClassifier(3, metric=metric).fit(X, y)
     mapped = KNeighborsClassifier(3).fit(learner.transform(X), y)
-    np.testing.assert_array_equal(neighbours.predict(X), mapped.predict(learner.transform(X)))
+    np.testing.assert_array_equal(neighbors.predict(X), mapped.predict(learner.transform(X)))
 
 
 def test_pair_proba_keeps_the_threshold_of_the_fit(wine):

@@ -1,4 +1,4 @@
-"""The slow, obvious forms: every formula written out pair by pair."""
+"""Every formula written out pair by pair: slow and obvious."""
 
 import numpy as np
 from scipy.special import expit, log_expit

@@ -195,10 +195,10 @@ def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, n_n
 
 @examples(4)
 @given(case=sound_cases(geometries=GENERAL))
-def test_the_nearest_neighbour_of_a_labelled_point_is_itself(case):
+def test_the_nearest_neighbor_of_a_labeled_point_is_itself(case):
     X, codes = case.table.X, case.classes.codes
     classifier = fitted(MetricNeighborsClassifier(Euclidean()), X, y=codes)
     np.testing.assert_array_equal(classifier.predict(X[codes >= 0]), codes[codes >= 0])
-    labelled = replace(case, marks=None).knowledge["y"]
+    labeled = replace(case, marks=None).knowledge["y"]
     assert classifier.score(X, codes) == 1.0
-    assert len(classifier.classes_) == len(set(labelled[labelled >= 0]))
+    assert len(classifier.classes_) == len(set(labeled[labeled >= 0]))
