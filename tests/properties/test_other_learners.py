@@ -111,7 +111,7 @@ def test_a_classic_learner_does_not_depend_on_a_shift_or_on_the_order_of_rows(Le
     np.testing.assert_allclose(first, second, atol=0.05 * first.max() + 1e-9)
 
 
-@examples(2)
+@examples(4)
 @given(case=cases(n=(2, 40)), parameters=some_of(KERNEL))
 def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
     arguments = case.arguments
@@ -138,7 +138,7 @@ def test_a_linear_kernel_gives_the_metric_of_seraph(case):
     np.testing.assert_allclose(first, second, atol=0.01 * max(1.0, first.max()))
 
 
-@examples(2)
+@examples(4)
 @given(case=cases(n=(2, 30), m=(1, 20)), parameters=some_of(PATH))
 def test_a_path_is_sound_or_says_what_is_wrong(case, parameters):
     arguments = case.arguments
