@@ -21,7 +21,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def wine():
-    """Wine in z-scores / sqrt(m), a third of the labels hidden at random."""
+    """80 rows of wine in z-scores / sqrt(m): X, y with the first 15 labels alone, all of y."""
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0) / np.sqrt(X.shape[1])
     order = np.random.default_rng(0).permutation(len(X))[:80]
@@ -33,7 +33,7 @@ def wine():
 
 @pytest.fixture(scope="session")
 def digits():
-    """Digits in [0, 1], 30 of 200 labelled."""
+    """200 digits in [0, 1]: X, y with the first 30 labels alone, all of y."""
     data = load_digits()
     order = np.random.default_rng(0).permutation(len(data.data))[:200]
     X, y = data.data[order] / 16.0, data.target[order]

@@ -1,8 +1,11 @@
 """Imports run one way: each room may import those below it, and no others."""
 
 import ast
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import seraph
@@ -65,19 +68,46 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """Rooms of this package that a file imports, by reading it."""
+def imported_names(path: Path) -> list[list[str]]:
+    """Full dotted names that a file imports from this package, at any level of the file."""
     package = ["seraph", *path.relative_to(ROOT).parts[:-1]]
     names = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            names += [alias.name.split(".") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) + 1 - node.level] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            names += [f"{module}.{alias.name}" for alias in node.names]
-    parts = [name.split(".") for name in names]
-    return {p[1] for p in parts if p[0] == "seraph" and len(p) > 1} - {room_of(path)}
+            module = [*base, *(node.module.split(".") if node.module else [])]
+            names += [[*module, alias.name] for alias in node.names]
+    return [name for name in names if name[0] == "seraph"]
+
+
+def imported_rooms(path: Path) -> set[str]:
+    return {name[1] for name in imported_names(path) if len(name) > 1} - {room_of(path)}
+
+
+def file_of(name: list[str]) -> Path:
+    """The file that defines a dotted name: a module, a package, or the module of an object."""
+    place = ROOT.joinpath(*name[1:])
+    if place.with_suffix(".py").is_file():
+        return place.with_suffix(".py")
+    if place.is_dir():
+        return place / "__init__.py"
+    return file_of(name[:-1])
+
+
+def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
+    """One shortest way from each node back to itself, where there is one."""
+    for start in sorted(graph):
+        ways = [[start]]
+        seen = set()
+        while ways:
+            way = ways.pop(0)
+            for target in sorted(graph[way[-1]] - seen):
+                seen.add(target)
+                if target == start:
+                    yield [*way, target]
+                ways.append([*way, target])
 
 
 @pytest.mark.parametrize(
@@ -88,3 +118,61 @@ def test_a_room_imports_only_what_it_may(path):
     assert room in MAY_IMPORT, f"{room} is a new room: say in MAY_IMPORT what it may import"
     rooms = {r for r in imported_rooms(path) if r in MAY_IMPORT}
     assert rooms <= MAY_IMPORT[room]
+
+
+def test_there_are_at_most_22_rooms():
+    rooms = {path.name.removesuffix(".py") for path in ROOT.iterdir()}
+    rooms -= {"__init__", "__main__", "__pycache__", "py.typed"}
+    assert len(rooms) <= 22, sorted(rooms)
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    graph = {
+        str(path.relative_to(ROOT)): {
+            str(file_of(name).relative_to(ROOT)) for name in imported_names(path)
+        }
+        for path in ROOT.rglob("*.py")
+    }
+    found = [" -> ".join(way) for way in circles(graph)]
+    assert not found, "\n".join(found)
+
+
+# How far the data travels
+
+N_ROWS = 37  # no other array of a fit has as many rows
+
+
+def holds_points(value: object) -> bool:
+    """Whether `value` is a table of all points, or has one as an attribute."""
+    return any(
+        isinstance(part, np.ndarray) and part.ndim == 2 and len(part) == N_ROWS
+        for part in (value, *getattr(value, "__dict__", {}).values())
+    )
+
+
+def test_a_row_passes_through_at_most_8_files_on_its_way_to_the_first_pair_term():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N_ROWS, 3)), np.r_[np.arange(10) % 3, np.full(27, -1)]
+    learner = seraph.SERAPH(backend="numpy")
+    last = "_sweep/_formulas.py"
+    files = []
+
+    def watch(frame, event, _):
+        file, code = Path(frame.f_code.co_filename), frame.f_code
+        if event != "call" or last in files or not file.is_relative_to(ROOT):
+            return
+        name = file.relative_to(ROOT).as_posix()
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        arguments = [frame.f_locals.get(argument) for argument in names]
+        if name not in files and (name == last or any(map(holds_points, arguments))):
+            files.append(name)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        learner.fit(X, y)
+    finally:
+        sys.setprofile(before)
+    assert files[0] == "_estimators/_seraph.py"
+    assert files.pop() == last
+    assert len(files) <= 8, ", ".join(files)

@@ -1,25 +1,524 @@
-"""What scikit-learn asks of every estimator."""
+"""What holds of every estimator; a new one is tested as soon as a package exports it."""
 
+import copy
+import inspect
+import pickle
+import re
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from scipy.spatial.distance import pdist
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from seraph import SERAPH
+import seraph
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
+from seraph.classic import GDM, ITML, LDM, LMNN, NCA, Euclidean
+
+ESTIMATORS = [
+    value
+    for package in (seraph, classic)
+    for value in (getattr(package, name) for name in package.__all__)
+    if inspect.isclass(value) and issubclass(value, BaseEstimator)
+]
+# Arguments that a constructor requires, or that make a fit quick.
+ARGUMENTS = {
+    MetricNeighborsClassifier: {"learner": SERAPH()},
+    SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
+}
+EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
+
+N, M = 40, 4
+Y_ALL = np.arange(N) % 3
+X = np.random.default_rng(0).normal(size=(N, M)) + 1.5 * np.eye(3, M)[Y_ALL]
+Y = np.where(np.arange(N) < 24, Y_ALL, -1)
+NEW = np.random.default_rng(1).normal(size=(7, M))
+
+
+def make(Estimator, **parameters):
+    return Estimator(**ARGUMENTS.get(Estimator, {}) | parameters)
+
+
+def fitted(Estimator, points=X, y=Y):
+    return make(Estimator).fit(points, y)
+
+
+def outcome(estimator, points):
+    """What the estimator says of some points."""
+    return (estimator.predict_proba if is_classifier(estimator) else estimator.transform)(points)
+
+
+@cache
+def expected_outcome(Estimator):
+    """Of the new points, after a fit of the plain ones."""
+    return outcome(fitted(Estimator), NEW)
+
+
+def assert_untouched(estimator, before):
+    """Every attribute is the very object that it was."""
+    after = vars(estimator)
+    assert set(after) == set(before)
+    assert not [name for name in after if after[name] is not before[name]]
+
+
+# What scikit-learn asks of an estimator
+
+SETTINGS = [
+    *map(make, ESTIMATORS),
+    SERAPH(algorithm="em"),
+    SERAPH(n_components=1),
+    SERAPH(n_jobs=2),
+    SERAPH(gamma=2.0),
+    SERAPH(manifold=0.1, n_neighbors=2),
+    KernelSERAPH(n_landmarks=12),
+    MetricNeighborsClassifier(Euclidean()),
+    GDM(diagonal=True),
+    ITML(prior="covariance"),
+    ITML(n_constraints=5),
+    LMNN(n_components=1),
+    NCA(n_components=1),
+]
+# How the warnings begin that scikit-learn's odd data sets deserve; no others are allowed.
+MAY_WARN = {
+    GDM: "GDM has not converged",
+    ITML: "ITML has not converged",
+    LDM: "The learned metric is zero",
+    SERAPH: "",
+    SERAPHCV: "",
+    KernelSERAPH: "",
+}
+
+
+@pytest.mark.parametrize("estimator", SETTINGS, ids=repr)
+def test_check_estimator(estimator):
+    learner = getattr(estimator, "learner", None) or estimator
+    with warnings.catch_warnings():
+        if type(learner) in MAY_WARN:
+            warnings.filterwarnings("ignore", MAY_WARN[type(learner)])
+        results = check_estimator(estimator, on_skip=None)
+    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
+    assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy
+    assert sum(result["status"] == "passed" for result in results) > 30
+
+
+# Parameters
+
+
+def numbers(low, *, whole=False, optional=False):
+    """Values to refuse where a number of at least `low` is due."""
+    bad = [low - 1, np.nan, np.inf, "word", [3], True, 3j]
+    return [*bad, *[low + 0.5] * whole, *[None] * (not optional)]
+
+
+CHOICES = ["no such choice", 3, None]
+FLAGS = ["yes", 2, None]
+# Values that each parameter must refuse, whatever the estimator; or for one estimator alone.
+BAD = {
+    "algorithm": CHOICES,
+    "alpha": numbers(0),
+    "backend": CHOICES,
+    "bounds": [3.0, (1.0,), (1.0, -2.0), (0.0, 2.0), (1.0, np.nan), "ul"],
+    "callback": [3, [print], "print"],
+    "checkpoint": [3, "", Path(__file__).parent, b"fit.ckpt"],
+    "coef0": ["one", [1], None, np.nan],
+    "cv": numbers(2, whole=True),
+    "degree": numbers(0),
+    "device": ["nowhere", [], 1.5],
+    "diagonal": FLAGS,
+    "em_max_iter": numbers(1, whole=True),
+    "em_tol": numbers(0),
+    "eta": numbers(0),
+    "gamma": numbers(0, optional=True),
+    (ITML, "gamma"): numbers(0),
+    "init": CHOICES,
+    "kernel": ["no such kernel", 3, None],
+    "kernel_params": [3, "width", [1.0]],
+    "lam": numbers(0),
+    "lam_factors": [[], 3.0, "few", None, [0.0], [np.nan], [1.0, "two"]],
+    "learner": ["SERAPH", SERAPH, 3],
+    (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
+    (MetricNeighborsClassifier, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier(), None],
+    "manifold": numbers(0),
+    "max_iter": numbers(1, whole=True),
+    "mu": numbers(0),
+    "mu_factors": [[], 3.0, "few", None, [-1.0], [np.nan], [1.0, "two"]],
+    "n_components": numbers(1, whole=True, optional=True),
+    (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
+    "n_constraints": numbers(1, whole=True, optional=True),
+    "n_jobs": [0, 1.5, "all"],
+    "n_landmarks": numbers(2, whole=True),
+    "n_neighbors": numbers(1, whole=True),
+    "prior": CHOICES,
+    "push_weight": [0.0, 1.0, "half", None, np.nan, [0.5]],
+    "random_state": ["seed", 1.5, -1, [None]],
+    "ridge": numbers(0),
+    "solver": CHOICES,
+    "tol": numbers(0),
+    "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
+    "verbose": ["loud", -1, None],
+    "warm_start": FLAGS,
+    "weights": CHOICES,
+}
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [
-        SERAPH(),
-        SERAPH(algorithm="em"),
-        SERAPH(n_components=1),
-        SERAPH(n_jobs=2),
-    ],
-    ids=repr,
+    ("Estimator", "name"),
+    [(E, name) for E in ESTIMATORS for name in inspect.signature(E).parameters],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
-@pytest.mark.filterwarnings("ignore")  # its odd data sets deserve our warnings
-def test_check_estimator(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    passed = [r["check_name"] for r in results if r["status"] == "passed"]
-    skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
-    assert len(passed) > 30
-    assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
+def test_a_bad_parameter_is_refused_by_its_name_and_nothing_is_written(Estimator, name):
+    values = BAD.get((Estimator, name), BAD.get(name))
+    assert values is not None, f"say in BAD which values of {name} must be refused"
+    for value in values:
+        estimator = make(Estimator, **{name: value})
+        before = dict(vars(estimator))
+        with pytest.raises((ValueError, TypeError), match=rf"\b{name}\b"):
+            pytest.fail(f"{estimator.fit(X, Y)} takes {name}={value!r}")
+        assert_untouched(estimator, before)
+
+
+@EVERY
+def test_parameters_are_kept_as_they_are_given(Estimator):
+    names = inspect.signature(Estimator).parameters
+    values = {name: object() for name in names}
+    estimator = Estimator(**values)
+    assert vars(estimator) == values == estimator.get_params(deep=False)
+    others = {name: object() for name in names}
+    assert estimator.set_params(**others) is estimator
+    assert vars(estimator) == others
+    with pytest.raises(ValueError, match="Invalid parameter 'no_such'"):
+        estimator.set_params(no_such=1)
+
+
+@EVERY
+def test_repr_is_the_call_that_makes_it(Estimator):
+    estimator = make(Estimator)
+    names = {E.__name__: E for E in ESTIMATORS}
+    again = eval(repr(estimator), names)
+    assert repr(again) == repr(estimator)
+    assert type(again) is Estimator
+
+
+# Copies
+
+
+@EVERY
+def test_a_clone_is_not_fitted_and_learns_the_same(Estimator):
+    other = clone(fitted(Estimator))
+    assert set(vars(other)) == set(inspect.signature(Estimator).parameters)
+    np.testing.assert_array_equal(outcome(other.fit(X, Y), NEW), expected_outcome(Estimator))
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.deepcopy, lambda estimator: pickle.loads(pickle.dumps(estimator))],
+    ids=["deepcopy", "pickle"],
+)
+def test_a_copy_says_the_same_and_is_its_own(Estimator, duplicate):
+    estimator = fitted(Estimator)
+    expected = outcome(estimator, NEW)
+    other = duplicate(estimator)
+    assert type(other) is Estimator
+    assert repr(other) == repr(estimator)
+    np.testing.assert_array_equal(outcome(other, NEW), expected)
+    other.fit(X[::-1] * [1.0, 0.1, 3.0, 2.0], Y_ALL)
+    np.testing.assert_array_equal(outcome(estimator, NEW), expected)
+
+
+# Fitting
+
+
+@EVERY
+def test_fit_returns_the_estimator_and_a_second_fit_gives_the_same_bits(Estimator):
+    estimator = make(Estimator)
+    assert estimator.fit(X, Y) is estimator
+    first = outcome(estimator, NEW)
+    np.testing.assert_array_equal(outcome(estimator.fit(X, Y), NEW), first)
+
+
+@EVERY
+def test_fit_writes_no_parameter_and_only_names_that_end_in_an_underscore(Estimator):
+    estimator = make(Estimator)
+    before = dict(vars(estimator))
+    estimator.fit(X, Y)
+    assert all(vars(estimator)[name] is value for name, value in before.items())
+    learned = set(vars(estimator)) - set(before)
+    assert learned
+    assert all(name.endswith("_") and not name.startswith("_") for name in learned)
+    assert estimator.n_features_in_ == M
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+BAD_DATA = {
+    "NaN": (np.where(X > 2.0, np.nan, X), Y, "contains NaN"),
+    "infinity": (np.where(X > 2.0, np.inf, X), Y, "contains infinity"),
+    "text": (X.astype(str).astype(object) + "?", Y, "could not convert string to float"),
+    "complex numbers": (X + 1j, Y, "[Cc]omplex data not supported"),
+    "one dimension": (X[:, 0], Y, "2D array"),
+    "no row": (X[:0], Y[:0], "minimum of .* required|0 row"),
+    "no feature": (X[:, :0], Y, r"0 feature\(s\)"),
+    "too few labels": (X, Y[:-1], f"{N - 1}.*{N}|{N}.*{N - 1}"),
+    "labels in two columns": (X, np.c_[Y, Y], "1d array|shape"),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("flaw", BAD_DATA)
+def test_bad_data_are_refused_and_the_last_fit_stays(Estimator, flaw):
+    points, y, message = BAD_DATA[flaw]
+    fresh, old = make(Estimator), fitted(Estimator)
+    for estimator in (fresh, old):
+        before = dict(vars(estimator))
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(points, y)
+        assert_untouched(estimator, before)
+
+
+@EVERY
+def test_labels_that_say_nothing_are_refused_and_the_last_fit_stays(Estimator):
+    if Estimator is Euclidean:
+        return  # learns nothing from them
+    estimator = fitted(Estimator)
+    before = dict(vars(estimator))
+    for y in (None, np.full(N, -1)):
+        with pytest.raises(ValueError, match=r"\by\b.*None|label"):
+            estimator.fit(X[:, :2], y)
+        assert_untouched(estimator, before)
+
+
+@EVERY
+def test_the_input_is_left_as_it_was(Estimator):
+    points, y = X.copy(), Y.copy()
+    outcome(make(Estimator).fit(points, y), points)
+    np.testing.assert_array_equal(points, X)
+    np.testing.assert_array_equal(y, Y)
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+FORMS = {
+    "lists": lambda array: array.tolist(),
+    "read-only": read_only,
+    "columns first": np.asfortranarray,
+    "every second row": lambda array: np.repeat(array, 2, axis=0)[::2],
+    "from the end": lambda array: array[::-1].copy()[::-1],
+}
+
+
+@EVERY
+@pytest.mark.parametrize("form", FORMS)
+def test_the_form_of_the_input_does_not_matter(Estimator, form):
+    change = FORMS[form]
+    estimator = fitted(Estimator, change(X), change(Y))
+    np.testing.assert_allclose(
+        outcome(estimator, change(NEW)), expected_outcome(Estimator), atol=1e-6
+    )
+
+
+@EVERY
+def test_whole_numbers_are_taken_as_floats(Estimator):
+    whole = np.round(10 * X).astype(int)
+    np.testing.assert_array_equal(
+        outcome(fitted(Estimator, whole), whole),
+        outcome(fitted(Estimator, whole.astype(float)), whole.astype(float)),
+    )
+
+
+@EVERY
+def test_float32_comes_in_and_goes_out(Estimator):
+    single, double = fitted(Estimator, X.astype(np.float32)), fitted(Estimator)
+    if is_classifier(single):
+        np.testing.assert_array_equal(single.predict(NEW.astype(np.float32)), double.predict(NEW))
+        return
+    assert single.components_.dtype == np.float32
+    assert double.components_.dtype == np.float64
+    mapped = single.transform(NEW.astype(np.float32))
+    assert mapped.dtype == np.float32
+    assert single.transform(NEW).dtype == np.float64
+    assert double.transform(NEW.astype(np.float32)).dtype == np.float32
+    expected = pdist(double.transform(NEW))
+    np.testing.assert_allclose(pdist(mapped), expected, atol=0.02 * expected.max())
+
+
+# Data frames
+
+NAMES = [f"feature {k}" for k in range(M)]
+FRAMES = {
+    "pandas": lambda points, names=NAMES: pd.DataFrame(points, columns=names),
+    "polars": lambda points, names=NAMES: pl.DataFrame(points, schema=names),
+}
+COLUMNS = {"pandas": pd.Series, "polars": pl.Series}
+
+
+@EVERY
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_frame_gives_the_names_of_its_columns_and_the_same_result(Estimator, library):
+    frame = FRAMES[library]
+    estimator = fitted(Estimator, frame(X), COLUMNS[library](Y))
+    assert list(estimator.feature_names_in_) == NAMES
+    assert estimator.n_features_in_ == M
+    np.testing.assert_allclose(
+        outcome(estimator, frame(NEW)), expected_outcome(Estimator), atol=1e-6
+    )
+    with pytest.raises(ValueError, match="feature names should match"):
+        outcome(estimator, frame(NEW, NAMES[::-1]))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        outcome(estimator, NEW)
+
+
+@EVERY
+def test_the_mapped_features_are_named_after_the_class(Estimator):
+    if is_classifier(make(Estimator)):
+        return  # maps to classes
+    frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+    estimator = fitted(Estimator)
+    names = [f"{Estimator.__name__.lower()}{k}" for k in range(len(estimator.components_))]
+    assert list(estimator.get_feature_names_out()) == names
+    expected = estimator.transform(NEW)
+    for library, frame in frames.items():
+        mapped = estimator.set_output(transform=library).transform(NEW)
+        assert isinstance(mapped, frame)
+        assert list(mapped.columns) == names
+        np.testing.assert_array_equal(mapped.to_numpy(), expected)
+
+
+# Methods
+
+PAIRS = NEW[:2][np.newaxis]
+METHODS = {
+    "get_feature_names_out": (),
+    "get_mahalanobis_matrix": (),
+    "get_metric": (),
+    "pair_distance": (PAIRS,),
+    "pair_proba": (PAIRS,),
+    "pair_score": (PAIRS,),
+    "predict": (NEW,),
+    "predict_proba": (NEW,),
+    "query_pairs": (NEW, 1),
+    "score": (NEW, Y_ALL[:7]),
+    "transform": (NEW,),
+}
+# Methods that need no fit, or that an estimator has only to say that it cannot.
+NOT_ASKED = {"fit", "fit_transform", "get_metadata_routing", "get_params"}
+NOT_ASKED |= {(KernelSERAPH, "get_mahalanobis_matrix")}
+
+
+def methods(Estimator):
+    """Public methods that answer from what was learned."""
+    names = {name for name in dir(Estimator) if not name.startswith(("_", "set_"))}
+    return [
+        name
+        for name in sorted(names - NOT_ASKED)
+        if callable(getattr(Estimator, name)) and (Estimator, name) not in NOT_ASKED
+    ]
+
+
+@EVERY
+def test_what_is_not_fitted_says_so(Estimator):
+    assert methods(Estimator)
+    for name in methods(Estimator):
+        assert name in METHODS, f"say in METHODS what {name} takes"
+        with pytest.raises(NotFittedError, match=f"This {Estimator.__name__} instance"):
+            getattr(make(Estimator), name)(*METHODS[name])
+
+
+@EVERY
+def test_points_of_another_width_are_refused(Estimator):
+    estimator = fitted(Estimator)
+    for name in methods(Estimator):
+        if METHODS[name]:
+            points, *others = METHODS[name]
+            with pytest.raises(ValueError, match=rf"{M} features|\(n_pairs, 2, {M}\)"):
+                getattr(estimator, name)(points[..., :-1], *others)
+
+
+@EVERY
+def test_points_that_are_not_finite_are_refused(Estimator):
+    estimator = fitted(Estimator)
+    for name in methods(Estimator):
+        if METHODS[name]:
+            points, *others = METHODS[name]
+            for value, message in ((np.nan, "NaN"), (np.inf, "infinity")):
+                spoiled = points.copy()
+                spoiled[-1, ..., -1] = value
+                with pytest.raises(ValueError, match=message):
+                    getattr(estimator, name)(spoiled, *others)
+
+
+# Warnings
+
+MODEL = {SERAPH, SERAPHCV, KernelSERAPH}
+
+
+def fit_here(estimator, points, y):
+    return estimator.fit(points, y)
+
+
+HERE = (__file__, fit_here.__code__.co_firstlineno + 1)
+
+
+def warnings_of(estimator, points=X, y=Y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        fit_here(estimator, points, y)
+    return caught
+
+
+@EVERY
+def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_class(Estimator):
+    estimator = make(Estimator)
+    if hasattr(estimator, "learner"):
+        estimator.set_params(learner=SERAPH(max_iter=1, tol=0))
+    elif hasattr(estimator, "max_iter"):
+        estimator.set_params(max_iter=1, tol=0)
+    else:
+        return  # does not search
+    (warning,) = warnings_of(estimator)
+    assert warning.category is ConvergenceWarning
+    # Of a classifier's learner, it is the learner that has not converged.
+    name = "SERAPH" if is_classifier(estimator) else Estimator.__name__
+    assert re.match(rf"{name} has not converged", str(warning.message))
+    assert (warning.filename, warning.lineno) == HERE
+
+
+# What deserves a warning, and of which estimators; a classifier warns like its learner.
+DOUBTFUL = {
+    "similar pairs alone": (X, np.where(Y >= 0, 0, -1), MODEL),
+    "dissimilar pairs alone": (X, np.where(Y >= 0, np.arange(N), -1), MODEL),
+    "scales far apart": (X * np.logspace(0, 6, M), Y, MODEL - {KernelSERAPH}),
+    "-1 lost in an unsigned type": (
+        X,
+        Y.astype(np.uint8),
+        set(ESTIMATORS) - {MetricNeighborsClassifier},  # it hands on signed codes
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("Estimator", "doubt"),
+    [
+        (E, doubt)
+        for E in ESTIMATORS
+        for doubt, (_, _, warn) in DOUBTFUL.items()
+        if {E, type(getattr(make(E), "learner", None))} & warn
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_every_warning_points_to_the_line_of_the_caller(Estimator, doubt):
+    points, y, warn = DOUBTFUL[doubt]
+    caught = warnings_of(make(Estimator), points, y)
+    assert {(warning.filename, warning.lineno) for warning in caught} <= {HERE}
+    assert caught or Estimator not in warn

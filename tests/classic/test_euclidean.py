@@ -1,11 +1,8 @@
 """Euclidean: the identity, from whatever a learner can be given."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.utils.estimator_checks import check_estimator
 
 from seraph.classic._euclidean import Euclidean
 
@@ -47,19 +44,3 @@ def test_distances_are_euclidean_whatever_is_known(rng, known):
 def test_what_is_known_is_checked(rng, known, message):
     with pytest.raises(ValueError, match=message):
         Euclidean().fit(rng.normal(size=(5, 3)), **known)
-
-
-def test_float32_stays_float32(rng):
-    X = rng.normal(size=(5, 3)).astype(np.float32)
-    learner = Euclidean().fit(X)
-    assert learner.components_.dtype == np.float32
-    assert learner.transform(X).dtype == np.float32
-
-
-def test_check_estimator():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        results = check_estimator(Euclidean(), on_skip=None)
-    skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
-    assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
-    assert sum(r["status"] == "passed" for r in results) > 30

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 from seraph.classic import _mfda
 from seraph.classic._mfda import MFDA, reconstruction, trace_ratio
@@ -267,18 +266,6 @@ def test_moving_the_points_leaves_the_map():
     same_space(MFDA().fit(X + 1000.0, y).components_, MFDA().fit(X, y).components_)
 
 
-def test_fit_is_deterministic():
-    X, y = blobs()
-    assert_array_equal(MFDA().fit(X, y).components_, MFDA().fit(X, y).components_)
-
-
-def test_single_precision_in_single_precision_out():
-    X, y = blobs()
-    single, double = MFDA().fit(X.astype(np.float32), y), MFDA().fit(X, y)
-    assert single.components_.dtype == single.transform(X.astype(np.float32)).dtype == np.float32
-    assert_allclose(single.components_, double.components_, atol=1e-4)
-
-
 @pytest.mark.parametrize(
     ("X", "y"),
     [
@@ -326,42 +313,6 @@ def test_refuses_dissimilar_points_that_coincide():
         MFDA().fit(X, pairs=[[0, 1]], pair_labels=[-1])
     with pytest.raises(ValueError, match="all 4 dissimilar pairs coincide"):
         MFDA().fit(np.full((4, 3), 0.1), [0, 0, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_components": 0}, "n_components must be"),
-        ({"n_components": 1.5}, "n_components must be"),
-        ({"n_neighbors": 0}, "n_neighbors must be"),
-        ({"n_neighbors": 2.5}, "n_neighbors must be"),
-        ({"alpha": -0.1}, "alpha must be"),
-        ({"alpha": "some"}, "alpha must be"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"tol": -1.0}, "tol must be"),
-    ],
-)
-def test_refuses_bad_parameters(parameters, message):
-    X, y = blobs()
-    with pytest.raises(ValueError, match=message):
-        MFDA(**parameters).fit(X, y)
-
-
-def test_refuses_bad_points_and_labels():
-    X, y = blobs()
-    with pytest.raises(ValueError, match="NaN"):
-        MFDA().fit(np.where(X > 1.0, np.nan, X), y)
-    with pytest.raises(ValueError, match="y has 39 labels and X has 40 rows"):
-        MFDA().fit(X, y[:-1])
-    with pytest.raises(ValueError, match="nothing to learn from"):
-        MFDA().fit(X)
-
-
-def test_check_estimator():
-    results = check_estimator(MFDA(), on_skip=None)
-    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
-    assert len(results) > 30
-    assert skipped <= {"check_array_api_input"}  # needs an environment variable of scipy
 
 
 def test_a_denominator_of_zero_is_an_infinite_ratio_and_no_overflow():

@@ -1,12 +1,9 @@
 """NCA: scikit-learn's, on the labelled rows, with the manners of the other learners."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
-from sklearn.utils.estimator_checks import check_estimator
 
 from seraph.classic._nca import NCA
 
@@ -99,13 +96,6 @@ def test_a_fit_prints_nothing_and_repeats_itself(rng, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_float32_stays_float32(rng):
-    X, y = overlapping(rng)
-    learner = NCA().fit(X.astype(np.float32), y)
-    assert learner.components_.dtype == np.float32
-    same_metric(learner, NCA().fit(X, y), rtol=1e-3, atol=1e-3)
-
-
 def odd_inputs():
     rng = np.random.default_rng(1)
     X, y = overlapping(rng, 24)
@@ -156,34 +146,6 @@ def test_labels_that_say_nothing_are_refused(rng, y, message):
 def test_rows_that_do_not_differ_are_refused():
     with pytest.raises(ValueError, match="one and the same point"):
         NCA().fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"n_components": 0},
-        {"init": "lda"},
-        {"max_iter": 0},
-        {"max_iter": None},
-        {"tol": -1.0},
-    ],
-    ids=repr,
-)
-def test_bad_parameters_are_named(rng, parameters):
-    X, y = overlapping(rng)
-    (name,) = parameters
-    with pytest.raises(ValueError, match=f"^{name} must be"):
-        NCA(**parameters).fit(X, y)
-
-
-@pytest.mark.parametrize("estimator", [NCA(), NCA(n_components=1)], ids=repr)
-def test_check_estimator(estimator):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        results = check_estimator(estimator, on_skip=None)
-    skipped = [r["check_name"] for r in results if r["status"] == "skipped"]
-    assert set(skipped) <= {"check_array_api_input"}  # needs an environment variable of scipy
-    assert sum(r["status"] == "passed" for r in results) > 30
 
 
 def test_no_tolerance_and_a_gradient_that_underflows_leave_the_start():

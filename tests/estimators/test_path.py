@@ -1,4 +1,4 @@
-"""The regularisation path."""
+"""The regularization path."""
 
 import io
 import re
@@ -15,7 +15,7 @@ from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
 from seraph._sweep import PointsInMemory
-from tests.helpers.oracle import labelled_pairs, objective
+from tests.helpers.oracle import labeled_pairs, objective
 
 
 def rank_of(X, y, **parameters):
@@ -30,7 +30,7 @@ def rank_of(X, y, **parameters):
 def test_lam_max_is_the_top_eigenvalue_of_the_gradient_at_zero(wine):
     X, y_partial, _ = wine
     path = seraph_path(X, y_partial, mu=0.0, lams=[1.0])
-    known = labelled_pairs(y_partial[:15])
+    known = labeled_pairs(y_partial[:15])
     p = 1 / (1 + np.exp(-1.0))  # of every pair under the zero metric, eta = 1
     G = sum(
         (p - similar) * np.outer(X[i] - X[j], X[i] - X[j]) for (i, j), similar in known.items()
@@ -59,7 +59,7 @@ def test_a_heavy_entropy_can_hold_a_metric_above_lam_max_and_the_path_starts_abo
     assert path.ranks[0] == 0
     first = np.flatnonzero(path.ranks)[0]
     assert path.lams[first] > path.lam_max
-    zero = objective(X, np.zeros((13, 13)), labelled_pairs(y_partial[:15]), mu=path.mu)
+    zero = objective(X, np.zeros((13, 13)), labeled_pairs(y_partial[:15]), mu=path.mu)
     assert path.objectives[first] > zero
 
 
@@ -83,7 +83,7 @@ def test_each_solution_is_that_of_seraph_where_there_is_one_maximum(request, dat
 def test_objectives_and_certificates_are_those_of_the_metrics(wine, mu):
     X, y_partial, _ = wine
     path = seraph_path(X, y_partial, mu=mu, n_lams=8)
-    known = labelled_pairs(y_partial[:15])
+    known = labeled_pairs(y_partial[:15])
     for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
         expected = objective(X, P.T @ P, known, mu=path.mu, lam=lam)
         assert value == pytest.approx(expected, rel=1e-9)
@@ -230,16 +230,31 @@ def test_bad_data(wine):
 
 
 def test_stopping_early_warns_once(wine):
-    with pytest.warns(
-        ConvergenceWarning, match=r"\d of 5 values of lam.*Raise max_iter"
-    ) as record:
+    message = r"^seraph_path has not converged \(\d of 5 values of lam.*Raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=message) as record:
         path = seraph_path(*wine[:2], n_lams=5, max_iter=1, tol=1e-9)
-    assert len(record) == 1
+    assert [warning.filename for warning in record] == [__file__]
     assert not path.converged.all()
 
 
+@pytest.mark.parametrize(
+    ("points", "y"),
+    [
+        (lambda X: X, lambda y: np.where(y >= 0, np.arange(len(y)), -1)),
+        (lambda X: X * np.logspace(0, 6, 13), lambda y: y),
+        (lambda X: X, lambda y: y.astype(np.uint8)),
+    ],
+    ids=["dissimilar pairs alone", "scales far apart", "-1 lost in an unsigned type"],
+)
+def test_every_warning_points_to_the_file_of_the_caller(wine, points, y):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        seraph_path(points(wine[0]), y(wine[1]), n_lams=2)
+    assert {warning.filename for warning in record} == {__file__}
+
+
 @pytest.mark.parametrize("n", [3, 4])
-@pytest.mark.filterwarnings("ignore:All .* labeled pairs are dissimilar")
+@pytest.mark.filterwarnings("ignore:All .* pairs are dissimilar")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_path_ends_where_no_step_helps_for_rounding(rng, n):
     path = seraph_path(rng.normal(size=(n, 2)), np.arange(n), n_lams=5, eta=1e12, mu=0.0)

@@ -1,4 +1,4 @@
-"""The slow, obvious forms: every formula written out pair by pair."""
+"""Every formula written out pair by pair: slow and obvious."""
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -14,7 +14,7 @@ def entropy(t):
     return -sum(expit(s) * log_expit(s) for s in (t, -t))
 
 
-def labelled_pairs(codes, pairs=(), similar=()):
+def labeled_pairs(codes, pairs=(), similar=()):
     """{(i, j): similar} with i < j, from the codes of the first rows and the listed pairs."""
     known = {
         (i, j): bool(codes[i] == codes[j])

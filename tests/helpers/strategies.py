@@ -1,6 +1,6 @@
 """Points, labels, marked pairs and settings in every shape that users bring, for hypothesis.
 
-A strategy draws a recipe, small and printable; the arrays are made from it and its seed.
+A strategy picks a recipe, small and printable; its arrays are made from its seed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 
 
 def examples(part):
-    """So many times fewer examples than the profile has."""
+    """Run one in `part` of the examples that the profile asks for."""
     return settings(max_examples=max(1, settings.default.max_examples // part))
 
 
@@ -179,12 +179,12 @@ def _named(codes, missing, name=lambda code: f"class {code}"):
 
 
 def _dates(codes):
-    days = np.datetime64("2020-01-01") + codes
+    days = np.datetime64("2020-01-01") + codes.astype("m8[D]")
     days[codes < 0] = np.datetime64("NaT")
     return days
 
 
-# Of class codes, with -1 for "not known".
+# Functions of class codes, with -1 where the class is not known.
 DISGUISES = {
     "numbers": lambda codes: np.where(codes < 0, -1, 7 * codes + 3),
     "negative numbers": lambda codes: np.where(codes < 0, -1, -2 - codes),
@@ -208,7 +208,7 @@ DISGUISES = {
     "polars": lambda codes: pl.Series(_named(codes, None)),
     "polars numbers": lambda codes: pl.Series(_named(codes, None, int)),
 }
-# These have room for two classes, or none for an unknown one.
+# These can hold two classes only, or no unknown one.
 NARROW_DISGUISES = {
     "booleans and None": lambda codes: _named(codes, None, lambda code: code % 2 == 0),
     "pandas boolean": lambda codes: pd.Series(
@@ -282,7 +282,7 @@ def _first(rows, value):
     return rows
 
 
-# Of pairs of row numbers below n and whether they are similar.
+# Functions of pairs of row numbers below n, and whether they are similar.
 ORDERS = {
     "plain": lambda rows, similar, n: (rows, similar),
     "twice": lambda rows, similar, n: (np.tile(rows, (2, 1)), np.tile(similar, 2)),
@@ -357,7 +357,7 @@ WRONG_SIGNS = {
 
 @dataclass(frozen=True)
 class Marks:
-    """Recipe for marked pairs, which agree with the classes unless the order is a disorder."""
+    """Recipe for marked pairs; they agree with the classes, except in a disorder."""
 
     classes: Classes
     n_pairs: int
@@ -371,8 +371,8 @@ class Marks:
         """Distinct pairs of rows, the smaller first."""
         rng = np.random.default_rng(self.seed)
         i, j = np.triu_indices(self.classes.n, 1)
-        drawn = rng.permutation(len(i))[: self.n_pairs]
-        return np.column_stack([i[drawn], j[drawn]])
+        chosen = rng.permutation(len(i))[: self.n_pairs]
+        return np.column_stack([i[chosen], j[chosen]])
 
     @property
     def similar(self):
@@ -381,7 +381,7 @@ class Marks:
 
     @property
     def arguments(self):
-        """What ``fit`` takes."""
+        """The arguments of ``fit``."""
         order = {**ORDERS, **DISORDERS}[self.order]
         rows, similar = order(self.rows, self.similar, self.classes.n)
         if self.order in ORDERS:
@@ -403,7 +403,7 @@ def marks(classes, *, orders=ORDERS, row_forms=ROW_FORMS, sign_forms=SIGN_FORMS,
     )
 
 
-# All of what ``fit`` takes
+# All arguments of ``fit``
 
 
 @dataclass(frozen=True)
@@ -417,7 +417,7 @@ class Case:
 
     @property
     def knowledge(self):
-        """What is known of the rows and their pairs."""
+        """Labels and marked pairs, as arguments of ``fit``."""
         known = {"y": self.classes.y} if self.with_y else {}
         return known if self.marks is None else {**known, **self.marks.arguments}
 
@@ -428,7 +428,7 @@ class Case:
 
 @st.composite
 def cases(draw, **limits):
-    """Anything that may work: degenerate points, and labels and pairs that are in order."""
+    """Anything that may work: degenerate points, with valid labels and pairs."""
     table = draw(tables(**limits))
     kinds = {**DISGUISES, **NARROW_DISGUISES}
     several = classes(table.n, disguises=kinds)
@@ -436,7 +436,7 @@ def cases(draw, **limits):
     source = draw(st.sampled_from(["classes", "classes", "pairs", "both"]))
     marked = None
     if source != "classes":
-        # A narrow disguise says other things of the classes than the pairs do.
+        # A narrow disguise merges classes, so it would contradict the pairs.
         if source == "both" and known.disguise in NARROW_DISGUISES:
             known = replace(known, disguise="numbers")
         marked = draw(marks(known, n_pairs=(0, 40)))
@@ -459,7 +459,7 @@ def sound_cases(draw, *, n=(6, 30), geometries=SOUND_GEOMETRIES, marked=False):
 
 
 def spoiled(case, part, flaw):
-    """A sound case with one thing wrong: with its points, labels, pairs, or their labels."""
+    """A sound case with one flaw: in its points, labels, pairs, or pair labels."""
     if part == "points":
         return replace(case, table=replace(case.table, form=flaw))
     if part == "labels":
@@ -489,7 +489,7 @@ def some_of(options):
 
 
 def parameters():
-    """Settings of SERAPH, some at the ends of their range; never too many steps."""
+    """Settings of SERAPH, some at the ends of their range; few steps, to be quick."""
     return st.builds(
         dict,
         some_of(

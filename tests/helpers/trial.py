@@ -1,4 +1,4 @@
-"""A trial: it ends in time, with a result or with an error that helps, and nothing else."""
+"""Try something: it must end in time, with a result or with an error that helps."""
 
 import signal
 import traceback
@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import seraph
 
-SECONDS = 30  # of the processor, for one trial
+SECONDS = 30  # of processor time, for one trial
 DOCUMENTED = (
-    r"All \d+ labelled pairs are (dis)?similar",
+    r"All \d+ \w+ pairs are (dis)?similar",
     "The standard deviations of the features",
     r"The learned metric is zero \(rank 0\)",
     "The optimum of the full model is at kappa = 0",
@@ -33,11 +33,11 @@ VALIDATORS = {
 
 
 def attempt(act, *warnings_of_others):
-    """What `act` returns, or the error that helps by which it refused its input.
+    """Return what `act` returns, or the helpful error with which it refused its input.
 
-    An error helps if a line of ours raised it, or one of scikit-learn's checks of the input.
-    Any other one passes through; so does a warning, but for those that we document (and those
-    of others that begin as given).
+    An error helps if a line of this package raised it, or one of scikit-learn's checks of the
+    input. Any other error passes through, and so does any warning that is neither documented
+    nor begins like one of `warnings_of_others`.
     """
     with warnings.catch_warnings(), time_limit(SECONDS):
         warnings.simplefilter("error")
@@ -66,7 +66,7 @@ def helps(error):
 
 @contextmanager
 def time_limit(seconds):
-    """Break off after so many seconds of the processor, where the system can do that."""
+    """Stop after `seconds` of processor time, where the system can do that."""
 
     def stop(*_):
         raise TimeoutError(f"Not done after {seconds} seconds.")
@@ -84,7 +84,7 @@ def time_limit(seconds):
 
 
 def check_metric(learner, X):
-    """All that must hold of a learned metric, whatever it was learned from."""
+    """Check what must hold of every learned metric."""
     P = learner.components_
     assert np.all(np.isfinite(P))
     A = learner.get_mahalanobis_matrix()
@@ -96,7 +96,7 @@ def check_metric(learner, X):
 
 
 def check_distances(learner, X):
-    """The map and the distances say the same, and nothing is infinite."""
+    """Check that the map and the distances agree, and that all is finite."""
     points = np.asarray(X)
     Z = learner.transform(X)
     assert Z.shape == (len(points), len(learner.components_))

@@ -1,6 +1,5 @@
 """What holds of SERAPH holds of the others: a sound result, or an error that helps."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, seraph_path
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
@@ -98,15 +96,10 @@ def test_a_classic_learner_gives_a_sound_metric_or_says_what_is_wrong(Learner, d
 @LEARNERS
 @examples(20)
 @given(data=st.data(), seed=seeds())
-def test_a_classic_learner_does_not_see_shifts_orders_and_repetitions(Learner, data, seed):
+def test_a_classic_learner_does_not_depend_on_a_shift_or_on_the_order_of_rows(Learner, data, seed):
     case = data.draw(sound_cases(n=(6, 16), geometries=GENERAL))
     X, y = case.table.X, case.classes.y
     learner = fitted(Learner(), X, y=y)
-    twin = fitted(clone(learner), X, y=y)
-    np.testing.assert_array_equal(learner.components_, twin.components_)
-    np.testing.assert_array_equal(
-        learner.transform(X), pickle.loads(pickle.dumps(learner)).transform(X)
-    )
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))
     moved = X + rng.normal(size=X.shape[1])
@@ -118,7 +111,7 @@ def test_a_classic_learner_does_not_see_shifts_orders_and_repetitions(Learner, d
     np.testing.assert_allclose(first, second, atol=0.05 * first.max() + 1e-9)
 
 
-@examples(2)
+@examples(4)
 @given(case=cases(n=(2, 40)), parameters=some_of(KERNEL))
 def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
     arguments = case.arguments
@@ -145,7 +138,7 @@ def test_a_linear_kernel_gives_the_metric_of_seraph(case):
     np.testing.assert_allclose(first, second, atol=0.01 * max(1.0, first.max()))
 
 
-@examples(2)
+@examples(4)
 @given(case=cases(n=(2, 30), m=(1, 20)), parameters=some_of(PATH))
 def test_a_path_is_sound_or_says_what_is_wrong(case, parameters):
     arguments = case.arguments
@@ -202,10 +195,10 @@ def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, n_n
 
 @examples(4)
 @given(case=sound_cases(geometries=GENERAL))
-def test_the_nearest_neighbour_of_a_labelled_point_is_itself(case):
+def test_the_nearest_neighbor_of_a_labeled_point_is_itself(case):
     X, codes = case.table.X, case.classes.codes
     classifier = fitted(MetricNeighborsClassifier(Euclidean()), X, y=codes)
     np.testing.assert_array_equal(classifier.predict(X[codes >= 0]), codes[codes >= 0])
-    labelled = replace(case, marks=None).knowledge["y"]
+    labeled = replace(case, marks=None).knowledge["y"]
     assert classifier.score(X, codes) == 1.0
-    assert len(classifier.classes_) == len(set(labelled[labelled >= 0]))
+    assert len(classifier.classes_) == len(set(labeled[labeled >= 0]))

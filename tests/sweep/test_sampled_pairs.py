@@ -188,16 +188,6 @@ def test_cross_validation_samples_too(wine):
     assert not np.array_equal(scores[0], scores[2])
 
 
-@pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH()], ids=str)
-@pytest.mark.parametrize(
-    "bad", [0, -1, 0.0, -0.5, 1.5, 100.0, np.nan, np.inf, True, False, "some", None, [5]], ids=repr
-)
-def test_bad_numbers_of_pairs_are_refused(wine, learner, bad):
-    with pytest.raises(ValueError, match=r'unlabeled_pairs must be "all", a number .* got ') as e:
-        fitted(learner, wine, unlabeled_pairs=bad)
-    assert repr(bad) in str(e.value)
-
-
 # Memory
 
 

@@ -16,7 +16,7 @@ from seraph._sweep import (
     one_blas_thread,
 )
 from seraph._sweep._torch import TorchSweep
-from tests.helpers.oracle import labelled_pairs, numeric_gradient, objective
+from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 
 ETA, MU = 1.3, 0.4
 
@@ -47,7 +47,7 @@ def q_function(source):
 
 def sample_of(rng, n, codes, pairs, size=60):
     """Sample the unlabeled pairs."""
-    known = labelled_pairs(codes, pairs, [True] * len(pairs))
+    known = labeled_pairs(codes, pairs, [True] * len(pairs))
     free = [p for p in zip(*np.triu_indices(n, k=1), strict=True) if tuple(p) not in known]
     chosen = np.sort(rng.permutation(len(free))[:size])
     return Sample(np.array(free)[chosen], len(free) / size)
@@ -77,7 +77,7 @@ def test_sums_are_those_of_the_pair_by_pair_oracle(rng, kind, rank, mu):
     X, codes, pairs, similar = problem(rng)
     source = posteriors(rng)[kind]
     P = rng.normal(size=(rank, 5))
-    known = labelled_pairs(codes, pairs, similar)
+    known = labeled_pairs(codes, pairs, similar)
 
     def value_of(A):
         return objective(X, A, known, eta=ETA, mu=mu, q=q_function(source))
@@ -113,7 +113,7 @@ def test_a_sample_is_the_sum_over_its_pairs_alone(rng, kind):
     X, codes, pairs, similar = problem(rng)
     source = posteriors(rng)[kind]
     sample = sample_of(rng, 23, codes, pairs, size=40)
-    known, P = labelled_pairs(codes, pairs, similar), rng.normal(size=(2, 5))
+    known, P = labeled_pairs(codes, pairs, similar), rng.normal(size=(2, 5))
     swept = {tuple(pair) for pair in sample.pairs.tolist()}
 
     def value_of(A):
