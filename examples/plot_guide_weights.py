@@ -55,7 +55,7 @@ plt.show()
 
 # %%
 # The error of the nearest labeled image, averaged over ten samplings. The valley is wide and
-# contains the automatic weights. It runs along the diagonal, because more entropy needs more trace.
+# contains the automatic weights. It runs along the diagonal: more entropy needs more trace.
 
 steps = (0.1, 0.3, 1.0, 3.0, 10.0)
 mus = (0.0, *steps)

@@ -27,7 +27,7 @@ numbers = (20, 40, 100, 200)
 
 
 def errors(X, y, learners, n_labels, seed):
-    """Error on new images in % for each learner; all digits have equally many images and labels."""
+    """Error on new images in %, for each learner; each digit has as many images and labels."""
     rng = np.random.default_rng(seed)
     rows = [rng.permutation(np.flatnonzero(y == digit)) for digit in range(10)]
     train = np.concatenate([some[:40] for some in rows])

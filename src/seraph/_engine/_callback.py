@@ -31,6 +31,19 @@ class FitState:
     components : ndarray of shape (rank, n_features)
         A factor P of the metric ``P'P`` there. Its rows need not be orthogonal yet, as those
         of ``components_`` are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import SERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> y = np.where(np.arange(30) < 9, X[:, 0] > 0, -1)
+    >>> states = []
+    >>> learner = SERAPH(callback=states.append).fit(X, y)
+    >>> states[0].iteration, states[0].components.shape[1]
+    (1, 3)
+    >>> states[-1].objective > states[0].objective
+    True
     """
 
     iteration: int

@@ -43,6 +43,18 @@ class KernelMap:
         The landmarks; their row numbers, if the kernel is precomputed.
     projection : KernelPCA or Nystroem
         From the kernel's values with the landmarks to coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import KernelSERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> y = np.where(np.arange(30) < 10, np.linalg.norm(X, axis=1) > 1, -1)
+    >>> learner = KernelSERAPH(n_landmarks=20, random_state=0).fit(X, y)
+    >>> coordinates = learner.kernel_map_(X)
+    >>> Z = coordinates @ learner.components_.T
+    >>> bool(np.allclose(Z, learner.transform(X)))
+    True
     """
 
     kernel: Kernel
@@ -385,6 +397,17 @@ class KernelMetric:
         From points to coordinates in feature space.
     components : ndarray of shape (rank, n_coordinates)
         Factor of the metric on them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import KernelSERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> y = np.where(np.arange(30) < 10, np.linalg.norm(X, axis=1) > 1, -1)
+    >>> learner = KernelSERAPH().fit(X, y)
+    >>> metric = learner.get_metric()
+    >>> bool(np.isclose(metric(X[0], X[1]), learner.pair_distance(X[None, :2])[0]))
+    True
     """
 
     kernel_map: KernelMap

@@ -51,6 +51,17 @@ class RegularizationPath:
         What ``lam="auto"`` stands for on these data.
     mu, eta : float
         Weight of the unlabelled pairs, and the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import seraph_path
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> path = seraph_path(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1), n_lams=5)
+    >>> bool(path.lams[0] > path.lams[-1])
+    True
+    >>> int(path.ranks[0]), len(path.components), len(path.eigenvalues)
+    (0, 5, 5)
     """
 
     lams: NDArray

@@ -4,7 +4,7 @@ The files in ``data/`` are described in this folder's ``README.md``: where each 
 licence and its checksum.
 """
 
-from .._public import publish
+from .._public import publish as _publish
 from ._artificial import make_posterior_sparsity, make_projection_sparsity
 from ._fetch import fetch_task
 from ._tasks import TASKS, Task, load_task
@@ -18,4 +18,4 @@ __all__ = [
     "make_projection_sparsity",
 ]
 
-publish(globals())
+_publish(globals())

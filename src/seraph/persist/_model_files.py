@@ -116,6 +116,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     UserWarning
         If the model was saved by another major version of seraph or scikit-learn. (Of seraph
         before 1.0, where the second number counts as the major one: 0.1 and 0.2 are two.)
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> import seraph
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> learner = seraph.SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = seraph.save(learner, f"{folder}/learner.skops")
+    ...     seraph.load(path)
+    SERAPH()
     """
     skops_io = _skops_io()
     path = Path(path)
@@ -160,6 +171,16 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     dict of str
         Versions of "seraph", "python", "numpy", "scipy", "scikit-learn" and "skops"; empty
         for a file of skops that seraph did not write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import seraph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = seraph.save(seraph.SERAPH(), f"{folder}/learner.skops")
+    ...     versions = seraph.persist.read_versions(path)
+    >>> versions["seraph"] == seraph.__version__, "numpy" in versions
+    (True, True)
     """
     path = Path(path)
     data = path.read_bytes()

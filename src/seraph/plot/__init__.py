@@ -4,7 +4,7 @@ One display a file. Each has ``from_estimator(estimator, X, y)``, which asks a f
 for what it needs, and ``plot(ax=...)``, which draws it, on axes of any figure.
 """
 
-from .._public import publish
+from .._public import publish as _publish
 from ._convergence import ConvergenceDisplay
 from ._distances import DistanceDisplay
 from ._embedding import EmbeddingDisplay
@@ -23,4 +23,4 @@ __all__ = [
     "SpectrumDisplay",
 ]
 
-publish(globals())
+_publish(globals())
