@@ -181,7 +181,6 @@ class MahalanobisMetric:
     Examples
     --------
     >>> import numpy as np
-    >>> import numpy as np
     >>> from seraph import MahalanobisMetric
     >>> MahalanobisMetric(np.array([[2.0, 0.0]]))([0.0, 0.0], [1.0, 5.0])
     2.0
