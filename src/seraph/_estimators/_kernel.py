@@ -104,10 +104,10 @@ class KernelSERAPH(PosteriorLearner):
         can follow the graph round its bends.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
-    checkpoint, callback, verbose, n_jobs
-        As in `SERAPH`.
     n_landmarks : int, default=1000
         Number of points up to which the kernel's principal components are exact.
+    checkpoint, callback, verbose, n_jobs
+        As in `SERAPH`.
     random_state : int, RandomState instance or None, default=0
         Which points are the landmarks, where there are more points than that; and seed of the
         draw of `unlabeled_pairs`.

@@ -131,7 +131,7 @@ def seraph_path(
 
     Parameters
     ----------
-    X, y, pairs, pair_labels, graph
+    X, y
         The data, as in ``SERAPH.fit``.
     lams : array-like of shape (n_lams,), optional
         The weights, positive, in any order. By default `n_lams` of them are taken, evenly in
@@ -140,12 +140,16 @@ def seraph_path(
         Number of weights, where they are not given.
     eps : float, default=1e-3
         The smallest weight over the largest, where they are not given.
-    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device, n_jobs
+    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device
         As in `SERAPH`; `max_iter` for each weight.
     checkpoint : path, optional
         As in `SERAPH`; one for the whole path.
     verbose : int, default=0
         1 prints a line per weight.
+    n_jobs : int, optional
+        As in `SERAPH`.
+    pairs, pair_labels, graph
+        More data, as in ``SERAPH.fit``.
 
     Returns
     -------
