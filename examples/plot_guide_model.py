@@ -34,7 +34,7 @@ t = d2 - 1.0
 p = 1 / (1 + np.exp(t))
 for force, color, text, place in (
     (p, "C3", "labeled different: pushed apart", (1.1, 0.52)),
-    (p * (1 - p) * t, "C0", "unlabeled: away from the threshold", (2.4, 0.25)),
+    (p * (1 - p) * t, "C0", "unlabeled: pushed to one side", (2.6, 0.25)),
     (p - 1, "C2", "labeled alike: pulled together", (2.2, -0.65)),
 ):
     right.plot(d2, force, color=color)
