@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-PACKAGES = ("seraph", "seraph.classic", "seraph.datasets", "seraph.plot", "seraph.persist")
+from tests.test_docs import PACKAGES
+
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -85,14 +86,16 @@ def test_a_public_class_or_function_has_an_example(name):
     assert ">>>" in sections(PUBLIC[name].__doc__).get("Examples", "")
 
 
-@pytest.mark.parametrize("name", sorted(n for n, v in DOCUMENTED.items() if ">>>" in v.__doc__))
+@pytest.mark.parametrize(
+    "name", sorted(n for n, v in DOCUMENTED.items() if ">>>" in (v.__doc__ or ""))
+)
 def test_the_examples_of_a_docstring_run(name):
     assert run_examples(DOCUMENTED[name].__doc__, name) == ""
 
 
 def test_no_example_is_skipped():
     for name, value in DOCUMENTED.items():
-        assert "+SKIP" not in value.__doc__, name
+        assert "+SKIP" not in (value.__doc__ or ""), name
 
 
 def test_a_wrong_example_is_noticed():
