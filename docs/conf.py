@@ -25,12 +25,12 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 
-autodoc_typehints = "none"  # the docstrings tell the types
+autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "inherited-members": True}
 autosummary_generate = True
-numpydoc_show_class_members = False  # they follow, each with its docstring
-nitpicky = True  # a reference that leads nowhere is an error
+numpydoc_show_class_members = False  # autodoc lists them, each with its docstring
+nitpicky = True  # a broken reference is an error
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -59,7 +59,7 @@ linkcheck_retries = 2
 def _link_to_sklearn(
     app: Sphinx, env: object, node: nodes.Element, content: nodes.TextElement
 ) -> nodes.reference | None:
-    """The page of a class or function of scikit-learn: no inventory, hence no network, needed."""
+    """Link to scikit-learn's page without an inventory, which would need a network."""
     name = node.get("reftarget", "")
     if not name.startswith("sklearn."):
         return None
@@ -70,11 +70,11 @@ def _link_to_sklearn(
 def _skip_members_of_sklearn(
     app: Sphinx, what: str, name: str, member: object, skip: bool, options: object
 ) -> bool | None:
-    """What scikit-learn adds to every estimator is told once, in api.rst."""
+    """Skip what scikit-learn adds to every estimator; api.rst says it once."""
     return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
 
 
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx of what is not a setting."""
+    """Register the hooks above with Sphinx."""
     app.connect("missing-reference", _link_to_sklearn)
     app.connect("autodoc-skip-member", _skip_members_of_sklearn)

@@ -1,14 +1,14 @@
 r"""
-How a solver gets there
-=======================
+How a solver converges
+======================
 
-``ConvergenceDisplay`` draws the objective in each iteration, with the rank of the metric in grey,
-and how far the end was. The distance falls along a straight line where a solver gains the same
-share of what is left in every iteration.
+``ConvergenceDisplay`` draws the objective at each iteration, the rank of the metric (gray), and
+how far the objective is from its final value. That distance falls along a straight line when a
+solver gains the same share of what is left in every iteration.
 
-Both solvers below have the paper's ``lam=1.0``. The default, "low-rank", climbs on a narrow factor
-of the metric. The paper's own rule, "projected-gradient", takes steps of a length set beforehand;
-it is stopped after 200 of them, before it is there, and ``fit`` warns of it.
+Both solvers below use the paper's ``lam=1.0``. The default, "low-rank", climbs on a narrow factor
+of the metric. The paper's rule, "projected-gradient", takes steps of a length set in advance. It
+stops after 200 of them, before it has converged, and ``fit`` warns.
 """
 
 import warnings
@@ -25,8 +25,8 @@ train = np.random.default_rng(0).permutation(len(task.X))[:200]
 X, y_partial = task.X[train], np.where(np.arange(200) < 20, task.y[train], -1)
 
 # %%
-# The low-rank solver is done in less than a hundred iterations. It tells the width of its factor,
-# which is the rank at most; the dot is the rank of the metric in the end.
+# The low-rank solver converges in fewer than a hundred iterations. The gray line is the width of
+# its factor, an upper bound on the rank; the dot is the rank of the final metric.
 
 learner = SERAPH(lam=1.0, tol=1e-5).fit(X, y_partial)
 print(f"{learner.n_iter_} iterations, objective {learner.objective_:.4f}")
@@ -34,8 +34,8 @@ ConvergenceDisplay.from_estimator(learner)
 plt.show()
 
 # %%
-# The paper's solver. Its own end is not the maximum: the distance is measured to the objective
-# that the other one found.
+# The paper's solver stops short of the maximum, so the distance is measured to the objective that
+# the low-rank solver found.
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)

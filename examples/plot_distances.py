@@ -2,14 +2,13 @@ r"""
 All distances at once
 =====================
 
-``DistanceDisplay`` draws the matrix of all distances with the points ordered by class, before and
-after, each divided by its mean so that one scale of colours serves both. A good distance has
-dark blocks on the diagonal.
+``DistanceDisplay`` draws the matrix of all distances, with the points ordered by class, before
+and after learning. Each matrix is divided by its mean, so both share one color scale. A good
+distance has dark blocks on the diagonal.
 
-Among 400 images of ten digits, 60 labels are given. Between the classes the Euclidean distances
-are all much the same; the learned ones tell more of them apart. Pairs of digits that look alike,
-such as 7 and 9, stay close, and a stripe across the picture is an image that is far from
-everything.
+Here 60 of 400 images of ten digits are labeled. The Euclidean distances between classes are all
+about the same; the learned distances separate more of the classes. Digits that look alike, such
+as 7 and 9, stay close. A stripe across the picture is an image that is far from everything.
 """
 
 import matplotlib.pyplot as plt
@@ -28,8 +27,8 @@ display = DistanceDisplay.from_estimator(learner, X, y_partial, classes=y)
 plt.show()
 
 # %%
-# The pairs of digits that are closest on average after learning, in multiples of the mean
-# distance.
+# The pairs of digits that are closest after learning, on average, in multiples of the mean
+# distance:
 
 after = display.after / display.after.mean()
 between = {

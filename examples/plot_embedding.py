@@ -2,13 +2,12 @@ r"""
 Points before and after
 =======================
 
-``EmbeddingDisplay`` shows the points as they came and as the learned distance sees them, on the
-two leading principal components of each. Here 200 images of the digits 1 to 5 have 20 labels
-among them (large, with an edge); the colours of the others are for us, the learners do not know
-them.
+``EmbeddingDisplay`` shows the points under the Euclidean distance and under the learned one, each
+on its two leading principal components. Of these 200 images of the digits 1 to 5, 20 are labeled
+(large, with an edge). The colors of the others are for you: the learners do not see them.
 
-``SERAPH`` asks to be decided about the unlabelled images, too, and they follow the labelled ones.
-NCA learns from the 20 labels alone. It tells those apart, and the others follow less.
+``SERAPH`` also learns from the unlabeled images, and they follow the labeled ones. NCA learns from
+the 20 labels alone. It separates those, but the other images follow less.
 """
 
 import matplotlib.pyplot as plt
@@ -25,20 +24,20 @@ X, y = task.X[train], task.y[train]
 y_partial = np.where(np.arange(200) < 20, y, -1)
 
 # %%
-# The metric of SERAPH.
+# The metric that SERAPH learns:
 
 learner = SERAPH().fit(X, y_partial)
 EmbeddingDisplay.from_estimator(learner, X, y_partial, classes=y)
 plt.show()
 
 # %%
-# That of NCA.
+# The metric that NCA learns:
 
 EmbeddingDisplay.from_estimator(NCA().fit(X, y_partial), X, y_partial, classes=y)
 plt.show()
 
 # %%
-# What the pictures suggest holds for new images. The error of the nearest labelled one:
+# New images confirm what the pictures suggest. The error of the nearest labeled image:
 
 for learner in (SERAPH(), NCA()):
     classifier = MetricNeighborsClassifier(learner, n_neighbors=1).fit(X, y_partial)

@@ -1,14 +1,14 @@
 r"""
-What the features count for
-===========================
+Which features matter
+=====================
 
-``FeatureImportanceDisplay`` shows :math:`2 A_{ff} \mathrm{Var}(x_f)` of each feature, the mean
-squared distance that its values make by themselves, and how far one standard deviation of it
-moves a point along the leading components.
+``FeatureImportanceDisplay`` shows :math:`2 A_{ff} \mathrm{Var}(x_f)` for each feature: the mean
+squared distance that the feature contributes by itself. It also shows how far one standard
+deviation of the feature moves a point along the leading components.
 
-To see whether it can be trusted, the 13 features of the wines are joined by a shuffled copy of
-each: the same values, dealt to the wines at random. To the Euclidean distance all 26 count the
-same. From 30 labels and the unlabelled wines, SERAPH finds out which are worth something.
+Can you trust it? To find out, this example adds a shuffled copy of each of the 13 wine features:
+the same values, assigned to the wines at random. To the Euclidean distance all 26 features count
+the same. From 30 labels and the unlabeled wines, SERAPH finds out which ones are useful.
 """
 
 import matplotlib.pyplot as plt
@@ -33,8 +33,8 @@ FeatureImportanceDisplay.from_estimator(
 plt.show()
 
 # %%
-# The share of all importance that the shuffled half has, under three metrics. All features have
-# variance 1 here, so the diagonal of the matrix will do.
+# The shuffled half's share of the importance, under three metrics. All features have variance 1
+# here, so the diagonal of the matrix is enough.
 
 for learner in (Euclidean(), ITML(), SERAPH()):
     diagonal = np.diag(learner.fit(X, y_partial).get_mahalanobis_matrix())

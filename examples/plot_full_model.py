@@ -2,19 +2,19 @@ r"""
 The full model, and what it adds
 ================================
 
-The paper's full model (6) gives the probability of a pair a steepness of its own,
+The paper's full model (6) learns how steep the probability of a pair is,
 
 .. math:: p(y \mid x, x') = \frac{1}{1 + \exp(-\kappa\, y\, (d^2 - \eta))},
           \qquad \kappa < 0,
 
-and takes a Gaussian prior :math:`\frac{\gamma}{2} \kappa^2` from the objective.
-``SERAPH(gamma=...)`` maximises over the metric and :math:`\kappa` together. By Theorem 2 the
-result is that of the simplified model (7) with the threshold :math:`-\kappa \eta` and the
+and subtracts a Gaussian prior :math:`\frac{\gamma}{2} \kappa^2` from the objective.
+``SERAPH(gamma=...)`` maximizes over the metric and :math:`\kappa` together. By Theorem 2 the
+result equals that of the simplified model (7) with the threshold :math:`-\kappa \eta` and the
 weight :math:`\lambda / {-\kappa}`.
 
-The left picture shows the best value for each :math:`\kappa`: a strong prior lowers and moves
-the summit, until nothing is better than :math:`\kappa = 0`, where every pair is as likely similar
-as not. The right one shows that both models say the same of every pair.
+The left picture shows the best value for each :math:`\kappa`. A stronger prior lowers and moves
+the maximum, until nothing is better than :math:`\kappa = 0`, where every pair is as likely similar
+as not. The right picture shows that both models give every pair the same probability.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ X = StandardScaler().fit_transform(X)
 y_partial = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 18 labels
 
 # %%
-# One fit finds the metric and kappa; the curve, from fits of (7), is there to compare.
+# One fit finds the metric and kappa. The curve comes from fits of (7), for comparison.
 
 full = SERAPH(gamma=10.0, mu=0.0, tol=1e-5).fit(X, y_partial)
 print(f"kappa {full.kappa_:.3f}, objective {full.objective_:.2f}")
@@ -41,7 +41,7 @@ simplified = [
 ]
 
 # %%
-# Theorem 2: (7) with the threshold and the weight that follow from the full model.
+# Theorem 2: fit (7) with the threshold and the weight that follow from the full model.
 
 s = -full.kappa_
 same = SERAPH(mu=0.0, eta=s * full.eta_, lam=full.lam_ / s, tol=1e-5).fit(X, y_partial)
@@ -58,7 +58,7 @@ left.axhline(zero, color="0.6", linestyle=":", label="kappa = 0")
 left.set(xscale="log", ylim=(1.5 * zero, 0), xlabel="-kappa", ylabel="best value of (6)")
 left.set_xticks([0.25, 0.5, 1, 2, 4], labels=["0.25", "0.5", "1", "2", "4"])
 left.minorticks_off()
-left.set_title("The summit that fit finds (stars)")
+left.set_title("The maximum that fit finds (stars)")
 left.legend()
 
 right.plot([0, 1], [0, 1], color="0.7", linewidth=1)

@@ -2,14 +2,14 @@ r"""
 Class labels or pairs
 =====================
 
-An expert can be asked for the class of a wine, or whether two wines are of one class. An answer of
-the first kind says more: :math:`k` classes imply the labels of all :math:`k(k-1)/2` pairs among
-them. Here both are asked of wines drawn at random. The distances are judged by how well they tell
-pairs of one class from others among new wines (the area under the ROC curve), on average over
-20 samplings.
+You can ask an expert for the class of a wine, or whether two wines belong to the same class. The
+first answer says more: :math:`k` classes imply the labels of all :math:`k(k-1)/2` pairs among
+them. This example asks both kinds of question about wines chosen at random. It scores the
+distances by how well they separate pairs of one class from the others among new wines (the area
+under the ROC curve), averaged over 20 samplings.
 
-Pairs are for where the classes are not known, or too many to name: is this the same person, the
-same product, the same song? Both can be given to ``fit`` together.
+Use pairs when the classes are unknown, or too many to name: is this the same person, the same
+product, the same song? ``fit`` also takes both together.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ answers = (10, 20, 40, 80)
 
 
 def auc(learner, points, classes):
-    """Area under the ROC curve of the learned distances of all pairs."""
+    """Area under the ROC curve of the learned distances between all pairs."""
     i, j = np.triu_indices(len(points), k=1)
     return roc_auc_score(classes[i] == classes[j], -pdist(learner.transform(points)))
 
@@ -48,7 +48,8 @@ def courses(seed):
 
 
 # %%
-# Ten answers are ten labelled pairs, or 45. The Euclidean distance asks for none.
+# Ten answers give ten labeled pairs, or 45 if they are class labels. The Euclidean distance needs
+# no answers.
 
 results = np.array([courses(seed) for seed in range(20)])
 means, errors = results.mean(axis=0), results.std(axis=0, ddof=1) / np.sqrt(len(results))
@@ -59,7 +60,7 @@ figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for k, (label, style) in enumerate((("class labels", "o-"), ("marked pairs", "s--"))):
     axes.errorbar(answers, means[:, k], errors[:, k], fmt=style, capsize=3, label=label)
 axes.axhline(euclidean, color="0.5", linestyle=":", label="Euclidean distance")
-axes.set(xscale="log", xlabel="answers of the expert", ylabel="AUC of the distances of new wines")
+axes.set(xscale="log", xlabel="expert's answers", ylabel="AUC of the distances between new wines")
 axes.set_xticks(answers, [str(k) for k in answers])
 axes.minorticks_off()
 axes.legend(loc="center right")

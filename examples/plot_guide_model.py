@@ -1,20 +1,20 @@
 r"""
-What a pair says
-================
+What a pair contributes
+=======================
 
 A pair at squared distance :math:`d^2` is alike with probability
 
 .. math:: p = \frac{1}{1 + e^{d^2 - \eta}},
 
-and each kind of pair adds its own term to what SERAPH maximises: :math:`\ln p` for a pair that is
-labelled alike, :math:`\ln(1 - p)` for one that is labelled different, and minus :math:`\mu` times
-the entropy :math:`H(p)` for one without a label. The right picture shows the derivatives of the
-three, the forces on the distance: the first pulls, most on pairs that are far apart; the second
-pushes, most on pairs that are close; the third moves a pair away from the threshold
-:math:`\eta`, to whichever side it is on, and leaves those alone that are far from it.
+and each kind of pair adds its own term to what SERAPH maximizes: :math:`\ln p` for a pair labeled
+alike, :math:`\ln(1 - p)` for a pair labeled different, and minus :math:`\mu` times the entropy
+:math:`H(p)` for an unlabeled pair. The right picture shows the derivatives of the three terms, the
+forces on the distance. The first pulls, most on pairs that are far apart. The second pushes, most
+on pairs that are close. The third moves a pair away from the threshold :math:`\eta`, to whichever
+side it is on, and leaves pairs alone that are already far from it.
 
-The picture shows one pair of each kind, with ``eta=1`` and ``mu=1``. In a fit there are many more
-pairs without a label than with one, and ``mu="auto"`` makes both kinds count the same in all.
+The picture shows one pair of each kind, with ``eta=1`` and ``mu=1``. In a fit, unlabeled pairs far
+outnumber labeled ones, and ``mu="auto"`` gives both kinds the same total weight.
 """
 
 import matplotlib.pyplot as plt
@@ -33,9 +33,9 @@ left.legend()
 t = d2 - 1.0
 p = 1 / (1 + np.exp(t))
 for force, color, text, place in (
-    (p, "C3", "labelled different: pushed apart", (1.1, 0.52)),
-    (p * (1 - p) * t, "C0", "unlabelled: decided", (2.9, 0.25)),
-    (p - 1, "C2", "labelled alike: pulled together", (2.2, -0.65)),
+    (p, "C3", "labeled different: pushed apart", (1.1, 0.52)),
+    (p * (1 - p) * t, "C0", "unlabeled: pushed to one side", (2.6, 0.25)),
+    (p - 1, "C2", "labeled alike: pulled together", (2.2, -0.65)),
 ):
     right.plot(d2, force, color=color)
     right.annotate(text, place, color=color)

@@ -2,10 +2,10 @@
 Scale the features first
 ========================
 
-A distance adds up differences, so the features have to share a unit. The features of the wine data
-are percentages, degrees and milligrams: their standard deviations lie between 0.12 and 315. With
-the numbers as they come, the one large feature makes the distance, before learning and after. In
-standard deviations, or in [0, 1], each has its say, and the labels can tell which matter.
+A distance adds up differences, so the features must share a unit. The wine features are
+percentages, degrees and milligrams: their standard deviations lie between 0.12 and 315. Unscaled,
+the one large feature dominates the distance, before learning and after. In standard deviations,
+or in [0, 1], every feature counts, and the labels can show which ones matter.
 """
 
 import warnings
@@ -21,14 +21,14 @@ from seraph.classic import Euclidean
 
 X, y = load_wine(return_X_y=True)
 scalers = {
-    "as they come": FunctionTransformer(),
+    "unscaled": FunctionTransformer(),
     "StandardScaler": StandardScaler(),
     "MinMaxScaler": MinMaxScaler(),
 }
 
 
 def error(learner, seed):
-    """Error on 78 wines of the nearest of 15 labelled ones, among 100 to learn from, in %."""
+    """1-NN error in % on 78 new wines, after learning from 100 wines, 15 of them labeled."""
     order = np.random.default_rng(seed).permutation(len(X))
     train, test = order[:100], order[100:]
     y_partial = np.where(np.arange(100) < 15, y[train], -1)
@@ -37,8 +37,8 @@ def error(learner, seed):
 
 
 # %%
-# ``fit`` warns of features that are worlds apart. The scaler belongs into the pipeline, so that
-# new points are scaled in the same way.
+# ``fit`` warns when the scales of the features differ widely. Put the scaler in the pipeline, so
+# that new points are scaled in the same way.
 
 learner = SERAPH()
 with warnings.catch_warnings(record=True) as caught:
@@ -51,7 +51,7 @@ for shift, learner in ((-0.2, Euclidean()), (0.2, SERAPH())):
     means, spreads = [], []
     for scaler in scalers.values():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of the scales, seen above
+            warnings.simplefilter("ignore", UserWarning)  # about the scales, printed above
             errors = [error(make_pipeline(scaler, learner), seed) for seed in range(20)]
         means.append(np.mean(errors))
         spreads.append(np.std(errors, ddof=1) / np.sqrt(len(errors)))
@@ -59,6 +59,6 @@ for shift, learner in ((-0.2, Euclidean()), (0.2, SERAPH())):
     bars = axes.bar(places, means, width=0.38, yerr=spreads, capsize=4, label=str(learner))
     axes.bar_label(bars, [f"{mean:.1f} %" for mean in means], padding=4)
 axes.set_xticks(range(len(scalers)), list(scalers))
-axes.set(ylabel="error of the nearest labelled wine, %", ylim=(0, 42))
+axes.set(ylabel="error of the nearest labeled wine, %", ylim=(0, 42))
 axes.legend()
 plt.show()

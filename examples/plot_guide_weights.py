@@ -2,9 +2,9 @@ r"""
 What lam and mu do
 ==================
 
-``lam`` weighs the trace of the metric and ``mu`` the entropy of the unlabelled pairs. Both are
-``"auto"`` by default; here they are set to multiples of what that stands for. The data are 200
-images of the digits 1 to 5, 20 of them labelled.
+``lam`` weights the trace of the metric, ``mu`` the entropy of the unlabeled pairs. Both default to
+``"auto"``; here they are set to multiples of the automatic values. The data are 200 images of the
+digits 1 to 5, 20 of them labeled.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ task = load_task("usps-1-5-40")
 
 
 def sampling(seed):
-    """200 images with four labels of each digit, and 1000 others to test on."""
+    """200 images, four of each digit labeled, and 1000 others to test on."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(task.X))
     train, test = order[:200], order[200:1200]
@@ -30,11 +30,11 @@ def sampling(seed):
 
 
 # %%
-# The points under nine metrics, on their two leading principal components; labelled points are
-# larger, the colours of the others are for us. With a small ``lam`` (left) the labelled images of
-# a digit fall together while the others stay behind: the 20 labels are learned by heart. With a
-# large one (right) they count for little. The entropy (``mu``, growing downwards) works against
-# the trace: the more of it, the more directions stay.
+# The points under nine metrics, on their two leading principal components. Labeled points are
+# larger; the colors of the others are for you. With a small ``lam`` (left) the labeled images of a
+# digit collapse while the others stay behind: the metric has memorized the 20 labels. With a large
+# ``lam`` (right) the labels count for little. The entropy (``mu``, growing downward) works against
+# the trace: the more of it, the more directions remain.
 
 X, y, y_partial, X_test, y_test = sampling(0)
 auto = SERAPH().fit(X, y_partial)
@@ -54,9 +54,8 @@ for row, mu in zip(panels, (0.0, 1.0, 10.0), strict=True):
 plt.show()
 
 # %%
-# The error of the nearest labelled image, on average over ten samplings. The valley is wide; it
-# runs along the diagonal, as more entropy asks for more trace, and the automatic weights lie in
-# it.
+# The error of the nearest labeled image, averaged over ten samplings. The valley is wide and
+# contains the automatic weights. It runs along the diagonal: more entropy needs more trace.
 
 steps = (0.1, 0.3, 1.0, 3.0, 10.0)
 mus = (0.0, *steps)
@@ -86,5 +85,5 @@ axes.set(xlabel="lam, in multiples of the automatic one")
 axes.set(ylabel="mu, in multiples of the automatic one")
 axes.set_xticks(range(len(steps)), [f"{lam:g}" for lam in steps])
 axes.set_yticks(range(len(mus)), [f"{mu:g}" for mu in mus])
-figure.colorbar(picture, label="error of the nearest labelled neighbour, %")
+figure.colorbar(picture, label="error of the nearest labeled neighbor, %")
 plt.show()

@@ -2,15 +2,15 @@ r"""
 When learning does not help
 ===========================
 
-A learned metric of low rank gives up detail for robustness. Whether that pays depends on the data
-more than on the method. These are two sets of handwritten digits of 8 x 8 pixels: USPS, and the
-set that comes with scikit-learn. Of 400 images 20 to 200 are labelled; the picture shows the error
-of the nearest labelled image on new ones.
+A learned metric of low rank trades detail for robustness. Whether that pays depends more on the
+data than on the method. This example uses two sets of handwritten digits of 8 x 8 pixels: USPS,
+and the digits that come with scikit-learn. Of 400 images, 20 to 200 are labeled. The picture
+shows how often the nearest labeled image gives a new image the wrong class.
 
-On USPS the learned distance is better at every number of labels. The images of scikit-learn are
-cleaner; the Euclidean distance makes half as many errors to begin with, and SERAPH more at every
-number of labels. ITML, which keeps all directions and moves away from the Euclidean distance only
-where labels object, loses less there, and gains less on USPS.
+On USPS the learned distance is better at every number of labels. The scikit-learn images are
+cleaner: the Euclidean distance makes half as many errors to begin with, and SERAPH makes more at
+every number of labels. ITML keeps all directions and departs from the Euclidean distance only
+where the labels contradict it. It loses less there, and gains less on USPS.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ numbers = (20, 40, 100, 200)
 
 
 def errors(X, y, learners, n_labels, seed):
-    """Error on new images for each learner, in %, with as many images and labels of each digit."""
+    """Error on new images in %, for each learner; each digit has as many images and labels."""
     rng = np.random.default_rng(seed)
     rows = [rng.permutation(np.flatnonzero(y == digit)) for digit in range(10)]
     train = np.concatenate([some[:40] for some in rows])
@@ -38,7 +38,7 @@ def errors(X, y, learners, n_labels, seed):
 
 
 # %%
-# Five samplings of each; ``python -m benchmarks.choosing_lam`` has the same with 40 and more.
+# Five samplings each; ``python -m benchmarks.choosing_lam`` runs 40 and more.
 
 learners = (Euclidean(), SERAPH(), ITML())
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
@@ -52,6 +52,6 @@ for axes, (name, (X, y)) in zip(panels, sets.items(), strict=True):
     axes.set(title=name, xscale="log", xlabel="labels", ylim=(0, None))
     axes.set_xticks(numbers, [str(n) for n in numbers])
     axes.minorticks_off()
-panels[0].set_ylabel("error of the nearest labelled image, %")
+panels[0].set_ylabel("error of the nearest labeled image, %")
 panels[1].legend()
 plt.show()

@@ -2,13 +2,13 @@ r"""
 Two rings: the metric in a kernel's feature space
 =================================================
 
-No linear map brings a ring together and keeps another one away from it. ``KernelSERAPH`` learns
+No linear map pulls one ring together and keeps the other away from it. ``KernelSERAPH`` learns
 the metric in the feature space of a kernel, on the kernel's principal components:
 
 .. math:: d(x, x')^2 = (\phi(x) - \phi(x'))^T A\, (\phi(x) - \phi(x')), \qquad
           \langle \phi(x), \phi(x') \rangle = k(x, x').
 
-Six labels are given, three on each ring. The pictures colour the plane by the nearest of the six
+Six points are labeled, three on each ring. The pictures color the plane by the nearest of the six
 under each metric.
 """
 

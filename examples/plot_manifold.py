@@ -1,19 +1,19 @@
 r"""
-Two moons: neighbours are to stay neighbours
-============================================
+Two moons: keeping neighbors together
+=====================================
 
-The manifold extension takes
+The manifold extension subtracts
 
 .. math:: \nu\, \mathrm{tr}(X^T L X A) = \nu \sum_{edges} \|x_i - x_j\|_A^2
 
-from the objective, with L the Laplacian of the nearest-neighbour graph: a metric under which
-neighbours are far apart has its price. A weight of (labelled pairs) / (edges) makes the graph
-count as much as the labels.
+from the objective, where L is the Laplacian of the nearest-neighbor graph. This penalizes a metric
+that moves neighbors apart. A weight of (labeled pairs) / (edges) makes the graph count as much as
+the labels.
 
-Where the map is linear this helps against features of noise, which move neighbours apart. It
-helps most with a kernel, whose map can follow the graph round its bends: from six labels the
-graph carries the classes along the moons. This is a middling draw; the average of draws 0 to 19
-is 15.1 % errors without the graph and 4.5 % with it.
+With a linear map this helps against noisy features, which move neighbors apart. It helps most with
+a kernel, whose map can follow the graph around its bends: from six labels the graph carries the
+classes along the moons. This is a typical sample; over samples 0 to 19 the mean error is 15.1 %
+without the graph and 4.5 % with it.
 """
 
 import matplotlib.pyplot as plt
@@ -32,10 +32,10 @@ known = y_partial >= 0
 
 graph = kneighbors_graph(X, 10)
 graph = graph.maximum(graph.T)
-balance = 15 / (graph.nnz / 2)  # 6 labels are 15 labelled pairs
+balance = 15 / (graph.nnz / 2)  # 6 labels are 15 labeled pairs
 
 # %%
-# Without the graph, and with one that counts three times as much as the labels.
+# Without the graph, and with a graph that counts three times as much as the labels.
 
 grid = np.stack(np.meshgrid(np.linspace(-1.5, 2.5, 200), np.linspace(-1, 1.5, 200)), axis=-1)
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")

@@ -1,16 +1,16 @@
 r"""
-The regularisation path
+The regularization path
 =======================
 
-What becomes of the metric as the weight of the trace goes down? ``seraph_path`` starts where
-the metric is zero,
+How does the metric change as the weight of the trace decreases? ``seraph_path`` starts where the
+metric is zero,
 
 .. math:: \lambda_{max} = \mathrm{eigmax} \Bigl( \sum_{ij} \phi'_{ij}(0)\,
           (x_i - x_j)(x_i - x_j)^T \Bigr),
 
-and follows the solution from there. One after the other the directions of the metric come to
-life: the trace keeps its rank low. Each solution is guessed from the last ones and corrected, so
-the path takes a quarter of the sweeps over the pairs that a hundred fits would take.
+and follows the solution from there. The directions of the metric appear one after the other: the
+trace keeps the rank low. Each solution is predicted from the previous ones and then corrected, so
+the path needs a quarter of the sweeps over the pairs that a hundred fits would need.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ path = seraph_path(X, y_partial)
 print(f"{len(path.lams)} metrics in {path.n_sweeps.sum()} sweeps, ranks up to {path.ranks.max()}")
 
 # %%
-# Eigenvalues and rank along the path, and the 1-NN error of the unlabelled digits, which a user
-# would not know.
+# Eigenvalues and rank along the path, and the 1-NN error on the unlabeled digits, which you would
+# not know in practice.
 
 figure, (top, bottom) = plt.subplots(
     2, 1, figsize=(8, 6.4), sharex=True, layout="constrained", height_ratios=[3, 1]

@@ -2,15 +2,15 @@ r"""
 Posterior sparsity
 ==================
 
-A metric makes a probability that two points are alike,
+A metric gives the probability that two points are alike,
 
 .. math:: p = \frac{1}{1 + e^{d^2 - \eta}},
 
-and SERAPH takes :math:`\mu` times the entropy of the unlabelled pairs from its objective: it asks
-the model to decide. ``PosteriorDisplay`` is the picture of it. The same 20 labels are given to
-both learners. Without the entropy (left) many of the unlabelled pairs are left in the middle; with
-it (right) most are decided, as different digits for the most part, which four in five of them
-are. No probability is larger than that of distance zero, :math:`1 / (1 + e^{-\eta})`.
+and SERAPH subtracts :math:`\mu` times the entropy of the unlabeled pairs from its objective: it
+prefers probabilities near 0 or near their maximum. ``PosteriorDisplay`` shows the effect. Both
+learners get the same 20 labels. Without the entropy (left), many unlabeled pairs stay in the
+middle. With it (right), most move to one side: usually to "different digits", which four in five
+of them are. No probability exceeds the one at distance zero, :math:`1 / (1 + e^{-\eta})`.
 """
 
 import matplotlib.pyplot as plt
@@ -31,6 +31,6 @@ for ax, learner in zip(axes, (SERAPH(mu=0.0), SERAPH()), strict=True):
     entropy = -np.mean(p * np.log(p) + (1 - p) * np.log1p(-p))
     ax.set_title(f"{learner}: mean entropy {entropy:.2f}")
     middle = np.mean((p > 0.1) & (p < 0.6))
-    print(f"{learner}: {100 * middle:.0f} % of the unlabelled pairs have 0.1 < p < 0.6")
+    print(f"{learner}: {100 * middle:.0f} % of the unlabeled pairs have 0.1 < p < 0.6")
 axes[1].set_ylabel("")
 plt.show()

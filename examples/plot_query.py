@@ -1,17 +1,17 @@
 r"""
-Which pair to ask next
-======================
+Which pair to ask about next
+============================
 
-An expert can be asked whether two points are alike. ``query_pairs`` looks at all pairs, stores
-a few, and names those of which the answer is worth most, no point in two of them:
+You can ask an expert whether two points are alike. ``query_pairs`` looks at all pairs, stores only
+a few, and returns those whose answer is worth most, no point in two of them:
 
 - ``"entropy"``: the model is least sure, :math:`p \approx 1/2`;
-- ``"gradient"``: the answer is expected to move the metric most,
+- ``"gradient"``: the answer should move the metric most,
   :math:`p (1 - p) \|x - x'\|^2` is largest.
 
-Starting from ten labels, 40 answers are added five at a time. The picture shows how well the
-distances of new points tell pairs of one class from others, averaged over 20 samplings of the
-wine data.
+This example starts from ten labels and adds 40 answers, five at a time. The picture shows how well
+the distances between new points separate pairs of one class from the others, averaged over 20
+samplings of the wine data.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ X = StandardScaler().fit_transform(X)
 
 
 def auc(learner, X, y):
-    """Area under the ROC curve of the distances of all pairs."""
+    """Area under the ROC curve of the distances between all pairs."""
     i, j = np.triu_indices(len(X), k=1)
     return roc_auc_score(y[i] == y[j], -pdist(learner.transform(X)))
 
@@ -55,16 +55,16 @@ def course(strategy, seed, n_rounds=8):
 
 
 # %%
-# Random questions, and those of the two strategies.
+# Random questions, and the questions of the two strategies.
 
 figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
-for strategy, colour in (("random", "0.5"), ("entropy", "C0"), ("gradient", "C1")):
+for strategy, color in (("random", "0.5"), ("entropy", "C0"), ("gradient", "C1")):
     scores = np.array([course(strategy, seed) for seed in range(20)])
     mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(20)
     asked = 5 * np.arange(len(mean))
-    axes.plot(asked, mean, "o-", color=colour, label=strategy)
-    axes.fill_between(asked, mean - error, mean + error, color=colour, alpha=0.15, linewidth=0)
-    print(f"{strategy}: {mean[0]:.4f} at first, {mean[-1]:.4f} in the end")
+    axes.plot(asked, mean, "o-", color=color, label=strategy)
+    axes.fill_between(asked, mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
+    print(f"{strategy}: {mean[0]:.4f} at the start, {mean[-1]:.4f} at the end")
 axes.set(xlabel="questions answered", ylabel="AUC of new pairs")
 axes.legend()
 plt.show()

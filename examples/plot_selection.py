@@ -2,16 +2,15 @@ r"""
 Choosing lam without test labels
 ================================
 
-``SERAPHCV`` deals the labelled points to folds, learns without one fold at a time, and scores the
-metric by the log-likelihood of the pairs within the fold,
+``SERAPHCV`` splits the labeled points into folds, learns without one fold at a time, and scores
+the metric by the log-likelihood of the pairs within that fold,
 
 .. math:: \frac{1}{\#\,pairs} \sum_{held\ out} \ln p(y_{ij}).
 
-No point stands on both sides. The weights tried are multiples of the automatic one, and the
-choice stays at 1 unless another multiple is better by more than the standard error. The picture
-shows the score of each multiple, fold by fold (grey), and what it would be on points that were
-never seen: both say that a small weight overfits, and that from the automatic one on there is
-little left to gain.
+No point is on both sides. ``SERAPHCV`` tries multiples of the automatic weight, and keeps 1 unless
+another multiple is better by more than the standard error. The picture shows the score of each
+multiple, fold by fold (gray), and its score on new points. Both say that a small weight overfits,
+and that little is left to gain beyond the automatic one.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +32,7 @@ auto = SERAPH().fit(X[train], y_partial)
 print(f"chosen: {learner.lam_ / auto.lam_:.2g} times the automatic lam")
 
 # %%
-# The score on new points, for comparison.
+# Score on new points, for comparison.
 
 i, j = np.triu_indices(200, k=1)
 similar, pairs = y[test][i] == y[test][j], X[test][np.c_[i, j]]
@@ -50,6 +49,6 @@ axes.plot(factors, learner.cv_results_["mean_test_score"], "o-", label="cross-va
 axes.plot(factors, unseen, "s--", label="on new points")
 axes.axvline(learner.lam_ / auto.lam_, color="black", linestyle=":", label="chosen")
 axes.set(xscale="log", xlabel="lam, in multiples of the automatic one")
-axes.set_ylabel("mean log-likelihood of a pair")
+axes.set_ylabel("mean log-likelihood per pair")
 axes.legend()
 plt.show()

@@ -2,11 +2,10 @@ r"""
 The spectrum of a metric
 ========================
 
-The eigenvalues of a metric tell how many directions it looks at, and how evenly.
-``SpectrumDisplay`` draws them, with the share of the trace that the largest have together (grey).
-On 200 images of ten digits, 40 of them labelled, ``SERAPH`` keeps a few of 64 directions: the
-weight of the trace drops the others entirely. ITML stays near the Euclidean metric that it
-starts from, and keeps all.
+The eigenvalues of a metric show how many directions it uses, and how evenly. ``SpectrumDisplay``
+draws them, with their cumulative share of the trace (gray). Of 200 images of ten digits, 40 are
+labeled. ``SERAPH`` keeps a few of 64 directions: the weight of the trace drops the others
+entirely. ITML stays near the Euclidean metric that it starts from, and keeps all 64.
 """
 
 import matplotlib.pyplot as plt

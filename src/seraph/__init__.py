@@ -12,7 +12,7 @@ from ._estimators import (
     RegularizationPath,
     seraph_path,
 )
-from ._public import publish
+from ._public import publish as _publish
 from ._version import __version__
 from ._versions import show_versions
 from .persist import load, save, to_onnx
@@ -51,4 +51,4 @@ __all__ = [
     "to_onnx",
 ]
 
-publish(globals())
+_publish(globals())

@@ -52,6 +52,18 @@ class KernelMap:
         The landmarks; or their row numbers, if the kernel is precomputed.
     projection : KernelPCA or Nystroem
         Maps the kernel values with the landmarks to coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import KernelSERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> y = np.where(np.arange(30) < 10, np.linalg.norm(X, axis=1) > 1, -1)
+    >>> learner = KernelSERAPH(n_landmarks=20, random_state=0).fit(X, y)
+    >>> coordinates = learner.kernel_map_(X)
+    >>> Z = coordinates @ learner.components_.T
+    >>> bool(np.allclose(Z, learner.transform(X)))
+    True
     """
 
     kernel: Kernel
@@ -101,10 +113,10 @@ class KernelSERAPH(PosteriorLearner):
         the bends of the graph.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
-    checkpoint, callback, verbose, n_jobs
-        As in `SERAPH`.
     n_landmarks : int, default=1000
         Largest number of points for which the kernel's principal components are exact.
+    checkpoint, callback, verbose, n_jobs
+        As in `SERAPH`.
     random_state : int, RandomState instance or None, default=0
         Seed for sampling the landmarks, if there are more points than that, and for sampling
         `unlabeled_pairs`.
@@ -356,6 +368,17 @@ class KernelMetric:
         Maps points to coordinates in feature space.
     components : ndarray of shape (rank, n_coordinates)
         Factor of the metric on them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import KernelSERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> y = np.where(np.arange(30) < 10, np.linalg.norm(X, axis=1) > 1, -1)
+    >>> learner = KernelSERAPH().fit(X, y)
+    >>> metric = learner.get_metric()
+    >>> bool(np.isclose(metric(X[0], X[1]), learner.pair_distance(X[None, :2])[0]))
+    True
     """
 
     kernel_map: KernelMap

@@ -48,6 +48,17 @@ class RegularizationPath:
         What ``lam="auto"`` stands for on these data.
     mu, eta : float
         Weight of the unlabeled pairs, and the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import seraph_path
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> path = seraph_path(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1), n_lams=5)
+    >>> bool(path.lams[0] > path.lams[-1])
+    True
+    >>> int(path.ranks[0]), len(path.components), len(path.eigenvalues)
+    (0, 5, 5)
     """
 
     lams: NDArray
@@ -117,7 +128,7 @@ def seraph_path(
 
     Parameters
     ----------
-    X, y, pairs, pair_labels, graph
+    X, y
         The data, as in ``SERAPH.fit``.
     lams : array-like of shape (n_lams,), optional
         The weights, positive, in any order. By default `n_lams` of them, evenly spaced on a
@@ -126,12 +137,16 @@ def seraph_path(
         Number of weights, if `lams` is None.
     eps : float, default=1e-3
         The smallest weight over the largest, if `lams` is None.
-    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device, n_jobs
+    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device
         As in `SERAPH`; `max_iter` for each weight.
     checkpoint : path, optional
         As in `SERAPH`, for the whole path.
     verbose : int, default=0
         1 prints a line per weight.
+    n_jobs : int, optional
+        As in `SERAPH`.
+    pairs, pair_labels, graph
+        More data, as in ``SERAPH.fit``.
 
     Returns
     -------

@@ -5,7 +5,7 @@ Swap one for another in one line: they share ``fit(X, y, pairs=..., pair_labels=
 ``get_mahalanobis_matrix``.
 """
 
-from .._public import publish
+from .._public import publish as _publish
 from ._euclidean import Euclidean
 from ._gdm import GDM
 from ._itml import ITML
@@ -16,4 +16,4 @@ from ._nca import NCA
 
 __all__ = ["GDM", "ITML", "LDM", "LMNN", "MFDA", "NCA", "Euclidean"]
 
-publish(globals())
+_publish(globals())

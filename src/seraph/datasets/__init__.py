@@ -3,7 +3,7 @@
 This folder's ``README.md`` gives the source, license and checksum of each file in ``data/``.
 """
 
-from .._public import publish
+from .._public import publish as _publish
 from ._artificial import make_posterior_sparsity, make_projection_sparsity
 from ._fetch import fetch_task
 from ._tasks import TASKS, Task, load_task
@@ -17,4 +17,4 @@ __all__ = [
     "make_projection_sparsity",
 ]
 
-publish(globals())
+_publish(globals())

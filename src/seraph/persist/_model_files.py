@@ -119,6 +119,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     UserWarning
         If a different major version of seraph or scikit-learn saved the model. Before seraph
         1.0 the second number counts as the major version: 0.1 and 0.2 differ.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> import seraph
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> learner = seraph.SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = seraph.save(learner, f"{folder}/learner.skops")
+    ...     seraph.load(path)
+    SERAPH()
     """
     skops_io = _skops_io()
     path = Path(path)
@@ -163,6 +174,16 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     dict of str
         Versions of "seraph", "python", "numpy", "scipy", "scikit-learn" and "skops"; empty
         for a skops file that seraph did not write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import seraph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = seraph.save(seraph.SERAPH(), f"{folder}/learner.skops")
+    ...     versions = seraph.persist.read_versions(path)
+    >>> versions["seraph"] == seraph.__version__, "numpy" in versions
+    (True, True)
     """
     path = Path(path)
     data = path.read_bytes()

@@ -1,0 +1,123 @@
+"""Every public name has a numpydoc docstring that matches its signature and runs."""
+
+import doctest
+import importlib
+import inspect
+import re
+
+import pytest
+
+from tests.test_docs import PACKAGES
+
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def public_callables():
+    """Return the public classes and functions, each under its shortest public name."""
+    names = {}
+    for package in map(importlib.import_module, PACKAGES):
+        for name in package.__all__:
+            value = getattr(package, name)
+            if callable(value):
+                names.setdefault(value, f"{package.__name__}.{name}")
+    return {name: value for value, name in names.items()}
+
+
+def own_members(cls):
+    """Yield the public methods and properties of a class that seraph itself defines."""
+    for name, member in inspect.getmembers(cls):
+        function = member.fget if isinstance(member, property) else member
+        if name.startswith("_") or not inspect.isroutine(function):
+            continue
+        if function.__module__.partition(".")[0] == "seraph":
+            yield name, member
+
+
+PUBLIC = public_callables()
+# An inherited method is checked once.
+MEMBERS = {
+    value: f"{name}.{member}"
+    for name, cls in PUBLIC.items()
+    if inspect.isclass(cls)
+    for member, value in own_members(cls)
+}
+DOCUMENTED = PUBLIC | {name: value for value, name in MEMBERS.items()}
+WITH_SIGNATURE = [name for name, value in DOCUMENTED.items() if not isinstance(value, property)]
+
+
+def sections(documentation):
+    """Return the sections of a numpydoc docstring by title."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(documentation), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def documented_parameters(documentation):
+    """Return the names in the "Parameters" section of a numpydoc docstring."""
+    body = sections(documentation).get("Parameters", "")
+    heads = re.findall(r"^\**(\w.*?)(?: :.*)?$", body, flags=re.MULTILINE)
+    return [name for head in heads for name in head.split(", ")]
+
+
+def run_examples(documentation, name):
+    """Run the examples in a docstring and return what went wrong."""
+    said = []
+    test = doctest.DocTestParser().get_doctest(documentation, {}, name, None, None)
+    doctest.DocTestRunner(verbose=False, optionflags=FLAGS).run(test, out=said.append)
+    return "".join(said)
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_a_docstring_starts_with_a_one_line_summary(name):
+    documentation = DOCUMENTED[name].__doc__
+    assert documentation, f"{name} has no docstring"
+    summary, *rest = inspect.cleandoc(documentation).splitlines()
+    assert summary.endswith(".")
+    assert not rest or rest[0] == ""
+
+
+@pytest.mark.parametrize("name", sorted(WITH_SIGNATURE))
+def test_a_docstring_names_the_parameters_in_the_order_of_the_signature(name):
+    expected = [name for name in inspect.signature(DOCUMENTED[name]).parameters if name != "self"]
+    assert documented_parameters(DOCUMENTED[name].__doc__) == expected
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_a_public_class_or_function_has_an_example(name):
+    assert ">>>" in sections(PUBLIC[name].__doc__).get("Examples", "")
+
+
+@pytest.mark.parametrize(
+    "name", sorted(n for n, v in DOCUMENTED.items() if ">>>" in (v.__doc__ or ""))
+)
+def test_the_examples_of_a_docstring_run(name):
+    assert run_examples(DOCUMENTED[name].__doc__, name) == ""
+
+
+def test_no_example_is_skipped():
+    for name, value in DOCUMENTED.items():
+        assert "+SKIP" not in (value.__doc__ or ""), name
+
+
+def test_a_wrong_example_is_noticed():
+    assert "Expected:\n    3" in run_examples(">>> 1 + 1\n3\n", "sum")
+    assert run_examples(">>> 1 + 1\n2\n", "sum") == ""
+
+
+def test_parameters_are_read_from_a_docstring():
+    """Have some parameters.
+
+    Parameters
+    ----------
+    a, b : int
+        Both, with text
+        of two lines.
+    c
+        As elsewhere.
+
+    Returns
+    -------
+    int
+    """
+    text = test_parameters_are_read_from_a_docstring.__doc__
+    assert documented_parameters(text) == ["a", "b", "c"]
+    assert documented_parameters("Nothing.") == []
