@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 from pathlib import Path
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a file next to its place, then move it there.
+    """Write to a temporary file in the same folder, then move it to `path`.
+
+    A file that is replaced keeps its permissions; a new one gets what the umask leaves.
 
     Parameters
     ----------
     path : Path
-        Where it goes; what was there is replaced.
+        File to write; an existing one is replaced.
     content : str or bytes
-        What to write.
+        Its content.
 
     Returns
     -------
@@ -23,15 +26,22 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         `path`.
     """
     data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+
+    def private_enough(name: str, flags: int) -> int:
+        # Never more open than the file it becomes, not even while it is being written.
+        return os.open(name, flags, 0o666 if mode is None else mode)
+
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb", opener=private_enough) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        if mode is not None:
+            temporary.chmod(mode)  # the umask may have taken some of it away
+        os.replace(temporary, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return path
