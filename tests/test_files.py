@@ -33,3 +33,17 @@ def test_a_replaced_file_keeps_its_permissions(permissions, tmp_path, umask):
     write_whole(path, "new")
     assert path.read_text() == "new"
     assert mode(path) == permissions
+
+
+def test_a_link_stays_and_the_file_it_points_to_is_written(tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    for name in ("old", "absent"):
+        link = tmp_path / f"link-to-{name}"
+        link.symlink_to(folder / name)
+        if name == "old":
+            (folder / name).write_text("old")
+        assert write_whole(link, "new") == link
+        assert link.is_symlink()
+        assert (folder / name).read_text() == "new"
+    assert sorted(path.name for path in folder.iterdir()) == ["absent", "old"]

@@ -11,7 +11,8 @@ from pathlib import Path
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write to a temporary file in the same folder, then move it to `path`.
 
-    A file that is replaced keeps its permissions; a new one gets what the umask leaves.
+    A file that is replaced keeps its permissions; a new one gets what the umask leaves. If `path`
+    is a symbolic link, the link stays and the file it points to is written.
 
     Parameters
     ----------
@@ -26,8 +27,9 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         `path`.
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
 
     def private_enough(name: str, flags: int) -> int:
         # Never more open than the file it becomes, not even while it is being written.
@@ -40,7 +42,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
             os.fsync(file.fileno())
         if mode is not None:
             temporary.chmod(mode)  # the umask may have taken some of it away
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -397,6 +397,9 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     table = file(tmp_path, "t.csv", "a\n1\n")
     with pytest.raises(ValueError, match="no folder"):
         check_output(tmp_path / "absent" / "z.csv")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "gone" / "z.csv")
+    with pytest.raises(ValueError, match=r"no folder .*gone"):
+        check_output(tmp_path / "link.csv")
     with pytest.raises(ValueError, match=r"must end in .csv"):
         check_output(tmp_path / "z.docx")
     with pytest.raises(ValueError, match="is read and would be replaced"):

@@ -32,14 +32,15 @@ def check_output(
         Files that are being read, which must not be replaced.
     """
     kind_of(path, kinds)
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}: make it first.")
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise ValueError(f"{path}: there is no folder {folder}: make it first.")
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is not a plain file: choose another name.")
     if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
         raise ValueError(f"{path} is read and would be replaced: choose another name.")
-    if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"{path}: the folder {path.parent} cannot be written to.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{path}: the folder {folder} cannot be written to.")
 
 
 def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
