@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 
@@ -12,7 +14,8 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     """Write to a temporary file in the same folder, then move it to `path`.
 
     A file that is replaced keeps its permissions; a new one gets what the umask leaves. If `path`
-    is a symbolic link, the link stays and the file it points to is written.
+    is a symbolic link, the link stays and the file it points to is written. What a killed process
+    left of an earlier write to `path` is removed.
 
     Parameters
     ----------
@@ -28,7 +31,10 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     """
     data = content.encode() if isinstance(content, str) else content
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    # Short, however long the name of the target is, and the same at the start for every write
+    # to this target.
+    prefix = f".seraph-{sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
+    temporary = target.with_name(prefix + secrets.token_hex(4))
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
 
     def private_enough(name: str, flags: int) -> int:
@@ -43,7 +49,15 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         if mode is not None:
             temporary.chmod(mode)  # the umask may have taken some of it away
         os.replace(temporary, target)
+    except FileNotFoundError:
+        # Another write to this target ended meanwhile, and took our file for a leftover. What is
+        # there now is whole: the same as if ours had ended first.
+        if not target.exists():
+            raise
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    for leftover in target.parent.glob(f"{prefix}*"):
+        with suppress(OSError):  # somebody else's, or open on Windows
+            leftover.unlink()
     return path

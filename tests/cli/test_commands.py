@@ -439,6 +439,7 @@ def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
         ([*FIT, "--jobs", "0"], "--jobs must be"),
         ([*FIT, "-o", "m.pkl"], "m.pkl: the name must end in .skops"),
         ([*FIT, "-o", "absent/m.skops"], "there is no folder absent"),
+        ([*FIT, "-o", "x" * 300 + ".skops"], "xxx.skops: File name too long"),
         ([*FIT, "--report", "r.pdf"], "must end in .html or .htm"),
         ([*FIT, "--lable", "class"], r"No such option.*--lable.*\(Options: seraph fit --help\)"),
         (["fit"], "Missing argument '(data|DATA)'"),

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ def check_output(
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
         raise ValueError(f"{path}: there is no folder {folder}: make it first.")
+    with suppress(FileNotFoundError):
+        path.lstat()  # the system refuses a name that is too long
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is not a plain file: choose another name.")
     if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
