@@ -48,7 +48,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
             os.fsync(file.fileno())
         if mode is not None:
             temporary.chmod(mode)  # the umask may have taken some of it away
-        os.replace(temporary, target)
+        temporary.replace(target)
     except FileNotFoundError:
         # Another write to this target ended meanwhile, and took our file for a leftover. What is
         # there now is whole: the same as if ours had ended first.
