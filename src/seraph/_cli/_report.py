@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._page import render
 from .._version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from ._summary import FitSummary
 
@@ -69,7 +68,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
     )
 
 
-def _pictures(summary: FitSummary) -> Iterator[tuple[str, str, Figure]]:
+def _pictures(summary: FitSummary) -> Iterator[tuple[str, str, Any]]:
     """Yield headings, captions and figures."""
     try:
         from matplotlib.figure import Figure

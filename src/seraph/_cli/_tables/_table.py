@@ -172,7 +172,7 @@ class PlainArray:
                 f"{self.path} has {self.X.shape[1]} columns, but the model was fitted on "
                 f"{len(names)}: pass those, in the order of the fit."
             )
-        width = np.float32 if self.X.dtype == np.float32 else np.float64
+        width: type[np.floating[Any]] = np.float32 if self.X.dtype == np.float32 else np.float64
         points = np.ascontiguousarray(self.X, dtype=width)
         faults = Faults()
         if not np.all(np.abs(points) <= largest_allowed(points)):
