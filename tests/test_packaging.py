@@ -106,7 +106,7 @@ def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fit", "table.csv"], "fit needs a few packages more: pip install 'seraph-learn[cli]'"),
+        (["fit", "table.csv"], "fit needs more packages: pip install 'seraph-learn[cli]'"),
         (["demo", "--samplings", "0"], "--samplings must be 1 or more; got 0"),
         (["demo", "--colour"], "unrecognized arguments: --colour"),
     ],

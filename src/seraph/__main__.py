@@ -1,6 +1,6 @@
-"""The command ``seraph`` and ``python -m seraph``: the whole one, or the demo where it is bare.
+"""The command ``seraph`` and ``python -m seraph``.
 
-An installation without extras has no typer; it can still show what it does.
+Without the packages of the ``cli`` extra, only the demo runs.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from ._version import __version__
 
 
 def main() -> None:
-    """Run the command line, or as much of it as the installed packages allow."""
+    """Run the command line, or only the demo if typer or rich is not installed."""
     if find_spec("typer") and find_spec("rich"):
-        from ._cli import main as whole
+        from ._cli import main as run
 
-        whole()
+        run()
     else:
-        _bare(sys.argv[1:])
+        _demo_only(sys.argv[1:])
 
 
-def _bare(arguments: Sequence[str]) -> None:
-    """The demo, without any package of the extras."""
+def _demo_only(arguments: Sequence[str]) -> None:
+    """Run the demo, which needs none of the extras."""
     parser = argparse.ArgumentParser(
         prog="seraph",
-        description="Semi-supervised metric learning. This is a bare installation: for the other "
+        description="Semi-supervised metric learning. Only the demo is installed: for the other "
         "commands, pip install 'seraph-learn[cli]'.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command")
-    demo = commands.add_parser("demo", help="Learn a metric of handwritten digits from 10 labels.")
+    demo = commands.add_parser("demo", help="Learn a metric for digits from 10 labels.")
     demo.add_argument("--samplings", type=int, default=20, help="Number of random samplings.")
     demo.add_argument(
-        "--picture", type=Path, default=Path("demo.png"), help="Where to write the picture."
+        "--picture", type=Path, default=Path("demo.png"), help="Write the picture here."
     )
     first = next((word for word in arguments if not word.startswith("-")), "demo")
     if first != "demo":
-        parser.error(f"{first} needs a few packages more: pip install 'seraph-learn[cli]'")
+        parser.error(f"{first} needs more packages: pip install 'seraph-learn[cli]'")
     chosen = parser.parse_args(arguments)
     if chosen.command is None:
         parser.print_help()

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a file next to its place, then move it there.
+    """Write to a temporary file in the same folder, then move it to `path`.
+
+    A file that is replaced keeps its permissions; a new one gets what the umask leaves. If `path`
+    is a symbolic link, the link stays and the file it points to is written. What a killed process
+    left of an earlier write to `path` is removed.
 
     Parameters
     ----------
     path : Path
-        Where it goes; what was there is replaced.
+        File to write; an existing one is replaced.
     content : str or bytes
-        What to write.
+        Its content.
 
     Returns
     -------
@@ -23,15 +30,34 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         `path`.
     """
     data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    target = Path(os.path.realpath(path))
+    # Short, however long the name of the target is, and the same at the start for every write
+    # to this target.
+    prefix = f".seraph-{sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
+    temporary = target.with_name(prefix + secrets.token_hex(4))
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+
+    def private_enough(name: str, flags: int) -> int:
+        # Never more open than the file it becomes, not even while it is being written.
+        return os.open(name, flags, 0o666 if mode is None else mode)
+
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb", opener=private_enough) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        if mode is not None:
+            temporary.chmod(mode)  # the umask may have taken some of it away
+        temporary.replace(target)
+    except FileNotFoundError:
+        # Another write to this target ended meanwhile, and took our file for a leftover. What is
+        # there now is whole: the same as if ours had ended first.
+        if not target.exists():
+            raise
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+    for leftover in target.parent.glob(f"{prefix}*"):
+        with suppress(OSError):  # somebody else's, or open on Windows
+            leftover.unlink()
     return path

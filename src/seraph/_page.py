@@ -1,17 +1,26 @@
-"""Pages of HTML that refer to no other file: their style, their tables, their pictures."""
+"""HTML pages that need no other file: their style, tables and pictures, as jinja2 templates."""
 
 from __future__ import annotations
 
 import base64
 import io
 from collections.abc import Sequence
-from html import escape
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from matplotlib.figure import Figure
 
-_STYLE = """
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{ title }}</title>
+<link rel="icon" href="data:,">
+<style>
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a202c; margin: 2rem auto; max-width: 76rem;
        padding: 0 1rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
@@ -27,49 +36,122 @@ p.verdict { border-left: 4px solid #3182ce; padding: 0.2rem 0 0.2rem 0.8rem; max
 figure { margin: 0; } figcaption { color: #4a5568; max-width: 50rem; }
 img { max-width: 100%; height: auto; }
 footer { margin-top: 3rem; color: #718096; font-size: 0.85rem; }
+</style>
+</head>
+<body>
+{% block body %}
+{{ parts | join("\n") | safe }}
+{% endblock %}
+<footer>{{ footer }}</footer>
+</body>
+</html>
+"""
+
+_MACROS = """\
+{% macro lines(rows) %}
+{% for row in rows %}
+<tr>{% for text in row %}<td>{{ text }}</td>{% endfor %}</tr>
+{% endfor %}
+{% endmacro %}
+
+{% macro plain_table(rows) %}
+<div class="wide"><table>
+<thead><tr>{% for text in rows[0] %}<th>{{ text }}</th>{% endfor %}</tr></thead>
+<tbody>
+{{ lines(rows[1:]) -}}
+</tbody>
+</table></div>
+{% endmacro %}
+
+{% macro facts_table(rows) %}
+<div class="wide"><table class="facts">
+<tbody>
+{{ lines(rows) -}}
+</tbody>
+</table></div>
+{% endmacro %}
+
+{% macro image(png, description) -%}
+<img alt="{{ description }}" src="data:image/png;base64,{{ png }}">
+{%- endmacro %}
 """
 
 
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import DictLoader, Environment, StrictUndefined
+    except ImportError as error:
+        raise ImportError("Report pages need jinja2: pip install 'seraph-learn[cli]'.") from error
+    environment = Environment(
+        loader=DictLoader({"page.html": _PAGE, "macros.html": _MACROS}),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["png"] = _png
+    return environment
+
+
+def _png(figure: Figure) -> str:
+    """Return a matplotlib figure as a PNG file in base 64."""
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=120)
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def render(template: str, **values: Any) -> str:
+    """Render a jinja2 template, with every value escaped.
+
+    Parameters
+    ----------
+    template : str
+        Template. It may extend "page.html", which has a block `body` and takes `title` and
+        `footer`, import from "macros.html", and use the filter `png` for figures.
+    **values : object
+        Values for the template.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> render("<p>{{ text }}</p>", text="Tables & figures")
+    '<p>Tables &amp; figures</p>'
+    """
+    return _environment().from_string(template).render(values)
+
+
 def page(title: str, parts: Sequence[str], footer: str) -> str:
-    """A page of its parts, which are HTML; `title` and `footer` are text.
+    """Return a page made of parts, which are HTML; `title` and `footer` are text.
 
     Examples
     --------
     >>> page("Tables & figures", ["<p>None.</p>"], "2026").count("&amp;")
     1
     """
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<link rel='icon' href='data:,'>\n"
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(parts)
-        + f"\n<footer>{escape(footer)}</footer>\n</body>\n</html>\n"
-    )
+    return render('{% extends "page.html" %}', title=title, parts=parts, footer=footer)
 
 
 def plain_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text as a table, the headings first."""
-    head, *body = rows
-    top = "".join(f"<th>{escape(text)}</th>" for text in head)
-    table = f"<table><thead><tr>{top}</tr></thead><tbody>{_lines(body)}</tbody></table>"
-    return f"<div class='wide'>{table}</div>"
+    """Return rows of text as a table, headings first."""
+    return _macro("plain_table", rows)
 
 
 def facts_table(rows: Sequence[Sequence[str]]) -> str:
-    """Names and what there is to say of each, without headings."""
-    return f"<div class='wide'><table class='facts'><tbody>{_lines(rows)}</tbody></table></div>"
-
-
-def _lines(rows: Sequence[Sequence[str]]) -> str:
-    return "".join(
-        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
-    )
+    """Return names and texts as a table without headings."""
+    return _macro("facts_table", rows)
 
 
 def image(figure: Figure, description: str) -> str:
-    """A figure of matplotlib within the page."""
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=120)
-    data = base64.b64encode(out.getvalue()).decode()
-    return f"<img alt='{escape(description, quote=True)}' src='data:image/png;base64,{data}'>"
+    """Return a matplotlib figure as an image within the page."""
+    return _macro("image", _png(figure), description)
+
+
+def _macro(name: str, *values: object) -> str:
+    macro = getattr(_environment().get_template("macros.html").module, name)
+    return str(macro(*values))

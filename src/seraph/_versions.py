@@ -1,4 +1,4 @@
-"""What runs here: the versions and the hardware that a report of a problem should name."""
+"""Versions and hardware to name in a bug report."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _OPTIONAL = (
     "skl2onnx",
     "onnx",
     "onnxruntime",
+    "jinja2",
     "typer",
     "rich",
     "pandas",
@@ -32,9 +33,9 @@ _OPTIONAL = (
 
 
 def show_versions() -> None:
-    """Print the versions of seraph and of what it uses, and what it runs on.
+    """Print the versions of seraph and its dependencies, and the system they run on.
 
-    Paste it into a report of a problem. No optional package is imported for it.
+    Paste the output into a bug report. Optional packages are not imported.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def _installed(package: str) -> str:
 
 
 def _has_cuda_driver() -> bool:
-    """Whether the system has NVIDIA's driver; torch would tell, in seconds."""
+    """Return whether NVIDIA's driver is installed; importing torch to ask would take seconds."""
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:

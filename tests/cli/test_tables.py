@@ -1,6 +1,7 @@
 """Tables: what is read is what stands there, and what cannot be read is told by its place."""
 
 import gzip
+import os
 import re
 
 import numpy as np
@@ -11,7 +12,7 @@ from pyarrow import parquet
 
 from seraph._cli._tables import check_output, csv_text, read_pairs, read_table, write_table
 from seraph._cli._tables._csv import parse_csv
-from seraph._cli._tables._numbers import Faults, numbers
+from seraph._cli._tables._numbers import Faults, to_numbers
 
 
 def cells(data, **options):
@@ -121,14 +122,14 @@ def test_a_column_without_a_name_is_no_feature_unless_it_is_dealt_with(tmp_path)
 )  # fmt: skip
 def test_text_that_is_a_number_is_that_number(text, value):
     faults = Faults()
-    assert numbers("a", pa.chunked_array([[text]]), faults)[0] == pytest.approx(value)
+    assert to_numbers("a", pa.chunked_array([[text]]), faults)[0] == pytest.approx(value)
     faults.check()
 
 
 @pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "--1", "1 000", "one", "1d3", "٣"])
 def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text):
     faults = Faults()
-    numbers("a", pa.chunked_array([["1", text]]), faults)
+    to_numbers("a", pa.chunked_array([["1", text]]), faults)
     with pytest.raises(ValueError, match=re.escape(f"'{text}' in row 1")):
         faults.check()
 
@@ -352,10 +353,10 @@ def test_answers_may_be_the_truth_values_of_a_parquet_file(tmp_path):
     ("text", "message"),
     [
         ("i,j,similar\n0,1,maybe\n", "row 0: similar is 'maybe'"),
-        ("i,j,similar\n0,1,1\n0,9,1\n", "row 1: j is 9, but the data have rows 0 to 3"),
-        ("i,j,similar\n-1,1,1\n", "row 0: i is '-1', which is no row number"),
-        ("i,j,similar\n0.5,1,1\n", "no row number"),
-        (f"i,j,similar\n{'9' * 40},1,1\n", "no row number"),
+        ("i,j,similar\n0,1,1\n0,9,1\n", "row 1: j is 9, but the data only have rows 0 to 3"),
+        ("i,j,similar\n-1,1,1\n", "row 0: i is '-1', which is not a row number from 0 to 3"),
+        ("i,j,similar\n0.5,1,1\n", "not a row number"),
+        (f"i,j,similar\n{'9' * 40},1,1\n", "not a row number"),
         ("i,j,same\n0,1,1\n", "no column 'similar'"),
     ],
 )
@@ -399,9 +400,16 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
         check_output(tmp_path / "absent" / "z.csv")
     with pytest.raises(ValueError, match=r"must end in .csv"):
         check_output(tmp_path / "z.docx")
-    with pytest.raises(ValueError, match="is read and would be replaced"):
+    with pytest.raises(ValueError, match="is an input and would be replaced"):
         check_output(table, inputs=[tmp_path / "absent", None, table])
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(ValueError, match="not a plain file"):
         check_output(tmp_path / "folder.csv")
     check_output(tmp_path / "z.csv", inputs=[table])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_into_a_folder_that_is_gone_is_refused_before_any_work(tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "gone" / "z.csv")
+    with pytest.raises(ValueError, match=r"no folder .*gone"):
+        check_output(tmp_path / "link.csv")

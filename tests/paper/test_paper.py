@@ -262,7 +262,7 @@ def test_sparsity_lowers_the_error_on_the_artificial_sets(which):
 
 def seraph(*arguments, folder):
     return subprocess.run(
-        [sys.executable, "-m", "seraph._cli", *arguments],
+        [sys.executable, "-m", "seraph", *arguments],
         capture_output=True, text=True, cwd=folder, check=False,
     )  # fmt: skip
 

@@ -1,8 +1,8 @@
-"""The command ``seraph``: one file a command, and nothing heavy imported before it is asked for.
+"""The command ``seraph``: one module per command, which imports heavy packages when it runs.
 
 Data flows one way::
 
-    file -> tabular -> command (fit, transform, ...) -> console, page or file
+    file -> _tables -> command (fit, transform, ...) -> console, report page or file
 """
 
 import sys
@@ -11,7 +11,7 @@ try:
     import rich  # noqa: F401
     import typer  # noqa: F401
 except ImportError:
-    sys.exit("The command line needs a few packages more: pip install 'seraph-learn[cli]'")
+    sys.exit("The command line needs more packages: pip install 'seraph-learn[cli]'")
 
 from ._app import app, main
 

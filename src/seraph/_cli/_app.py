@@ -1,16 +1,16 @@
-"""The commands under one name, and how a command may end: done, refused or interrupted."""
+"""Collect the commands, run one, and turn its errors into one line and an exit code."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from .._version import __version__
-from ._console import console, notes, one_line
+from ._console import console, one_line, warnings_as_notes
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
@@ -23,7 +23,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",  # the one mode that fills paragraphs
+    rich_markup_mode="markdown",  # the only mode that wraps paragraphs
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
 app.command()(fit)
@@ -34,8 +34,8 @@ app.command()(inspect)
 app.command()(demo)
 app.command("reproduce")(reproduce_command)
 
-# typer carries a copy of click in its later versions: the base of what both raise for an
-# option or a value that is not known.
+# Base class of the errors for unknown options and bad values. Later versions of typer bundle a
+# copy of click, so it cannot be imported from click.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
@@ -49,26 +49,26 @@ def _root(
 
 
 def main() -> None:
-    """Run the command; bad input ends with one line and exit code 2."""
+    """Run the command; bad input ends with one line on stderr and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that knows no ± shows a ?
+        sys.stdout.reconfigure(errors="replace")  # print ? where the terminal has no ±
     try:
-        with notes():
+        with warnings_as_notes():
             code = app(prog_name="seraph", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has seen enough; the interpreter must not write the rest.
+        # The reader closed the pipe (as head does); stop the interpreter from flushing the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except _UsageError as error:
-        message = _usage(error)
-        if not message:  # there was nothing on the command line, and the help has been shown
+        message = _usage_message(error)
+        if not message:  # no arguments: the help has been shown
             sys.exit(2)
         _refuse(message)
     except MemoryError:
-        _refuse("there is not enough memory for this.")
+        _refuse("not enough memory for this: try fewer rows or columns.")
     except OSError as error:
         _refuse(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ValueError, ImportError) as error:
@@ -78,13 +78,13 @@ def main() -> None:
     sys.exit(code or 0)
 
 
-def _refuse(reason: str) -> None:
+def _refuse(reason: str) -> NoReturn:
     print(f"seraph: {one_line(reason)}", file=sys.stderr)
     sys.exit(2)
 
 
-def _usage(error: Exception) -> str:
-    """What is wrong with the command line, and where its options are explained."""
+def _usage_message(error: Exception) -> str:
+    """Return what is wrong with the command line, and where its options are explained."""
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "seraph")
     message = error.format_message() if hasattr(error, "format_message") else str(error)

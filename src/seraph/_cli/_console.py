@@ -1,4 +1,4 @@
-"""What people see: tables on stdout; notes and progress on stderr."""
+"""Print results to stdout; print notes and progress to stderr."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-# A pipe or a file has no width of its own; nothing should be cut off there.
+# A pipe or a file has no width: make it wide, so that nothing is cut off.
 console = Console() if sys.stdout.isatty() else Console(width=130)
 
-# The heading of a table that `fit` and `inspect` both show.
-SHARES = "What matters: share in the mean squared distance"
+# Title of a table that `fit` and `inspect` both show.
+SHARES_TITLE = "What matters: share in the mean squared distance"
 
 
 def one_line(text: str) -> str:
-    """Text without its line ends, and without what a terminal would obey."""
+    """Return text on one line, with control characters replaced by question marks."""
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
 @contextmanager
-def notes() -> Iterator[None]:
-    """Tell the library's warnings as notes of one line each, once the command has succeeded."""
+def warnings_as_notes() -> Iterator[None]:
+    """Print each warning as a note of one line, once the command has succeeded."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
@@ -43,10 +43,11 @@ def notes() -> Iterator[None]:
         print(f"seraph: note: {one_line(text)}", file=sys.stderr)
 
 
-def bar(*, shown: bool = True) -> Progress:
-    """A progress bar, for people who watch: on stderr, and only if that is a terminal."""
-    watch = Console(stderr=True)
-    watch.quiet = not (shown and watch.is_terminal)  # some versions end a hidden bar with a line
+def progress_bar(*, shown: bool = True) -> Progress:
+    """Make a progress bar on stderr, hidden unless stderr is a terminal."""
+    stderr = Console(stderr=True)
+    # Some versions of rich end a hidden bar with an empty line.
+    stderr.quiet = not (shown and stderr.is_terminal)
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -55,9 +56,9 @@ def bar(*, shown: bool = True) -> Progress:
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(compact=True),
-        console=watch,
+        console=stderr,
         transient=True,
-        disable=watch.quiet,
+        disable=stderr.quiet,
     )
 
 
@@ -68,18 +69,18 @@ def show(
     numbers: slice = slice(1, None),
     markup: bool = False,
 ) -> None:
-    """Print rows of text under their headings, the first row.
+    """Print a table of text.
 
     Parameters
     ----------
     rows : sequence of sequences of str
-        The headings, and the rows.
+        Headings first, then the rows.
     title : str
-        What stands above.
+        Title above the table.
     numbers : slice, default=slice(1, None)
-        The columns that hold numbers, which are flush right.
+        Columns of numbers, aligned right.
     markup : bool, default=False
-        Whether the text has colours for rich; what comes from a user's file must not.
+        Whether the text contains rich's markup; text from a user's file must not.
     """
     table = Table()
     right = range(len(rows[0]))[numbers]
@@ -91,7 +92,7 @@ def show(
 
 
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
-    """Print names and what there is to say of each."""
+    """Print a table of names and texts, without headings."""
     table = Table(show_header=False)
     for name, text in facts:
         table.add_row(name, Text(one_line(text)))
@@ -99,10 +100,10 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
 
 
 def _print(title: str, table: Table) -> None:
-    # Not as the table's own title, which would be broken to its width.
+    # Not as the table's title, which rich would wrap to the width of the table.
     console.print(Text(one_line(title), style="italic"), table)
 
 
 def say(text: str) -> None:
-    """Print a sentence, or the name of a file that was written."""
+    """Print one line of text."""
     console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)

@@ -1,4 +1,4 @@
-"""The command ``fit``: a table and a few labels to a model, and how good it is."""
+"""The command ``fit``: learn a model from a table and a few labels, and say how good it is."""
 
 from __future__ import annotations
 
@@ -12,95 +12,98 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from . import _options as options
-from ._console import SHARES, bar, say, show, show_facts
+from ._console import SHARES_TITLE, progress_bar, say, show, show_facts
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from rich.progress import Progress
 
     from .._engine._callback import FitState
-    from ._outcome import Outcome
-    from ._tables import Table
+    from ._summary import FitSummary
+    from ._tables import InputTable
 
 _SCALES = ("standard", "minmax", "none")
 
 
 def fit(
-    data: options.Data,
-    label: options.Label = None,
-    pairs: options.Pairs = None,
+    data: options.DataFile,
+    label: options.LabelColumn = None,
+    pairs: options.PairsFile = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to save the model: .skops."),
+        typer.Option("--output", "-o", metavar="FILE", help="Save the model here: .skops."),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to write a page with pictures: .html."),
+        typer.Option(metavar="FILE", help="Write a report page with pictures here: .html."),
     ] = None,
     scale: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="How to scale the features: standard (in standard deviations), minmax (to "
-            "[0, 1], for features with bounds), or none. The scaler is part of the model.",
+            help="How to scale the features: standard (unit variance), minmax (to [0, 1], for "
+            "features with bounds), or none. The scaler is part of the model.",
         ),
     ] = "standard",
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column to leave out (repeatable)."),
+        typer.Option(metavar="COLUMN", help="Column to leave out (repeatable)."),
     ] = None,
-    id_column: options.Id = None,
+    id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
     lam: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Weight of the trace: larger, a simpler metric.")
+        str,
+        typer.Option(metavar="NUMBER", help="Weight of the trace: larger gives a simpler metric."),
     ] = "auto",
     mu: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Weight of the unlabelled pairs.")
+        str, typer.Option(metavar="NUMBER", help="Weight of the unlabeled pairs.")
     ] = "auto",
     components: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="NUMBER", help="Largest number of dimensions of the new space."
-        ),
+        typer.Option(min=1, metavar="NUMBER", help="Maximum dimension of the new space."),
     ] = None,
     max_iter: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Iterations of the solver at most.")
+        int, typer.Option(min=1, metavar="NUMBER", help="Maximum number of solver iterations.")
     ] = 200,
     jobs: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Number of threads; -1 is all cores.")
+        int, typer.Option(metavar="NUMBER", help="Number of threads; -1 uses all cores.")
     ] = 1,
     unlabeled_pairs: Annotated[
         str,
         typer.Option(
             metavar="NUMBER",
-            help="Unlabelled pairs to learn from: all, so many (1000000), or a share (0.1).",
+            help="Unlabeled pairs to learn from: all, a number (1000000) or a share (0.1).",
         ),
     ] = "all",
     backend: Annotated[
-        str, typer.Option(metavar="NAME", help="What computes: auto, numpy, numba, torch or dask.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Library that computes: auto, numpy, numba, torch or dask."
+        ),
     ] = "auto",
     device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Where torch computes: cpu, cuda, cuda:1.")
+        str | None, typer.Option(metavar="NAME", help="Device for torch: cpu, cuda, cuda:1.")
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Where to keep the state of a long fit, to go on if it is killed."
+            metavar="FILE", help="Keep the state of a long fit here, to resume if it is killed."
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="Seed of what is drawn at random.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")] = 0,
     no_check: Annotated[
         bool,
         typer.Option("--no-check", help="Skip the comparison with the Euclidean distance."),
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="A line for each iteration.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print a line for each iteration.")
+    ] = False,
 ) -> None:
-    """Learn a distance from a table with a few labels, or from pairs, and say how good it is.
+    """Learn a distance from a table with a few labels or marked pairs, and say how good it is.
 
-    All columns but the label, the id and those that are dropped are features, and must be
-    numbers. Rows without a label are learned from, too.
+    All columns are features, and must be numbers, except the label, the id and those you drop.
+    Rows without a label are used too.
 
     Example: seraph fit data.csv --label class -o model.skops --report report.html
 
@@ -128,30 +131,29 @@ def fit(
         "n_jobs": None if jobs == 1 else jobs,
         "verbose": int(verbose),
     }
-    table = read_table(data, decimal_comma=decimal_comma)
-    outcome = _learn(
-        table,
+    summary = _learn(
+        read_table(data, decimal_comma=decimal_comma),
         settings,
-        scale,
-        label,
-        pairs,
-        [*(drop or []), id_column],
-        seed=None if no_check else seed,
+        scale=scale,
+        label=label,
+        pairs_file=pairs,
+        dropped=[*(drop or []), *([] if id_column is None else [id_column])],
+        check_seed=None if no_check else seed,
     )
     page = None
     if report is not None:
-        from ._report import html_report
+        from ._report import fit_report
 
-        page = html_report(outcome, data.name)
+        page = fit_report(summary, data.name)
 
-    show_facts(outcome.facts(), f"Learned from {data}")
-    show(outcome.features(), SHARES, numbers=slice(1, 2))
-    if outcome.check is not None:
-        show(outcome.check.rows(), "Error of the nearest labelled neighbour, labels held out")
-        say(outcome.check.verdict())
+    show_facts(summary.facts(), f"Learned from {data}")
+    show(summary.features(), SHARES_TITLE, numbers=slice(1, 2))
+    if summary.errors is not None:
+        show(summary.errors.rows(), "Error of the nearest labeled neighbor on held-out labels")
+        say(summary.errors.verdict())
     else:
-        say(outcome.unchecked)
-    _write(outcome, output, report, page)
+        say(summary.no_errors_reason)
+    _write(summary, output, report, page)
 
 
 def _weight(name: str, text: str) -> float | Literal["auto"]:
@@ -176,135 +178,141 @@ def _budget(text: str) -> int | float | Literal["all"]:
 
 
 def _learn(
-    table: Table,
+    table: InputTable,
     settings: dict[str, Any],
+    *,
     scale: str,
     label: str | None,
-    pairs_path: Path | None,
-    left_out: list[str | None],
-    *,
-    seed: int | None,
-) -> Outcome:
-    """Fit the model; and, given a seed for the shuffle, hold out labels."""
+    pairs_file: Path | None,
+    dropped: list[str],
+    check_seed: int | None,
+) -> FitSummary:
+    """Fit the model; with a seed for the shuffle, also compute its errors on held-out labels."""
     import numpy as np
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     from .._estimators._seraph import SERAPH
     from .._pairs import PairLabels
-    from ._check import FOLDS
-    from ._check import check as hold_out
-    from ._outcome import Outcome
+    from ._held_out import FOLDS, held_out_errors
+    from ._summary import FitSummary
     from ._tables import read_pairs, read_table
 
     labels = table.labels(label)
     pairs, similar = np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
-    if pairs_path is not None:
-        pairs, similar = read_pairs(read_table(pairs_path), table.n_rows)
-    _check_labels(table, labels, label, pairs_path, similar)
-    points = table.points(without=[name for name in (label, *left_out) if name is not None])
+    if pairs_file is not None:
+        pairs, similar = read_pairs(read_table(pairs_file), table.n_rows)
+    _check_labels(table, labels, label, pairs_file, n_pairs=len(similar))
+    points = table.points(without=dropped if label is None else [label, *dropped])
     if table.n_rows < 2:
-        raise ValueError(f"{table.path} has one row: a distance needs two, and many to learn it.")
+        raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
     if np.all(np.ptp(np.asarray(points), axis=0) == 0.0):
-        raise ValueError(f"{table.path}: each feature has the same value in every row.")
+        raise ValueError(
+            f"{table.path}: every feature has the same value in all rows, so all distances are "
+            "0: add features that vary."
+        )
     known = PairLabels.make(table.n_rows, labels, pairs, similar)
     if known.n_dissimilar == 0:
         raise ValueError(
-            f"{table.path}: all {known.n_similar} labelled pairs are similar, and nothing holds "
-            "points apart: label rows of a second class (-1 is no class, but no label), or mark "
-            "pairs that are not alike."
+            f"{table.path}: all {known.n_similar} labeled pairs are similar, so nothing keeps "
+            "points apart: label rows of a second class (-1 means no label), or mark pairs that "
+            "are not alike."
         )
 
-    unchecked = _why_unchecked(labels, check=seed is not None)
-    with bar(shown=not settings["verbose"]) as progress:
-        after_iteration, after_fit = _watch(progress, 1 if unchecked else 1 + FOLDS)
+    no_errors_reason = _why_not_checked(labels, check=check_seed is not None)
+    with progress_bar(shown=not settings["verbose"]) as progress:
+        n_fits = 1 if no_errors_reason else 1 + FOLDS
+        after_iteration, after_fit = _progress_callbacks(progress, n_fits)
         learner = SERAPH(**settings, callback=after_iteration)
         steps: list[tuple[str, Any]] = [("seraph", learner)]
         if scale != "none":
             steps.insert(0, ("scale", MinMaxScaler() if scale == "minmax" else StandardScaler()))
         model = Pipeline(steps)
         started = time.perf_counter()
-        # The lines of each iteration are no result: stdout is for results.
+        # Lines about iterations are not results, and stdout is for results.
         with redirect_stdout(sys.stderr) if settings["verbose"] else nullcontext():
             model.fit(points, labels, seraph__pairs=pairs, seraph__pair_labels=similar)
         seconds = time.perf_counter() - started
         after_fit()
-        seen = np.asarray(model[:-1].transform(points) if len(steps) > 1 else points)
+        scaled = np.asarray(model[:-1].transform(points) if len(steps) > 1 else points)
         if len(learner.components_) == 0:
             raise ValueError(
                 "The learned metric is zero: every distance would be 0, so nothing is saved. "
-                "Lower --lam (auto suits most data), or give labels that hold points apart."
+                "Lower --lam (auto suits most data), or add labels of different classes."
             )
-        learner.set_params(verbose=0, checkpoint=None)  # which was of that fit
-        found = None
-        if not unchecked:
-            found = hold_out(
-                learner, seen, known.codes, pairs, similar, seed=seed or 0, watch=after_fit
+        learner.set_params(verbose=0, checkpoint=None)  # neither is for the folds or the file
+        errors = None
+        if check_seed is not None and not no_errors_reason:
+            errors = held_out_errors(
+                learner, scaled, known.codes, pairs, similar, seed=check_seed, after_fold=after_fit
             )
-            unchecked = "" if found else _NO_CHECK
-    learner.set_params(callback=None)  # a function does not belong in a file
+            no_errors_reason = "" if errors else _TOO_FEW_LABELS
+    learner.set_params(callback=None)  # a function cannot be saved
     names = table.names and [str(name) for name in model.feature_names_in_]
-    return Outcome(
+    return FitSummary(
         model=model,
-        seen=seen,
-        names=names or [f"x{k}" for k in range(seen.shape[1])],
+        scaled=scaled,
+        names=names or [f"x{k}" for k in range(scaled.shape[1])],
         scale=scale,
         labels=labels,
         pairs=pairs,
         similar=similar,
         seconds=seconds,
-        check=found,
-        unchecked=unchecked,
+        errors=errors,
+        no_errors_reason=no_errors_reason,
     )
 
 
-_NO_CHECK = (
-    "Too few labels to check whether the distance is better than the Euclidean one: that takes "
-    "two classes, one of them with two labels."
+_TOO_FEW_LABELS = (
+    "Too few labels to check whether the learned distance is better than the Euclidean one: label "
+    "rows of two classes, and at least two rows of one of them."
 )
 
 
 def _check_labels(
-    table: Table,
-    labels: NDArray | None,
+    table: InputTable,
+    labels: NDArray[np.object_] | None,
     label: str | None,
-    pairs_path: Path | None,
-    similar: NDArray,
+    pairs_file: Path | None,
+    *,
+    n_pairs: int,
 ) -> None:
-    """Refuse a table from which there is nothing to learn, in the words of the command line."""
-    if labels is None and pairs_path is None:
+    """Refuse a table without labels to learn from, naming the options that would help."""
+    if labels is None and pairs_file is None:
         raise ValueError(
-            f"{table.path}: there is nothing to learn from. Name the column of the classes with "
-            "--label, or a file of marked pairs with --pairs."
+            f"{table.path}: there is nothing to learn from. Name the column with the classes "
+            "(--label) or a file of marked pairs (--pairs)."
         )
-    if labels is None and not len(similar):
-        raise ValueError(f"{pairs_path}: no pair has been answered: the column similar is empty.")
-    if labels is not None and not len(similar) and sum(x is not None for x in labels) < 2:
-        known = sum(x is not None for x in labels)
+    if n_pairs:
+        return
+    if labels is None:
         raise ValueError(
-            f"{table.path}: {known or 'none'} of its {len(labels)} rows has a label in "
-            f"{label or 'y'!r} (-1 and empty cells mean unlabelled): label two or more, of two "
-            "classes."
+            f"{pairs_file}: no pair has been answered: the column similar is empty. Fill it in."
+        )
+    n_labeled = sum(value is not None for value in labels)
+    if n_labeled < 2:
+        raise ValueError(
+            f"{table.path}: {n_labeled or 'none'} of its {len(labels)} rows has a label in "
+            f"{label or 'y'!r} (-1 and empty cells mean unlabeled): label at least two rows, of "
+            "two classes."
         )
 
 
-def _why_unchecked(labels: NDArray | None, *, check: bool) -> str:
+def _why_not_checked(labels: NDArray[np.object_] | None, *, check: bool) -> str:
+    """Say why the comparison with the Euclidean distance is skipped; empty if it is not."""
     if not check:
         return "Not compared with the Euclidean distance (--no-check)."
     if labels is None:
-        return (
-            "Not compared with the Euclidean distance: that takes class labels (--label), to be "
-            "held out."
-        )
-    return "" if len({label for label in labels if label is not None}) > 1 else _NO_CHECK
+        return "Not compared with the Euclidean distance: that needs class labels (--label)."
+    return "" if len({value for value in labels if value is not None}) > 1 else _TOO_FEW_LABELS
 
 
-def _watch(
+def _progress_callbacks(
     progress: Progress, total: int
 ) -> tuple[Callable[[FitState], None] | None, Callable[[], None]]:
-    """What to call after an iteration, and after a fit, to move the bar.
+    """Return what to call after each iteration and after each fit, to move the progress bar.
 
-    Functions and no methods: they are copied along with the learner.
+    They are functions, not methods, because a copy of the learner copies its callback.
     """
     task = progress.add_task("learning", total=total)
 
@@ -317,14 +325,16 @@ def _watch(
     return None if progress.disable else after_iteration, lambda: progress.advance(task)
 
 
-def _write(outcome: Outcome, output: Path | None, report: Path | None, page: str | None) -> None:
-    """Save the model and the page, and say so."""
+def _write(
+    summary: FitSummary, output: Path | None, report: Path | None, page: str | None
+) -> None:
+    """Save the model and the report page, and say where."""
     from .._files import write_whole
     from ..persist import save
     from ._models import LEARNED_FROM
 
     if output is not None:
-        setattr(outcome.model, LEARNED_FROM, outcome.learned_from())
-        say(f"Model: {save(outcome.model, output)}")
+        setattr(summary.model, LEARNED_FROM, summary.learned_from())
+        say(f"Model: {save(summary.model, output)}")
     if report is not None and page is not None:
         say(f"Page: {write_whole(report, page)}")

@@ -1,35 +1,35 @@
-"""The command ``inspect``: what is in the file of a model."""
+"""The command ``inspect``: print what a model file contains."""
 
 from __future__ import annotations
 
 from . import _options as options
-from ._console import SHARES, show, show_facts
+from ._console import SHARES_TITLE, show, show_facts
 
 
-def inspect(model: options.Model) -> None:
-    """Say what a model is: its steps, its settings, what it has learned and from what.
+def inspect(model: options.ModelFile) -> None:
+    """Print what a model is: its steps, its settings, what it learned and from what.
 
     Example: seraph inspect model.skops
     """
     import numpy as np
 
     from ..persist import read_versions
-    from ._models import Model
-    from ._outcome import classes_text, convergence_text, pairs_text, share_rows
+    from ._models import SavedModel
+    from ._summary import classes_text, convergence_text, pairs_text, share_rows
 
-    fitted = Model.read(model)
+    fitted = SavedModel.read(model)
     learner, noted = fitted.learner, fitted.learned_from
     facts = [[name, _one_line_repr(step)] for name, step in fitted.steps]
     if noted.get("rows"):
         facts.append(["learned from", f"{noted['rows']:,} rows"])
     if noted.get("classes"):
         classes = noted["classes"]
-        facts.append(["labelled rows", f"{sum(classes.values()):,}"])
+        facts.append(["labeled rows", f"{sum(classes.values()):,}"])
         facts.append(["classes", f"{len(classes)}: {classes_text(classes)}"])
     if hasattr(learner, "n_similar_"):
         facts.append(["pairs", pairs_text(learner)])
     names = fitted.feature_names
-    n_features = fitted.whole.n_features_in_
+    n_features = fitted.estimator.n_features_in_
     facts.append(["features", _features(names, n_features)])
     components = getattr(learner, "components_", None)
     if components is not None:
@@ -45,7 +45,7 @@ def inspect(model: options.Model) -> None:
     show_facts(facts, f"{model}")
 
     if noted.get("shares"):
-        show(share_rows(noted["shares"]), SHARES, numbers=slice(1, 2))
+        show(share_rows(noted["shares"]), SHARES_TITLE, numbers=slice(1, 2))
     elif components is not None and components.shape[1] == n_features and components.size:
         weights = np.sum(np.asarray(components, dtype=np.float64) ** 2, axis=0)
         order = np.argsort(-weights, kind="stable")
@@ -58,7 +58,7 @@ def inspect(model: options.Model) -> None:
 
 
 def _one_line_repr(step: object) -> str:
-    """An estimator in one line, with the settings that are not the usual ones."""
+    """Return the repr of an estimator, which names the settings that are not defaults."""
     return " ".join(repr(step).split())
 
 

@@ -1,4 +1,4 @@
-"""Models from files, and the points of a table as a model wants them."""
+"""Load saved models, and select from a table the features that a model needs."""
 
 from __future__ import annotations
 
@@ -9,114 +9,117 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-    from ._tables import Table
+    from ._tables import InputTable
 
-# Where `seraph fit` leaves what it knows of the table, for `seraph inspect`.
+# Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
 LEARNED_FROM = "learned_from_"
 
 
 @dataclass(frozen=True)
-class Model:
-    """A fitted model: a learner, and what stands before it in a pipeline.
+class SavedModel:
+    """A fitted model from a file: a metric learner, or a pipeline that ends in one.
 
     Parameters
     ----------
     path : Path
-        Where it was read.
-    whole : estimator
-        All of it.
+        File it was read from.
+    estimator : estimator
+        The learner or the pipeline.
     """
 
     path: Path
-    whole: Any
+    estimator: Any
 
     @classmethod
-    def read(cls, path: Path) -> Model:
-        """Load a model, and see that it is one that maps points."""
+    def read(cls, path: Path) -> SavedModel:
+        """Load a model; refuse one that is not fitted or cannot transform points."""
         from sklearn.utils.validation import check_is_fitted
 
         from ..persist import load
 
         if path.is_dir():
-            raise ValueError(f"{path} is a folder, not a model.")
-        whole = load(path)
-        if not hasattr(whole, "transform"):
             raise ValueError(
-                f"{path} holds a {type(whole).__name__}, which maps no points: save the learner "
-                "of the metric, or a pipeline that ends in one."
+                f"{path} is a folder, not a model: name a file that `seraph fit -o` saved."
             )
-        check_is_fitted(whole)
-        return cls(path, whole)
+        estimator = load(path)
+        if not hasattr(estimator, "transform"):
+            raise ValueError(
+                f"{path} holds a {type(estimator).__name__}, which cannot transform points: save "
+                "the metric learner, or a pipeline that ends in one."
+            )
+        check_is_fitted(estimator)
+        return cls(path, estimator)
 
     @property
     def steps(self) -> list[tuple[str, Any]]:
-        """Names and estimators, from the first to the last."""
-        return list(getattr(self.whole, "steps", [("learner", self.whole)]))
+        """Names and estimators, in order."""
+        return list(getattr(self.estimator, "steps", [("learner", self.estimator)]))
 
     @property
     def learner(self) -> Any:
-        """The last step: the learner of the metric."""
+        """Last step: the metric learner."""
         return self.steps[-1][1]
 
     @property
     def feature_names(self) -> list[str] | None:
-        """Names of the columns it was fitted on; None if they had none."""
-        names = getattr(self.whole, "feature_names_in_", None)
+        """Names of the columns that the model was fitted on; None if they had none."""
+        names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
     @property
     def learned_from(self) -> dict[str, Any]:
-        """What `seraph fit` has noted of the table; empty for a model from elsewhere."""
-        return dict(getattr(self.whole, LEARNED_FROM, {}))
+        """Facts about the table that `seraph fit` kept; empty for a model made elsewhere."""
+        return dict(getattr(self.estimator, LEARNED_FROM, {}))
 
-    def points(self, table: Table, without: Collection[str | None] = ()) -> Any:
-        """The features of a table, in the order of the model's; others are left out.
+    def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
+        """Return the features that the model was fitted on, in its order.
 
         Parameters
         ----------
-        table : Table
-            The table.
-        without : collection of str
-            Columns that are no features, for a model that knows no names.
+        table : InputTable
+            Table to take them from.
+        without : collection of str or None
+            Columns that are not features. A model fitted without column names takes all others.
         """
-        left_out = [name for name in without if name is not None]
+        not_features = [name for name in without if name is not None]
         names = self.feature_names
         if names is None:
-            points = table.points(without=left_out)
-            expected = self.whole.n_features_in_
+            points = table.points(without=not_features)
+            expected = self.estimator.n_features_in_
             if points.shape[1] != expected:
                 raise ValueError(
-                    f"{table.path} has {points.shape[1]} columns of features, and the model in "
-                    f"{self.path} was fitted on {expected}."
+                    f"{table.path} has {points.shape[1]} columns of features, but the model in "
+                    f"{self.path} was fitted on {expected}: pass the same columns, in that order."
                 )
             return getattr(points, "to_numpy", lambda: points)()
-        for name in left_out:
+        for name in not_features:
             table.cells(name)
         points = table.points(names)
         if table.names is None:
             import pandas as pd
 
             warnings.warn(
-                f"{table.path} has no names of columns: they are taken in the order of the "
-                f"model's ({names[0]}, ...).",
+                f"{table.path} has no column names: its columns are taken in the model's order "
+                f"({names[0]}, ...).",
                 stacklevel=2,
             )
             points = pd.DataFrame(points, columns=names, copy=False)
         return points
 
     def before_learner(self, points: Any) -> Any:
-        """Points as the learner sees them, behind the scaler."""
-        return self.whole[:-1].transform(points) if len(self.steps) > 1 else points
+        """Return points as the learner sees them, after the scaler."""
+        return self.estimator[:-1].transform(points) if len(self.steps) > 1 else points
 
-    def pair_proba(self, points: Any, pairs: NDArray) -> NDArray:
-        """Probability that pairs of rows are alike."""
+    def pair_proba(self, points: Any, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the probability that each pair of rows is similar."""
         import numpy as np
 
-        seen = np.asarray(self.before_learner(points))
-        return np.asarray(self.learner.pair_proba(seen[pairs]), dtype=np.float64)
+        scaled = np.asarray(self.before_learner(points))
+        return np.asarray(self.learner.pair_proba(scaled[pairs]), dtype=np.float64)
 
     def has(self, method: str) -> bool:
-        """Whether the learner can do this."""
+        """Return whether the learner has a method of this name."""
         return hasattr(self.learner, method)

@@ -1,4 +1,4 @@
-"""Options that several commands have, each said once."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import typer
 
 _FILES = ".csv, .tsv (also .gz), .parquet, .npy or .npz"
 
-Data = Annotated[
+DataFile = Annotated[
     Path,
     typer.Argument(
-        help=f"The table: {_FILES}. A text table has a header line; an .npz file holds an array X "
-        "(rows by features) and may hold labels as y."
+        help=f"Table to read: {_FILES}. A text table needs a header line; an .npz file holds an "
+        "array X (rows by features) and, if there are labels, an array y.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(help="A model that `seraph fit -o` has written.")]
-Label = Annotated[
+ModelFile = Annotated[Path, typer.Argument(help="Model saved by `seraph fit -o`.")]
+LabelColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column of the classes. An empty cell, -1, NA or NaN is a row without a label.",
+        help="Column with the classes. An empty cell, -1, NA or NaN means the row has no label.",
     ),
 ]
-Pairs = Annotated[
+PairsFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="A table of pairs with the columns i, j (row numbers, from 0) and similar (1/0, "
-        "true/false, yes/no, +1/-1; empty: not answered yet). Other columns are ignored.",
+        help="Table of marked pairs: columns i and j (row numbers, from 0) and similar (1/0, "
+        "true/false, yes/no, +1/-1; empty if not answered yet). Other columns are ignored.",
     ),
 ]
-Id = Annotated[
+IdColumn = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="The column that names the rows; no feature."),
+    typer.Option("--id", metavar="COLUMN", help="Column that identifies the rows; not a feature."),
 ]
 DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="The text table writes 1,5 for one and a half.")
+    bool, typer.Option("--decimal-comma", help="Read 1,5 in a text table as one and a half.")
 ]

@@ -1,4 +1,4 @@
-"""The commands ``demo`` and ``reproduce``: the paper's data, tables and figures."""
+"""The commands ``demo`` and ``reproduce``: data, tables and figures of the paper."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ._console import bar, console, show
+from ._console import console, progress_bar, show
 
 if TYPE_CHECKING:
     from .._paper._tables import ErrorTable
 
-# Spelt out, since to ask the paper's room for them would cost every command a second.
+# Spelled out here: importing them from the paper's package would slow every command by a second.
 _PARTS = "table1|table2|figure1|figure2|figure3|all"
 _SCALINGS = "zscore|unit|symmetric|raw"
 
 
 def demo(
     samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
-    picture: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("demo.png"),
+    picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
 ) -> None:
-    """Learn a metric of handwritten digits from 10 labels, and draw it.
+    """Learn a metric for handwritten digits from 10 labels, and draw it.
 
     Example: seraph demo --samplings 5
     """
@@ -34,20 +34,24 @@ def demo(
 
 def reproduce_command(
     part: Annotated[str, typer.Argument(help=_PARTS)],
-    samplings: Annotated[int, typer.Option(min=2, help="Random samplings of each task.")] = 50,
+    samplings: Annotated[
+        int, typer.Option(min=2, help="Number of random samplings per task.")
+    ] = 50,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     tasks: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
     methods: Annotated[
         list[str] | None, typer.Option(help="Only this method (repeatable).")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the samplings.")] = 0,
-    scaling: Annotated[str, typer.Option(help=f"UCI features: {_SCALINGS}")] = "zscore",
+    scaling: Annotated[
+        str, typer.Option(help=f"Scaling of the UCI features: {_SCALINGS}")
+    ] = "zscore",
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
 ) -> None:
-    """Run the tables and figures of the paper again.
+    """Reproduce the tables and figures of the paper.
 
-    An interrupted run goes on where it stopped; the same seed gives the same table whatever
-    the number of jobs.
+    An interrupted run resumes where it stopped. The same seed gives the same table, whatever the
+    number of jobs.
 
     Example: seraph reproduce table2 --samplings 5 --tasks wine --tasks usps-1-5-20 --jobs 2
     """
@@ -64,15 +68,15 @@ def reproduce_command(
         seed=seed,
         scaling=_choice("--scaling", scaling, SCALINGS),
     )
-    with bar() as progress:
+    with progress_bar() as progress:
         fits = progress.add_task(
             "fits", total=plan.size(), visible=bool({"table2", "figure3"} & {*parts})
         )
         sizes, table, paths = reproduce(
-            parts, plan, out, jobs=jobs, watch=lambda record: progress.advance(fits)
+            parts, plan, out, jobs=jobs, watch=lambda _: progress.advance(fits)
         )
     if sizes is not None:
-        show(sizes, "Table 1: ours (the paper's)")
+        show(sizes, "Table 1: our numbers, and the paper's in brackets")
     if table is not None:
         _show_table2(table)
     for path in paths:
@@ -94,11 +98,11 @@ def _show_table2(table: ErrorTable) -> None:
     from .._paper._tables import grid
 
     rows = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
-    width = max(1, min(6, (console.width - 26) // 17))  # tasks that fit side by side
+    width = max(1, min(6, (console.width - 26) // 17))  # tasks side by side
     for start in range(1, len(rows[0]), width):
         show(
             [[row[0], *row[start : start + width]] for row in rows],
-            "Table 2: error in %; below it the paper's, and the difference in standard errors",
+            "Table 2: error in %; below, the paper's error and the difference in standard errors",
             markup=True,
         )
     if any(method == "hyper" for method, _ in table):

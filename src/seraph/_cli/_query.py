@@ -1,4 +1,4 @@
-"""The command ``query``: which pairs to ask an expert about next."""
+"""The command ``query``: choose the pairs to ask an expert about next."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from ._console import say, show
 
 
 def query(
-    model: options.Model,
-    data: options.Data,
+    model: options.ModelFile,
+    data: options.DataFile,
     n: Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of pairs.")] = 10,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write them: .csv, .tsv or .parquet."
+            "--output", "-o", metavar="FILE", help="Write them here: .csv, .tsv or .parquet."
         ),
     ] = None,
-    label: options.Label = None,
-    pairs: options.Pairs = None,
+    label: options.LabelColumn = None,
+    pairs: options.PairsFile = None,
     strategy: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="entropy (the pairs that the model is least sure of) or gradient (those whose "
-            "answer is expected to change it most).",
+            help="How to choose: entropy (pairs the model is least sure about) or gradient (pairs "
+            "whose answer is expected to change the model most).",
         ),
     ] = "entropy",
-    id_column: options.Id = None,
+    id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
 ) -> None:
     """Choose the pairs of rows to ask an expert about next.
 
-    Fill in the column similar of the file (1 for alike, 0 for not, empty for unsure) and pass
-    it back: seraph fit data.csv --label class --pairs queries.csv. Pairs that follow from the
-    labels, or that stand answered in --pairs, are not asked for. p is the probability that the
-    two rows are alike.
+    Fill in the column similar of the file (1 for similar, 0 for dissimilar, empty if unsure) and
+    pass it back: seraph fit data.csv --label class --pairs queries.csv. Pairs that follow from
+    the labels, or are answered in --pairs, are left out. p is the probability that the two rows
+    are similar.
 
     Example: seraph query model.skops data.csv -n 10 --label class -o queries.csv
     """
     import numpy as np
 
-    from ._models import Model
+    from ._models import SavedModel
     from ._tables import check_output, read_pairs, read_table, write_table
 
     if output is not None:
         check_output(
             output, (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"), (model, data, pairs)
         )
-    fitted = Model.read(model)
+    fitted = SavedModel.read(model)
     if not fitted.has("query_pairs"):
         raise ValueError(
-            f"{model} holds a {type(fitted.learner).__name__}, which cannot tell how sure it is "
-            "of a pair: fit a SERAPH."
+            f"{model} holds a {type(fitted.learner).__name__}, which cannot say how sure it is "
+            "about a pair: fit a SERAPH."
         )
     table = read_table(data, decimal_comma=decimal_comma)
     points = fitted.points(table, without=[label, id_column])
@@ -67,7 +67,7 @@ def query(
         fitted.before_learner(points), n, strategy, y=table.labels(label), pairs=known
     )
     if len(chosen) == 0:
-        raise ValueError(f"{data}: all pairs of its rows are known: there is nothing to ask.")
+        raise ValueError(f"{data}: all pairs of rows are known: there is nothing to ask.")
     p = fitted.pair_proba(points, chosen)
     columns = {
         "i": chosen[:, 0],
@@ -81,7 +81,10 @@ def query(
             columns[f"id_{name}"] = cells.take(chosen[:, side])
     if output is not None:
         write_table(output, columns)
-        say(f"{output}: {len(chosen)} pairs; fill in the column similar, then seraph fit --pairs")
+        say(
+            f"{output}: {len(chosen)} pairs. Fill in the column similar, then run seraph fit "
+            "--pairs."
+        )
         return
     del columns["similar"]
     shown = [[str(cell) for cell in column] for column in columns.values()]

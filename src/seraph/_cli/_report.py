@@ -1,63 +1,75 @@
-"""One self-contained page on a fit: what was learned, how good it is, and what it looks like."""
+"""The report page of a fit: what was learned, how good it is, and what it looks like."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .._page import facts_table, image, page, plain_table
+from .._page import render
 from .._version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ._outcome import Outcome
+    from ._summary import FitSummary
 
 _FEATURES = "What matters"
 _WIDE, _NARROW = (9.6, 4.4), (6.4, 4.4)
+_TEMPLATE = """\
+{% extends "page.html" %}
+{% import "macros.html" as macros %}
+{% block body %}
+<h1>{{ title }}</h1>
+{{ macros.facts_table(summary.facts()) }}
+<h2>Does it help?</h2>
+{% if summary.errors %}
+<p>Labels were held out, a fold at a time ({{ summary.errors.n_folds }} folds). Each time, the
+distance was learned from the rest, and each held-out row got the class of its nearest labeled
+neighbor.</p>
+{{ macros.plain_table(summary.errors.rows()) }}
+<p class="verdict">{{ summary.errors.verdict() }}</p>
+{% else %}
+<p class="verdict">{{ summary.no_errors_reason }}</p>
+{% endif %}
+{% for heading, caption, figure in pictures %}
+<h2>{{ heading }}</h2>
+{% if heading == features_heading %}
+{{ macros.plain_table(features) }}
+{% endif %}
+<figure>{{ macros.image(figure | png, heading) }}<figcaption>{{ caption }}</figcaption></figure>
+{% endfor %}
+{% endblock %}
+"""
 
 
-def html_report(outcome: Outcome, source: str) -> str:
-    """Build the page.
+def fit_report(summary: FitSummary, source: str) -> str:
+    """Return the report page of a fit.
 
     Parameters
     ----------
-    outcome : Outcome
+    summary : FitSummary
         The fit.
     source : str
-        Name of the table it was made from.
+        Name of the table it learned from.
 
     Returns
     -------
     str
-        The page; it refers to no other file.
+        HTML that needs no other file.
     """
-    title = f"A distance learned from {source}"
-    parts = [f"<h1>{escape(title)}</h1>", facts_table(outcome.facts())]
-    parts.append("<h2>Does it help?</h2>")
-    if outcome.check is not None:
-        parts += [
-            "<p>Labels were held out in turn "
-            f"({outcome.check.n_folds} parts), the distance learned from the rest, and the "
-            "held-out rows given the class of their nearest labelled neighbour.</p>",
-            plain_table(outcome.check.rows()),
-            f"<p class='verdict'>{escape(outcome.check.verdict())}</p>",
-        ]
-    else:
-        parts.append(f"<p class='verdict'>{escape(outcome.unchecked)}</p>")
-    for heading, text, figure in _pictures(outcome):
-        parts.append(f"<h2>{escape(heading)}</h2>")
-        if heading == _FEATURES:
-            parts.append(plain_table([row[:2] for row in outcome.features()]))
-        parts.append(
-            f"<figure>{image(figure, heading)}<figcaption>{escape(text)}</figcaption></figure>"
-        )
-    return page(title, parts, f"Made by seraph {__version__}")
+    return render(
+        _TEMPLATE,
+        title=f"A distance learned from {source}",
+        footer=f"Made by seraph {__version__}",
+        summary=summary,
+        pictures=_pictures(summary),
+        features_heading=_FEATURES,
+        features=[row[:2] for row in summary.features()],
+    )
 
 
-def _pictures(outcome: Outcome) -> Iterator[tuple[str, str, Any]]:
-    """Headings, captions and figures of matplotlib."""
+def _pictures(summary: FitSummary) -> Iterator[tuple[str, str, Any]]:
+    """Yield headings, captions and figures."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -72,51 +84,51 @@ def _pictures(outcome: Outcome) -> Iterator[tuple[str, str, Any]]:
         SpectrumDisplay,
     )
 
-    learner, X, y = outcome.learner, outcome.seen, outcome.labels
+    learner, X, y = summary.learner, summary.scaled, summary.labels
 
     def axes(size: tuple[float, float]) -> Axes:
-        # One for each figure: a display that needs two divides its place.
-        found: Axes = Figure(figsize=size, layout="constrained").subplots()
-        return found
+        # Each in a figure of its own; a display that needs two axes divides them.
+        new: Axes = Figure(figsize=size, layout="constrained").subplots()
+        return new
 
     yield (
         "The rows before and after",
-        "The features on the left and the new space on the right, each seen along its two "
-        "principal components. Rows without a label are grey.",
+        "Left: the features. Right: the new space. Each is shown along its first two principal "
+        "components. Rows without a label are gray.",
         EmbeddingDisplay.from_estimator(learner, X, y, ax=axes(_WIDE)).figure_,
     )
     yield (
         _FEATURES,
-        "The table has the share of each feature in the mean squared distance. The picture shows "
-        "the same, and in which direction each moves a row along the leading components of the "
-        "new space.",
+        "The table gives the share of each feature in the mean squared distance. The picture also "
+        "shows the direction in which each feature moves a row along the leading components of "
+        "the new space.",
         FeatureImportanceDisplay.from_estimator(
-            learner, X, y, feature_names=outcome.names, ax=axes(_WIDE)
+            learner, X, y, feature_names=summary.names, ax=axes(_WIDE)
         ).figure_,
     )
     yield (
         "Distances before and after",
-        "Between the rows with a label, class by class: small distances are dark. A good distance "
-        "has dark squares along the diagonal, and nothing dark beside them."
-        if outcome.classes
-        else "Between the rows, in their order: small distances are dark.",
+        "Between labeled rows, class by class; small distances are dark. A good distance has dark "
+        "squares on the diagonal and nothing dark elsewhere."
+        if summary.classes
+        else "Between rows, in their order; small distances are dark.",
         DistanceDisplay.from_estimator(learner, X, y, ax=axes(_WIDE)).figure_,
     )
     yield (
-        "How decided the model is about pairs",
-        "The probability that two rows are alike. The model is to have few pairs in the middle; "
-        "two rows at distance zero are at the dotted line, and no pair is beyond it.",
+        "How sure the model is about pairs",
+        "The probability that two rows are similar. A good model has few pairs in the middle. Two "
+        "rows at distance zero are at the dotted line; no pair lies beyond it.",
         PosteriorDisplay.from_estimator(
-            learner, X, y, pairs=outcome.pairs, pair_labels=outcome.similar, ax=axes(_NARROW)
+            learner, X, y, pairs=summary.pairs, pair_labels=summary.similar, ax=axes(_NARROW)
         ).figure_,
     )
     yield (
         "The dimensions of the new space",
-        "Eigenvalues of the metric: as many are positive as the new space has dimensions.",
+        "Eigenvalues of the metric. Each positive one is a dimension of the new space.",
         SpectrumDisplay.from_estimator(learner, X, y, ax=axes(_NARROW)).figure_,
     )
     yield (
-        "The way of the solver",
-        "What was maximised, after each iteration: a flat end is what one wants to see.",
+        "Convergence of the solver",
+        "The objective, which the solver maximizes, after each iteration. It should end flat.",
         ConvergenceDisplay.from_estimator(learner, X, y, ax=axes(_WIDE)).figure_,
     )

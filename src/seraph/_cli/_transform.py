@@ -1,4 +1,4 @@
-"""The command ``transform``: new rows to where the learned distance is the Euclidean one."""
+"""The command ``transform``: map rows so that the learned distance becomes Euclidean."""
 
 from __future__ import annotations
 
@@ -13,48 +13,49 @@ from ._console import say
 
 
 def transform(
-    model: options.Model,
-    data: options.Data,
+    model: options.ModelFile,
+    data: options.DataFile,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where to write: .csv, .tsv (also .gz), .parquet or .npy. Without it, CSV is "
-            "printed.",
+            help="Write here: .csv, .tsv (also .gz), .parquet or .npy. By default, print CSV.",
         ),
     ] = None,
-    id_column: options.Id = None,
+    id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
 ) -> None:
-    """Map the rows of a table to where the learned distance is the Euclidean one.
+    """Map the rows of a table so that the learned distance becomes the Euclidean distance.
 
-    The columns are matched with the model's by their names; others are ignored. The rows keep
-    their order; the new columns are seraph0, seraph1, ..., behind the id column if there is one.
+    Columns are matched with the model's by name; others are ignored. Rows keep their order. The
+    new columns are seraph0, seraph1, ..., after the id column if there is one.
 
     Example: seraph transform model.skops new.csv --id name -o mapped.csv
     """
     import numpy as np
 
-    from ._models import Model
+    from ._models import SavedModel
     from ._tables import check_output, csv_text, read_table, write_table
 
     if output is not None:
         check_output(output, inputs=(model, data))
         if id_column is not None and output.suffix == ".npy":
-            raise ValueError(f"{output} can hold numbers alone: leave --id out, or write a .csv.")
-    fitted = Model.read(model)
+            raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
+    fitted = SavedModel.read(model)
     table = read_table(data, decimal_comma=decimal_comma)
     points = fitted.points(table, without=[id_column])
-    mapped = np.asarray(fitted.whole.transform(points))
+    mapped = np.asarray(fitted.estimator.transform(points))
     columns = {} if id_column is None else {id_column: table.cells(id_column)}
     for number, values in enumerate(mapped.T):
         if f"seraph{number}" in columns:
             raise ValueError(f"The id column cannot be called {id_column!r}: rename it.")
         columns[f"seraph{number}"] = values
     if output is None:
-        sys.stdout.buffer.write(csv_text(columns).encode())  # UTF-8, whatever the terminal has
+        sys.stdout.buffer.write(
+            csv_text(columns).encode()
+        )  # UTF-8, whatever the terminal's encoding
         return
     write_table(output, columns)
     say(f"{output}: {len(mapped)} rows, {mapped.shape[1]} columns")

@@ -1,19 +1,19 @@
-"""Tables that people have: read with care, refused in words that help, written whole.
+"""Read and write tables; refuse what cannot be read with a message that says how to fix it.
 
-Rows are numbered from 0. A file is turned into a `Table` without guessing at its columns; what
-each of them is for is said by whoever asks for it::
+Rows are numbered from 0. Reading does not guess what a column is for; the command says so when
+it asks for one::
 
-    read_table -> Table -> points (numbers), labels (text or None), cells (as they are)
+    read_table -> InputTable -> points (numbers), labels (text or None), cells (as they are)
 """
 
 from ._pairs import read_pairs
 from ._read import KINDS, read_table
-from ._table import Table
+from ._table import InputTable
 from ._write import check_output, csv_text, write_table
 
 __all__ = [
     "KINDS",
-    "Table",
+    "InputTable",
     "check_output",
     "csv_text",
     "read_pairs",

@@ -1,4 +1,8 @@
-"""Text tables: bytes to named columns of text, with every oddity refused by its line."""
+"""Parse text tables into named columns of text; name the line of whatever cannot be parsed.
+
+pyarrow parses the cells. Python's csv module finds the separator and the line of a row with too
+few or too many cells: pyarrow counts rows, which are not lines once a cell holds a line end.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,24 @@ from itertools import islice
 from typing import Any
 
 _SEPARATORS = (",", ";", "\t", "|")
-# A field may be long, but where one quotation mark swallows a file it is no field.
+# A longer name means that the file is not a table, or that a quotation mark was never closed.
 _LONGEST_NAME = 10_000
 
 
 def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
-    r"""Columns of a text table by their names, as pyarrow's arrays of text.
+    r"""Return the columns of a text table by name, as pyarrow arrays of text.
 
     Parameters
     ----------
     data : bytes
-        The file.
+        Content of the file.
     separator : str, optional
-        What stands between cells; found from the first two rows if not given.
+        Separator between cells; by default, found from the first two rows.
 
     Returns
     -------
     dict of str to pyarrow.ChunkedArray
-        Columns, in their order. Nothing is taken for a number or for missing yet.
+        Columns, in order. No cell is read as a number or as missing yet.
 
     Examples
     --------
@@ -38,7 +42,7 @@ def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
         separator = _separator(text)
     columns = _columns(text, separator)
     if not columns:
-        raise ValueError("the file is empty.")
+        raise ValueError("the file is empty: it needs a header line and rows.")
     names = [column[0].as_py().strip() for column in columns]
     _check_names(names)
     return {
@@ -51,7 +55,9 @@ def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError("the text is UTF-16: save it as UTF-8.")
     if b"\0" in data:
-        raise ValueError("it holds NUL bytes, which no text table does: is it another format?")
+        raise ValueError(
+            "it contains NUL bytes, which a text table never does: is it another format?"
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,21 +66,21 @@ def _decoded(data: bytes) -> str:
             f"line {line} is not UTF-8 (byte 0x{data[error.start]:02x}): save the table as UTF-8."
         ) from None
     if text.count('"') % 2:
-        raise ValueError("a quotation mark is opened and never closed.")
+        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
     return text
 
 
-def _records(text: str, separator: str) -> Any:
-    """Rows as lists of cells, by Python's own reader; ``line_num`` says where it stands."""
+def _rows(text: str, separator: str) -> Any:
+    """Return Python's csv reader, whose ``line_num`` is the current line."""
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
 def _separator(text: str) -> str:
-    """The separator that gives the first two rows the same number of cells, and most of them."""
+    """Return the separator that gives both of the first two rows the most cells."""
     best = (False, 1, ",")
     for separator in _SEPARATORS:
         try:
-            rows = list(islice((row for row in _records(text, separator) if row), 2))
+            rows = list(islice((row for row in _rows(text, separator) if row), 2))
         except csv.Error:
             continue
         if rows and len(rows[0]) > 1:
@@ -84,21 +90,21 @@ def _separator(text: str) -> str:
 
 
 def _columns(text: str, separator: str) -> list[Any]:
-    """All cells, the header's too, column by column."""
+    """Return all cells, including the header, column by column."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     try:
-        header: list[str] = next((row for row in _records(text, separator) if row), [])
+        header: list[str] = next((row for row in _rows(text, separator) if row), [])
     except csv.Error as error:
         raise ValueError(f"the header cannot be read ({error}).") from None
     if not header:
         return []
-    data = text.encode() + b"\n"  # a header without a line's end is no row to pyarrow
+    data = text.encode() + b"\n"  # pyarrow ignores a header without a line end
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(data),
-            # One block: a row that is longer than a block is an error to pyarrow.
+            # One block, because pyarrow refuses a row that is longer than a block.
             read_options=arrow_csv.ReadOptions(
                 use_threads=False,
                 block_size=min(max(len(data), 1 << 20), 2**31 - 1),
@@ -112,41 +118,42 @@ def _columns(text: str, separator: str) -> list[Any]:
         )
     except pa.ArrowInvalid as error:
         raise ValueError(_ragged(text, separator, len(header)) or f"{error}.") from None
-    return table.columns
+    columns: list[Any] = table.columns
+    return columns
 
 
 def _ragged(text: str, separator: str, width: int) -> str | None:
-    """Where the first row with too few or too many cells stands, in words."""
-    records = _records(text, separator)
+    """Describe the first row with too few or too many cells."""
+    rows = _rows(text, separator)
     try:
-        for row in records:
+        for row in rows:
             if row and len(row) != width:
                 return (
-                    f"line {records.line_num} has {len(row)} cells, but the header has {width}: "
-                    "correct that line (a cell that holds the separator needs quotation marks)."
+                    f"line {rows.line_num} has {len(row)} cells, but the header has {width}: "
+                    "correct that line (a cell that contains the separator needs quotation marks)."
                 )
     except csv.Error as error:
-        return f"line {records.line_num} cannot be read ({error})."
+        return f"line {rows.line_num} cannot be read ({error})."
     return None
 
 
 def _check_names(names: list[str]) -> None:
     named = [name for name in names if name]
     if any(len(name) > _LONGEST_NAME for name in named):
-        raise ValueError("the first line is too long for a header: is it a text table at all?")
+        raise ValueError("the first line is too long for a header: is this a text table?")
     numbers = [
         name for name in named if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", name)
     ]
     if numbers and len(numbers) == len(named) and not all(map(str.isdecimal, numbers)):
         raise ValueError(
-            f"the first line holds numbers ({numbers[0]}, ...) where the names of the columns "
-            "should be: add a header line."
+            f"the first line holds numbers ({numbers[0]}, ...) instead of column names: add a "
+            "header line."
         )
     check_distinct(named)
 
 
 def check_distinct(names: list[str]) -> None:
-    """Refuse a name that two columns have."""
+    """Refuse two columns with the same name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -1,4 +1,4 @@
-"""Columns as numbers; what stands in the way is collected and told by the columns' names."""
+"""Read columns as numbers, and collect what is wrong with each."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# What an empty cell looks like when R, pandas or a database has written it.
+# Empty cells as R, pandas and databases write them.
 MISSING = ("", "NA", "NaN", "nan", "null", "<NA>")
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
-# Sums of squares must stay within the range of the type, so a value may come up to its root only.
-_ROOM = 1e-4
-# Columns that an error names one by one.
-_NAMED = 5
+# Sums of squares must not overflow: values stay this far below the root of the largest number.
+_SAFETY = 1e-4
+# Columns that an error names; the rest are counted.
+_LISTED = 5
 
 
 @dataclass
 class Faults:
-    """What keeps columns from being features, by kind; raised all at once by `check`."""
+    """What is wrong with columns, by kind of fault: a detail for each column name."""
 
     text: dict[str, str] = field(default_factory=dict)
     commas: dict[str, str] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Faults:
     infinite: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Raise the first kind of fault that was found, with all the columns that have it."""
+        """Raise an error about the first kind of fault found, naming the columns that have it."""
         if self.commas:
             raise ValueError(
                 f"decimal commas in {_listed(self.commas)}: read them with --decimal-comma, or "
@@ -37,13 +37,13 @@ class Faults:
         if self.text:
             raise ValueError(
                 f"no numbers in {_listed(self.text)}: a distance needs numbers. Leave such a "
-                f"column out ({_drops(self.text)}; --id for one that names the rows), or put "
-                "numbers in its place, such as a column of 0 and 1 for each of its values."
+                f"column out ({_drops(self.text)}; --id if it identifies the rows), or replace "
+                "it with numbers, such as a column of 0 and 1 for each of its values."
             )
         if self.missing:
             raise ValueError(
-                f"missing values in {_listed(self.missing)}: fill them in (with the column's "
-                "mean or median, say), delete those rows, or leave the column out "
+                f"missing values in {_listed(self.missing)}: fill them in (for example, with "
+                "the column's mean or median), delete those rows, or leave the column out "
                 f"({_drops(self.missing)})."
             )
         if self.infinite:
@@ -54,14 +54,14 @@ class Faults:
 
 
 def _listed(faults: dict[str, str]) -> str:
-    shown = [f"{name!r} ({detail})" for name, detail in list(faults.items())[:_NAMED]]
+    shown = [f"{name!r} ({detail})" for name, detail in list(faults.items())[:_LISTED]]
     more = len(faults) - len(shown)
     noun = "column" if len(faults) == 1 else "columns"
     return f"{noun} {', '.join(shown)}" + (f" and {more} more" if more else "")
 
 
 def _drops(faults: dict[str, str]) -> str:
-    shown = [f"--drop {_quoted(name)}" for name in list(faults)[:_NAMED]]
+    shown = [f"--drop {_quoted(name)}" for name in list(faults)[:_LISTED]]
     return " ".join(shown) + (" ..." if len(faults) > len(shown) else "")
 
 
@@ -69,23 +69,26 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() else f'"{name}"'
 
 
-def numbers(name: str, column: Any, faults: Faults, *, decimal_comma: bool = False) -> NDArray:
-    """A column of pyarrow as floats; where that fails, nothing but an entry in `faults`.
+def to_numbers(
+    name: str, column: Any, faults: Faults, *, decimal_comma: bool = False
+) -> NDArray[np.floating[Any]]:
+    """Return a pyarrow column as floats; if that fails, add to `faults`.
 
     Parameters
     ----------
     name : str
-        Its name.
+        Name of the column.
     column : pyarrow.ChunkedArray
         Its cells.
     faults : Faults
         Collects what is wrong.
     decimal_comma : bool, default=False
-        Whether text has a comma where a number has its point.
+        Whether numbers in text have a decimal comma.
 
     Returns
     -------
     ndarray of shape (n_rows,)
+        Numbers; empty if the column holds none.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -93,14 +96,14 @@ def numbers(name: str, column: Any, faults: Faults, *, decimal_comma: bool = Fal
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = _parsed(name, column, faults, decimal_comma=decimal_comma)
+        column = _parse(name, column, faults, decimal_comma=decimal_comma)
     elif not _is_numeric(column.type):
         faults.text[name] = f"{column.type}"
         column = None
     if column is None:
         return np.zeros(0)
     width = pa.float32() if pa.types.is_float32(column.type) else pa.float64()
-    values: NDArray = pc.cast(column, width, safe=False).to_numpy()
+    values: NDArray[np.floating[Any]] = pc.cast(column, width, safe=False).to_numpy()
     check_finite(name, values, faults)
     return values
 
@@ -108,18 +111,20 @@ def numbers(name: str, column: Any, faults: Faults, *, decimal_comma: bool = Fal
 def _is_numeric(kind: Any) -> bool:
     import pyarrow as pa
 
-    checks = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_decimal,
-        pa.types.is_null,
+    return any(
+        is_kind(kind)
+        for is_kind in (
+            pa.types.is_integer,
+            pa.types.is_floating,
+            pa.types.is_boolean,
+            pa.types.is_decimal,
+            pa.types.is_null,
+        )
     )
-    return any(check(kind) for check in checks)
 
 
-def _parsed(name: str, column: Any, faults: Faults, *, decimal_comma: bool) -> Any:
-    """Text as numbers, null where a cell is empty; None, and a fault, where it is no number."""
+def _parse(name: str, column: Any, faults: Faults, *, decimal_comma: bool) -> Any:
+    """Return text as numbers, null for empty cells; None, and a fault, if a cell is neither."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -149,18 +154,18 @@ def _short(value: str) -> str:
     return repr(value if len(value) <= 30 else value[:27] + "...")
 
 
-def largest(values: NDArray) -> float:
-    """The largest value that a feature of this type may have."""
-    return float(_ROOM * np.sqrt(np.finfo(values.dtype).max))
+def largest_allowed(values: NDArray[np.floating[Any]]) -> float:
+    """Return the largest value that a feature of this type may have."""
+    return float(_SAFETY * np.sqrt(np.finfo(values.dtype).max))
 
 
-def check_finite(name: str, values: NDArray, faults: Faults) -> None:
-    """Note missing and infinite values of a column."""
+def check_finite(name: str, values: NDArray[np.floating[Any]], faults: Faults) -> None:
+    """Add the missing and the infinite values of a column to `faults`."""
     missing = np.isnan(values)
     if missing.any():
         first = int(np.flatnonzero(missing)[0])
         faults.missing[name] = f"{int(missing.sum())}, the first in row {first}"
-    infinite = ~missing & ~(np.abs(values) <= largest(values))
+    infinite = ~missing & ~(np.abs(values) <= largest_allowed(values))
     if infinite.any():
         first = int(np.flatnonzero(infinite)[0])
         faults.infinite[name] = f"{values[first]:g} in row {first}"

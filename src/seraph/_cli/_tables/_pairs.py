@@ -1,12 +1,14 @@
-"""Marked pairs from a table with the columns i, j and similar."""
+"""Read marked pairs from a table with the columns i, j and similar."""
 
 from __future__ import annotations
+
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._numbers import MISSING
-from ._table import Table
+from ._table import InputTable
 
 _ANSWERS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
@@ -14,24 +16,24 @@ _ANSWERS = {
 }
 
 
-def read_pairs(table: Table, n_rows: int) -> tuple[NDArray, NDArray]:
-    r"""Pairs that have been answered.
+def read_pairs(table: InputTable, n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    r"""Return the pairs that have been answered.
 
     Parameters
     ----------
-    table : Table
-        Its columns i and j are row numbers, from 0, of another table; similar says whether the
-        two are alike: 1 or 0, +1 or -1, true or false, yes or no. Where it is empty the
-        pair has not been answered, and is left out. Other columns are ignored.
+    table : InputTable
+        Table of pairs. i and j are row numbers, from 0, of the data; similar says whether the two
+        rows are similar: 1 or 0, +1 or -1, true or false, yes or no. If it is empty, the pair
+        has not been answered and is left out. Other columns are ignored.
     n_rows : int
-        Number of rows of that other table.
+        Number of rows of the data.
 
     Returns
     -------
     pairs : ndarray of int of shape (n_pairs, 2)
         Row numbers.
     similar : ndarray of bool of shape (n_pairs,)
-        Which pairs are alike.
+        Which pairs are similar.
 
     Examples
     --------
@@ -47,14 +49,17 @@ def read_pairs(table: Table, n_rows: int) -> tuple[NDArray, NDArray]:
     ([[0, 1], [3, 2]], [True, False])
     """
     if table.names is None:
-        raise ValueError(f"{table.path}: pairs come as a table with columns i, j and similar.")
+        raise ValueError(
+            f"{table.path}: an array has no column names, and pairs need the columns i, j and "
+            "similar: save them as a .csv."
+        )
     answers = [_text(cell) for cell in table.cells("similar").to_pylist()]
     answered = [row for row, answer in enumerate(answers) if answer not in MISSING]
     for row in answered:
         if answers[row] not in _ANSWERS:
             raise ValueError(
                 f"{table.path}, row {row}: similar is {answers[row]!r}. It must be 1 or 0, +1 or "
-                "-1, true or false, yes or no; or empty, if the pair has not been answered."
+                "-1, true or false, yes or no, or empty if the pair has not been answered."
             )
     sides = []
     for name in ("i", "j"):
@@ -65,17 +70,21 @@ def read_pairs(table: Table, n_rows: int) -> tuple[NDArray, NDArray]:
 
 
 def _text(cell: object) -> str:
-    return "" if cell is None or cell != cell else str(cell).strip().casefold()
+    missing = cell is None or (isinstance(cell, float) and isnan(cell))
+    return "" if missing else str(cell).strip().casefold()
 
 
-def _row_number(text: str, name: str, row: int, table: Table, n_rows: int) -> int:
+def _row_number(text: str, name: str, row: int, table: InputTable, n_rows: int) -> int:
     whole = text.removesuffix(".0")
     if not whole.isdecimal() or not whole.isascii() or len(whole) > 18:
-        raise ValueError(f"{table.path}, row {row}: {name} is {text!r}, which is no row number.")
+        raise ValueError(
+            f"{table.path}, row {row}: {name} is {text!r}, which is not a row number from 0 to "
+            f"{n_rows - 1}."
+        )
     number = int(whole)
     if number >= n_rows:
         raise ValueError(
-            f"{table.path}, row {row}: {name} is {number}, but the data have rows 0 to "
+            f"{table.path}, row {row}: {name} is {number}, but the data only have rows 0 to "
             f"{n_rows - 1}."
         )
     return number

@@ -1,4 +1,4 @@
-"""A table that was read: asked for numbers, for labels, or for cells as they are."""
+"""Tables that were read: their numbers, labels and cells."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ._numbers import MISSING, Faults, check_finite, largest, numbers
+from ._numbers import MISSING, Faults, check_finite, largest_allowed, to_numbers
 
-# Cells that say "this row has no label", besides those that are empty.
-_UNLABELLED = {*MISSING, "-1", "-1.0"}
-# Names that an error lists in full.
+# Labels that mean "unlabeled".
+_UNLABELED = {*MISSING, "-1", "-1.0"}
+# Names that an error lists; the rest are counted.
 _LISTED = 12
 
 
-class Table(Protocol):
-    """What the commands ask of a table, whatever file it came from."""
+class InputTable(Protocol):
+    """A table that a command reads, from any kind of file."""
 
     @property
     def path(self) -> Path:
-        """Where it was read."""
+        """File it was read from."""
         ...
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of its columns; None for an array, whose columns have none."""
+        """Names of the columns; None for an array, whose columns have no names."""
         ...
 
     @property
@@ -38,38 +38,38 @@ class Table(Protocol):
         ...
 
     def points(self, names: Sequence[str] | None = None, without: Collection[str] = ()) -> Any:
-        """Features as numbers: a data frame, or an array if the columns have no names.
+        """Return features as numbers: a data frame, or an array if the columns have no names.
 
         Parameters
         ----------
         names : sequence of str, optional
-            The columns, in this order; all by default.
+            Columns to return, in this order; all by default.
         without : collection of str, optional
             Columns to leave out.
         """
         ...
 
-    def labels(self, name: str | None) -> NDArray | None:
-        """A label for each row, text or None; None in place of all if there are none to give."""
+    def labels(self, name: str | None) -> NDArray[np.object_] | None:
+        """Return the label of each row, text or None; None if the table has no labels."""
         ...
 
     def cells(self, name: str) -> Any:
-        """The cells of a column, as they are."""
+        """Return the cells of a column, as they are."""
         ...
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """A table whose columns have names.
+    """A table with named columns.
 
     Parameters
     ----------
     path : Path
-        Where it was read.
+        File it was read from.
     columns : dict of str to pyarrow.ChunkedArray
-        Its columns.
+        Columns by name.
     decimal_comma : bool, default=False
-        Whether numbers that stand as text have a comma for their point.
+        Whether numbers in text have a decimal comma.
     """
 
     path: Path
@@ -78,7 +78,7 @@ class NamedColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of its columns."""
+        """Names of the columns."""
         return tuple(self.columns)
 
     @property
@@ -87,7 +87,7 @@ class NamedColumns:
         return len(next(iter(self.columns.values())))
 
     def points(self, names: Sequence[str] | None = None, without: Collection[str] = ()) -> Any:
-        """Features as a data frame of numbers; see `Table`."""
+        """Return features as a data frame of numbers; see `InputTable`."""
         import pandas as pd
 
         for name in without:
@@ -98,24 +98,23 @@ class NamedColumns:
         else:
             self._check_present(names)
         if not names:
-            raise ValueError(f"{self.path}: no column is left to serve as a feature.")
+            raise ValueError(
+                f"{self.path}: no column is left as a feature: drop fewer, or add some."
+            )
         faults = Faults()
-        found = [
-            numbers(name, self.columns[name], faults, decimal_comma=self.decimal_comma)
+        points = {
+            name: to_numbers(name, self.columns[name], faults, decimal_comma=self.decimal_comma)
             for name in names
-        ]
+        }
         _check(self.path, faults)
-        points = np.empty((self.n_rows, len(names)), dtype=np.result_type(*found), order="F")
-        for number, values in enumerate(found):
-            points[:, number] = values
-        return pd.DataFrame(points, columns=list(names), copy=False)
+        return pd.DataFrame(points)
 
-    def labels(self, name: str | None) -> NDArray | None:
-        """A label for each row, text or None; see `Table`."""
+    def labels(self, name: str | None) -> NDArray[np.object_] | None:
+        """Return the label of each row, text or None; see `InputTable`."""
         return None if name is None else as_text(self.cells(name).to_pylist())
 
     def cells(self, name: str) -> Any:
-        """The cells of a column, as they are."""
+        """Return the cells of a column, as they are."""
         if name not in self.columns:
             raise ValueError(f"{self.path} has no column {name!r}.{_advice(name, self.names)}")
         return self.columns[name]
@@ -124,8 +123,8 @@ class NamedColumns:
         for number, name in enumerate(self.columns, start=1):
             if name == f"unnamed_{number}" and name in names:
                 raise ValueError(
-                    f"{self.path}: column {number} has no name, as when row numbers were saved "
-                    f"along with the table: leave it out with --drop {name}, or name it."
+                    f"{self.path}: column {number} has no name (saved row numbers?): leave "
+                    f"it out with --drop {name}, or name it."
                 )
 
     def _check_present(self, names: Sequence[str]) -> None:
@@ -141,21 +140,21 @@ class NamedColumns:
 
 @dataclass(frozen=True)
 class PlainArray:
-    """A table that is an array: columns have numbers, and labels come beside it.
+    """A table from an array: its columns have no names, and labels are separate.
 
     Parameters
     ----------
     path : Path
-        Where it was read.
+        File it was read from.
     X : ndarray of shape (n_rows, n_features)
-        The features.
+        Features.
     y : ndarray of shape (n_rows,), optional
-        The labels.
+        Labels.
     """
 
     path: Path
-    X: NDArray
-    y: NDArray | None = None
+    X: NDArray[Any]
+    y: NDArray[Any] | None = None
 
     names = None
 
@@ -165,34 +164,34 @@ class PlainArray:
         return len(self.X)
 
     def points(self, names: Sequence[str] | None = None, without: Collection[str] = ()) -> Any:
-        """Features as an array; see `Table`."""
+        """Return features as an array; see `InputTable`."""
         for name in without:
             self.cells(name)
         if names is not None and len(names) != self.X.shape[1]:
             raise ValueError(
-                f"{self.path} has {self.X.shape[1]} columns, and the model was fitted on "
-                f"{len(names)}."
+                f"{self.path} has {self.X.shape[1]} columns, but the model was fitted on "
+                f"{len(names)}: pass those, in the order of the fit."
             )
-        width = np.float32 if self.X.dtype == np.float32 else np.float64
+        width: type[np.floating[Any]] = np.float32 if self.X.dtype == np.float32 else np.float64
         points = np.ascontiguousarray(self.X, dtype=width)
         faults = Faults()
-        if not np.all(np.abs(points) <= largest(points)):
+        if not np.all(np.abs(points) <= largest_allowed(points)):
             for number, values in enumerate(points.T):
                 check_finite(f"{number}", values, faults)
         _check(self.path, faults)
         return points
 
-    def labels(self, name: str | None) -> NDArray | None:
-        """A label for each row, text or None; see `Table`."""
+    def labels(self, name: str | None) -> NDArray[np.object_] | None:
+        """Return the label of each row, text or None; see `InputTable`."""
         if name is not None and (name != "y" or self.y is None):
             self.cells(name)
         return None if self.y is None else as_text(self.y.tolist())
 
     def cells(self, name: str) -> Any:
-        """Refuse: an array has no column of any name."""
+        """Refuse: an array has no named columns."""
         raise ValueError(
             f"{self.path} is an array, whose columns have no names: there is no column {name!r}. "
-            "(Labels come in an .npz file with arrays X and y.)"
+            "(For labels, save arrays X and y in an .npz file.)"
         )
 
 
@@ -203,8 +202,8 @@ def _check(path: Path, faults: Faults) -> None:
         raise ValueError(f"{path}: {error}") from None
 
 
-def as_text(cells: Sequence[Any]) -> NDArray:
-    """Labels as text, None where there is none.
+def as_text(cells: Sequence[Any]) -> NDArray[np.object_]:
+    """Return labels as text, None for unlabeled rows.
 
     Examples
     --------
@@ -215,16 +214,15 @@ def as_text(cells: Sequence[Any]) -> NDArray:
     for row, cell in enumerate(cells):
         if cell is None:
             continue
-        if isinstance(cell, float) and cell.is_integer():
-            cell = int(cell)
-        text = str(cell).strip()
-        if text not in _UNLABELLED:
+        whole = isinstance(cell, float) and cell.is_integer()
+        text = str(int(cell) if whole else cell).strip()
+        if text not in _UNLABELED:
             labels[row] = text
     return labels
 
 
 def _advice(name: str, names: Sequence[str]) -> str:
-    """The nearest of the names, or all of them if they are few."""
+    """Suggest the most similar name, or list all names if there are few."""
     folded = {known.casefold(): known for known in reversed(names)}
     near = get_close_matches(name.casefold(), list(folded), n=1)
     if near:

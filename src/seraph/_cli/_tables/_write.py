@@ -1,4 +1,4 @@
-"""Tables to files, which appear whole or not at all."""
+"""Write tables to files, which appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,37 +21,40 @@ _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npy")
 def check_output(
     path: Path, kinds: tuple[str, ...] = _TABLES, inputs: Iterable[Path | None] = ()
 ) -> None:
-    """Refuse a place that cannot be written to, before any work is done.
+    """Refuse an output file that cannot be written, before any work is done.
 
     Parameters
     ----------
     path : Path
-        Where a file is to go. A file that is there is replaced.
+        File to write; an existing file may be replaced.
     kinds : tuple of str, optional
-        Suffixes to choose from.
+        Allowed suffixes.
     inputs : iterable of Path, optional
-        Files that are being read, which must not be replaced.
+        Input files, which must not be replaced.
     """
     kind_of(path, kinds)
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}: make it first.")
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise ValueError(f"{path}: there is no folder {folder}: make it first.")
+    with suppress(FileNotFoundError):
+        path.lstat()  # the system refuses a name that is too long
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is not a plain file: choose another name.")
     if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
-        raise ValueError(f"{path} is read and would be replaced: choose another name.")
-    if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"{path}: the folder {path.parent} cannot be written to.")
+        raise ValueError(f"{path} is an input and would be replaced: choose another name.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{path}: you may not write to the folder {folder}: choose another.")
 
 
 def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns of equal length as a table, in the format of its suffix.
+    """Write columns of equal length as a table, in the format of the suffix.
 
     Parameters
     ----------
     path : Path
-        Where it goes; .csv, .tsv (also .gz), .parquet or .npy.
+        File to write: .csv, .tsv (also .gz), .parquet or .npy.
     columns : mapping of str to array-like
-        Columns by their names.
+        Columns by name.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
 
 
 def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:
-    """Columns as a text table; numbers keep all their digits.
+    """Return columns as a text table; numbers keep all their digits.
 
     Examples
     --------
@@ -85,15 +89,9 @@ def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:
     a,0.5
     b,
     """
-    import pandas as pd
+    import pyarrow as pa
 
-    frame = pd.DataFrame({name: _plain(column) for name, column in columns.items()})
+    # Objects, so that whole numbers stay whole beside empty cells.
+    frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
     text: str = frame.to_csv(index=False, sep=separator, lineterminator="\n")
     return text
-
-
-def _plain(column: Any) -> Any:
-    """Cells of pyarrow as objects, so that whole numbers stay whole beside empty cells."""
-    if hasattr(column, "to_pylist"):
-        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
-    return column

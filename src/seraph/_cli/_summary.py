@@ -1,4 +1,4 @@
-"""What there is to tell of a fit: in a terminal, on a page, and in the file of the model."""
+"""Summary of a fit, for the terminal, the report page and the model file."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ._check import Check
+    from ._held_out import HeldOutErrors
 
-# Features, and classes, that are named one by one.
-_NAMED = 8
+# Features and classes to list by name; the rest are counted.
+_LISTED = 8
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A fit, the data it was made from, and how it was judged.
+class FitSummary:
+    """A fitted model, the data it learned from, and its held-out errors.
 
     Parameters
     ----------
     model : Pipeline
         The fitted model; its last step is the learner.
-    seen : ndarray of shape (n, m)
-        The points as the learner has seen them, scaled.
+    scaled : ndarray of shape (n, m)
+        Points as the learner saw them, after the scaler.
     names : list of str
         Names of the features.
     scale : str
-        How they were scaled.
+        How the features were scaled.
     labels : ndarray of shape (n,) or None
-        Classes as text, None where unknown.
+        Classes as text, None where unknown; None if there are no labels.
     pairs, similar : ndarray
-        Marked pairs, and which of them are alike.
+        Marked pairs, and which of them are similar.
     seconds : float
-        Time of the fit.
-    check : Check or None
-        The held-out errors.
-    unchecked : str
+        Duration of the fit.
+    errors : HeldOutErrors or None
+        Errors on held-out labels.
+    no_errors_reason : str
         Why there are none.
     """
 
     model: Any
-    seen: NDArray
+    scaled: NDArray[np.floating[Any]]
     names: list[str]
     scale: str
-    labels: NDArray | None
-    pairs: NDArray
-    similar: NDArray
+    labels: NDArray[np.object_] | None
+    pairs: NDArray[np.intp]
+    similar: NDArray[np.bool_]
     seconds: float
-    check: Check | None
-    unchecked: str
+    errors: HeldOutErrors | None
+    no_errors_reason: str
 
     @property
     def learner(self) -> Any:
-        """The learner of the metric."""
+        """Last step of the model: the metric learner."""
         return self.model[-1]
 
     @cached_property
     def classes(self) -> dict[str, int]:
-        """Number of labelled rows of each class."""
+        """Number of labeled rows of each class."""
         if self.labels is None:
             return {}
         names, counts = np.unique(
@@ -70,73 +70,73 @@ class Outcome:
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """Share of each feature in the mean squared distance, the largest first.
+        """Share of each feature in the mean squared distance, largest first.
 
-        That of feature f is ``A_ff Var(x_f)`` over the sum of all, on the scaled features.
+        The share of feature f is ``A_ff Var(x_f)``, divided by the sum over all scaled features.
         """
-        deviations = np.asarray(self.seen, dtype=np.float64).std(axis=0)
-        counts = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
-        counts = counts / (counts.sum() or 1.0)
-        order = np.argsort(-counts, kind="stable")
-        return {self.names[k]: float(counts[k]) for k in order}
+        deviations = np.asarray(self.scaled, dtype=np.float64).std(axis=0)
+        shares = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
+        shares = shares / (shares.sum() or 1.0)
+        order = np.argsort(-shares, kind="stable")
+        return {self.names[k]: float(shares[k]) for k in order}
 
     def facts(self) -> list[list[str]]:
-        """Names and figures, two texts each."""
-        learner, n_labelled = self.learner, sum(self.classes.values())
-        n, m = self.seen.shape
+        """Return the facts of the fit, each a name and a text."""
+        learner = self.learner
+        n, m = self.scaled.shape
         scaling = {"standard": "in standard deviations", "minmax": "to [0, 1]"}.get(self.scale)
-        found = [["rows", f"{n:,}"]]
+        facts = [["rows", f"{n:,}"]]
         if self.labels is not None:
-            found += [
-                ["labelled rows", f"{n_labelled:,}"],
+            facts += [
+                ["labeled rows", f"{sum(self.classes.values()):,}"],
                 ["classes", f"{len(self.classes)}: {classes_text(self.classes)}"],
             ]
-        found += [
+        facts += [
             ["features", f"{m:,}, {f'scaled {scaling}' if scaling else 'not scaled'}"],
             ["pairs", pairs_text(learner)],
             ["rank of the metric", f"{len(learner.components_)} of {m:,}"],
             ["converged", convergence_text(learner)],
-            ["lam", f"{learner.lam_:.4g}{_chosen(learner.lam)}"],
-            ["mu", f"{learner.mu_:.4g}{_chosen(learner.mu)}"],
+            ["lam", f"{learner.lam_:.4g}{_if_chosen(learner.lam)}"],
+            ["mu", f"{learner.mu_:.4g}{_if_chosen(learner.mu)}"],
             ["time", f"{self.seconds:.2f} s"],
         ]
-        return found
+        return facts
 
     def features(self) -> list[list[str]]:
-        """The features that matter most, as a table with the headings first."""
+        """Return the features that matter most as a table, headings first."""
         return share_rows(self.shares)
 
     def learned_from(self) -> dict[str, Any]:
-        """What the file of the model is to keep, in plain values."""
+        """Return what the model file keeps about the table, as plain values."""
         return {
-            "rows": len(self.seen),
+            "rows": len(self.scaled),
             "scale": self.scale,
             "classes": self.classes,
             "shares": self.shares,
         }
 
 
-def _chosen(value: Any) -> str:
+def _if_chosen(value: Any) -> str:
     return " (chosen from the data)" if value == "auto" else ""
 
 
 def classes_text(classes: dict[str, int]) -> str:
-    """Classes with the number of their rows."""
-    shown = [f"{name} ({count})" for name, count in list(classes.items())[:_NAMED]]
+    """List classes with their numbers of rows."""
+    shown = [f"{name} ({count})" for name, count in list(classes.items())[:_LISTED]]
     more = len(classes) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def pairs_text(learner: Any) -> str:
-    """How many pairs of each kind a learner has seen."""
+    """Say how many pairs of each kind a learner has seen."""
     return (
         f"{learner.n_similar_:,} similar, {learner.n_dissimilar_:,} dissimilar, "
-        f"{learner.n_unlabeled_:,} unlabelled"
+        f"{learner.n_unlabeled_:,} unlabeled"
     )
 
 
 def convergence_text(learner: Any) -> str:
-    """Whether the solver has met its tolerance, and when."""
+    """Say whether the solver converged, and after how many iterations."""
     word = "yes" if learner.converged_ else "no"
     return (
         f"{word}, after {learner.n_iter_} iterations (optimality gap "
@@ -145,8 +145,8 @@ def convergence_text(learner: Any) -> str:
 
 
 def share_rows(shares: dict[str, float]) -> list[list[str]]:
-    """Features and their shares as a table, the largest first."""
-    shown = list(shares.items())[:_NAMED]
+    """Return features and their shares as a table, largest first, headings on top."""
+    shown = list(shares.items())[:_LISTED]
     longest = max((share for _, share in shown), default=0.0) or 1.0
     rows = [
         [name, f"{100 * share:.1f} %", "█" * round(20 * share / longest)] for name, share in shown

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from seraph._cli._check import Check, check, deal
+from seraph._cli._held_out import HeldOutErrors, folds, held_out_errors
 
 SEEN = []
 
@@ -29,9 +29,8 @@ def _forget():
 
 def hold_out(X, codes, pairs=(), similar=(), seed=0):
     pairs = np.array(pairs, dtype=int).reshape(-1, 2)
-    return check(
-        Witness(), X, codes, pairs, np.array(similar, dtype=bool), seed=seed, watch=lambda: None
-    )
+    similar = np.array(similar, dtype=bool)
+    return held_out_errors(Witness(), X, codes, pairs, similar, seed=seed, after_fold=lambda: None)
 
 
 def test_every_label_is_held_out_once_and_hidden_then(rng):
@@ -58,11 +57,31 @@ def test_marked_pairs_of_held_out_rows_are_held_out_with_them(rng):
 
 def test_folds_have_their_share_of_every_class():
     codes = np.repeat([0, 1, 2, -1], [10, 15, 5, 20])
-    folds = deal(codes, seed=3)
-    assert np.all(folds[codes < 0] == -1)
-    for code, share in ((0, 2), (1, 3), (2, 1)):
-        np.testing.assert_array_equal(np.bincount(folds[codes == code]), [share] * 5)
-    assert not np.array_equal(folds, deal(codes, seed=4))
+    dealt = folds(codes, seed=3)
+    assert len(dealt) == 5
+    for held in dealt:
+        assert codes[held].tolist() == [0, 0, 1, 1, 1, 2]
+    assert not np.array_equal(dealt, folds(codes, seed=4))
+
+
+def test_two_labels_of_each_class_are_held_out_in_more_than_two_folds(rng):
+    found = hold_out(rng.normal(size=(9, 2)), np.array([0, 0, 1, 1, 2, 2, -1, -1, -1]))
+    assert (found.n, found.n_folds) == (6, 5)
+
+
+def test_a_metric_of_rank_zero_is_judged_like_any_other(rng):
+    class Nowhere(Witness):
+        def transform(self, X):
+            return X[:, :0]
+
+    codes = np.array([0] * 6 + [1] * 6)
+    X = rng.normal(size=(12, 2)) + 9 * codes[:, np.newaxis]
+    none = np.empty((0, 2), dtype=int)
+    found = held_out_errors(
+        Nowhere(), X, codes, none, none[:, 0] == 0, seed=0, after_fold=lambda: None
+    )
+    assert found.wrong_euclidean == 0
+    assert 0 < found.wrong < 12
 
 
 def test_a_row_alone_in_its_class_is_not_asked_about(rng):
@@ -84,21 +103,33 @@ def test_labels_without_any_relation_to_the_points_are_wrong_half_the_time(rng):
 
 
 def test_none_wrong_is_not_called_certain():
-    rows = Check(n=10, wrong=0, wrong_euclidean=5, p_value=0.06, n_folds=5).rows()
+    rows = HeldOutErrors(n=10, wrong=0, wrong_euclidean=5, p_value=0.06, n_folds=5).rows()
     assert rows[1] == ["SERAPH", "0 of 10", "0.0 ± 8.7 %"]
 
 
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (Check(100, 5, 20, 0.001, 5), "The learned distance is better than"),
-        (Check(100, 5, 8, 0.4, 5), "looks better, but that may be chance (sign test, p = 0.4)"),
-        (Check(12, 0, 3, 0.25, 5), "looks better, but 12 labels are too few to tell"),
-        (Check(12, 3, 0, 0.25, 5), "Euclidean .* looks better, though 12 labels are too few"),
-        (Check(100, 20, 5, 0.001, 5), "Euclidean distance of the scaled features is better"),
-        (Check(100, 9, 8, 1.0, 5), "Euclidean .* looks better, though that may be chance"),
-        (Check(100, 9, 9, 1.0, 5), "as good as the Euclidean one."),
-        (Check(9, 1, 1, 1.0, 5), "as good as .*, and 9 labels are too few to tell them apart"),
+        (HeldOutErrors(100, 5, 20, 0.001, 5), "The learned distance is better than"),
+        (
+            HeldOutErrors(100, 5, 8, 0.4, 5),
+            "looks better, but that may be chance (sign test, p = 0.4)",
+        ),
+        (HeldOutErrors(12, 0, 3, 0.25, 5), "looks better, but 12 labels are too few to tell"),
+        (
+            HeldOutErrors(12, 3, 0, 0.25, 5),
+            "Euclidean .* looks better, though 12 labels are too few",
+        ),
+        (
+            HeldOutErrors(100, 20, 5, 0.001, 5),
+            "Euclidean distance of the scaled features is better",
+        ),
+        (HeldOutErrors(100, 9, 8, 1.0, 5), "Euclidean .* looks better, though that may be chance"),
+        (HeldOutErrors(100, 9, 9, 1.0, 5), "as good as the Euclidean one."),
+        (
+            HeldOutErrors(9, 1, 1, 1.0, 5),
+            "as good as .*, and 9 labels are too few to tell them apart",
+        ),
     ],
 )
 def test_the_verdict_says_no_more_than_the_figures_do(found, words):

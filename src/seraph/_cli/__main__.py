@@ -1,5 +1,0 @@
-"""``python -m seraph._cli``."""
-
-from . import main
-
-main()
