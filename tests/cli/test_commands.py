@@ -1,4 +1,4 @@
-"""The command line: what a newcomer types, what comes back, and how it is refused."""
+"""The command line: its output, its files and its refusals."""
 
 import csv
 import re
@@ -103,7 +103,7 @@ def test_the_model_is_what_python_would_have_made(scale, scaler, folder):
     assert len(model.steps) == (1 if scaler is None else 2)
 
 
-def test_fit_tells_what_was_learned(folder):
+def test_fit_says_what_was_learned(folder):
     out = ok(*FIT, "-o", "m.skops").out
     learner = load("m.skops")[-1]
     for text in (
@@ -328,7 +328,7 @@ def test_queries_are_shown_where_no_file_is_named(folder):
 # inspect
 
 
-def test_inspect_tells_what_is_in_the_file(folder):
+def test_inspect_says_what_is_in_the_file(folder):
     out = ok("inspect", "model.skops").out
     for text in (
         "StandardScaler()", "SERAPH()", "60 rows", "3: barbera (4)", "18 similar", "of 5",
@@ -604,7 +604,7 @@ def test_a_closed_pipe_is_no_reason_to_complain(made):
     assert running.wait(timeout=60) == 1
 
 
-def test_output_survives_a_terminal_that_knows_ascii_alone(made):
+def test_output_survives_an_ascii_terminal(made):
     import os
 
     running = process(*FIT, cwd=made, env={**os.environ, "PYTHONIOENCODING": "ascii"})
@@ -613,7 +613,7 @@ def test_output_survives_a_terminal_that_knows_ascii_alone(made):
     assert "12 labels are too few" in out
 
 
-def test_a_true_process_refuses_as_the_tests_do(made):
+def test_a_process_refuses_like_the_tests(made):
     running = process("fit", "data.csv", "--label", "clas", cwd=made)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (2, "")

@@ -1,4 +1,4 @@
-"""Tables: what is read is what stands there, and what cannot be read is told by its place."""
+"""Tables: cells are read as written, and errors name the row or line."""
 
 import gzip
 import os
@@ -93,7 +93,7 @@ def test_leading_zeros_and_whole_numbers_beyond_float_survive_as_text():
         (b"x" * 20_000 + b"\n1\n", "too long for a header"),
     ],
 )
-def test_what_is_no_table_is_refused_by_its_line(data, message):
+def test_a_malformed_table_is_refused_with_its_line(data, message):
     with pytest.raises(ValueError, match=message):
         parse_csv(data)
 
@@ -103,7 +103,7 @@ def test_numbers_may_be_the_names_of_columns_as_pandas_writes_them():
     assert list(cells(frame.to_csv(index=False).encode())) == ["0", "1", "2"]
 
 
-def test_a_column_without_a_name_is_no_feature_unless_it_is_dealt_with(tmp_path):
+def test_a_column_without_a_name_must_be_dropped(tmp_path):
     path = file(tmp_path, "t.csv", pd.DataFrame({"a": [1.0, 2.0]}).to_csv())
     table = read_table(path)
     with pytest.raises(ValueError, match=r"column 1 has no name.*--drop unnamed_1"):
@@ -134,7 +134,7 @@ def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text)
         faults.check()
 
 
-def test_decimal_commas_are_recognised_and_read_on_request(tmp_path):
+def test_decimal_commas_are_recognized_and_read_on_request(tmp_path):
     path = file(tmp_path, "t.csv", "a;b\n1,5;2\n-0,25;3\n")
     with pytest.raises(ValueError, match=r"decimal commas in column 'a' \('1,5' in row 0.*--deci"):
         read_table(path).points()
@@ -148,12 +148,12 @@ def test_true_and_false_are_one_and_zero(tmp_path):
 
 
 def test_faults_name_their_columns_with_a_row_and_the_way_out(tmp_path):
-    path = file(tmp_path, "t.csv", "ok,colour,od 280\n1,red,x\n2,blue,3\n")
+    path = file(tmp_path, "t.csv", "ok,color,od 280\n1,red,x\n2,blue,3\n")
     with pytest.raises(ValueError, match="no numbers in columns") as refusal:
         read_table(path).points()
     assert str(path) in str(refusal.value)
-    assert "'colour' ('red' in row 0 and 1 more), 'od 280' ('x' in row 0)" in str(refusal.value)
-    assert '--drop colour --drop "od 280"' in str(refusal.value)
+    assert "'color' ('red' in row 0 and 1 more), 'od 280' ('x' in row 0)" in str(refusal.value)
+    assert '--drop color --drop "od 280"' in str(refusal.value)
 
 
 def test_missing_values_are_counted_by_column(tmp_path):
@@ -184,7 +184,7 @@ def test_an_error_names_a_few_columns_and_counts_the_rest(tmp_path):
 
 
 @pytest.mark.parametrize("blank", ["", "-1", "-1.0", "NA", "NaN", "nan", "null", "<NA>", "  "])
-def test_rows_without_a_label_are_told_by_many_words(blank, tmp_path):
+def test_many_words_mean_unlabeled(blank, tmp_path):
     path = file(tmp_path, "t.csv", f"a,kind\n1,x\n2,{blank}\n")
     assert read_table(path).labels("kind").tolist() == ["x", None]
 
@@ -245,7 +245,7 @@ def test_parquet_columns_of_other_types_are_refused_by_name(column, kind, tmp_pa
         read_table(tmp_path / "t.parquet").points()
 
 
-def test_a_nameless_index_of_pandas_is_no_column_of_a_parquet_file(tmp_path):
+def test_a_nameless_pandas_index_is_not_a_column_of_a_parquet_file(tmp_path):
     frame = pd.DataFrame({"a": [1.0, 2.0]}, index=[10, 20])
     frame.to_parquet(tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet").names == ("a",)
@@ -311,7 +311,7 @@ def test_a_header_that_promises_too_much_asks_for_no_memory(tmp_path):
         read_table(path)
 
 
-def test_the_kind_of_a_file_is_told_by_its_name(tmp_path):
+def test_the_suffix_decides_the_kind_of_a_file(tmp_path):
     with pytest.raises(ValueError, match=r"t.xlsx: the name must end in .csv, .tsv.* or .npz"):
         read_table(file(tmp_path, "t.xlsx", "a\n1\n"))
     with pytest.raises(ValueError, match="damaged or cut short"):
@@ -360,7 +360,7 @@ def test_answers_may_be_the_truth_values_of_a_parquet_file(tmp_path):
         ("i,j,same\n0,1,1\n", "no column 'similar'"),
     ],
 )
-def test_pairs_that_cannot_be_meant_are_refused_by_row(text, message, tmp_path):
+def test_impossible_pairs_are_refused_with_their_row(text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_pairs(read_table(file(tmp_path, "p.csv", text)), 4)
 
