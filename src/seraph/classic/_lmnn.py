@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
@@ -17,6 +16,7 @@ from .._base import MahalanobisLearner
 from .._pairs import PairLabels
 from .._solvers import compress
 from .._validation import check_number
+from .._warnings import warn
 from ._classes import labeled_classes
 from ._triples import Triples
 
@@ -164,11 +164,10 @@ class LMNN(MahalanobisLearner):
             verbose=self.verbose,
         )
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"LMNN has not converged ({found.n_iter} iterations, optimality gap "
                 f"{found.gap:.1e}). Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self._learned(
             X,
