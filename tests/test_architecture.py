@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "_validation": set(),
     "_files": set(),
     "_page": set(),
+    "_span": set(),
     "_warnings": set(),
     "_sweep": set(),
     "_solvers": set(),
@@ -25,7 +26,7 @@ MAY_IMPORT = {
     "datasets": {"_public"},
     "_engine": {"_files", "_pairs", "_solvers", "_sweep", "_version"},
     "_estimators": {"_base", "_engine", "_pairs", "_solvers", "_sweep", "_validation"},
-    "classic": {"_base", "_pairs", "_public", "_solvers", "_validation", "_warnings"},
+    "classic": {"_base", "_pairs", "_public", "_solvers", "_span", "_validation", "_warnings"},
     "persist": {"_base", "_estimators", "_files", "_public", "_version", "classic"},
     "_paper": {"_base", "_estimators", "_files", "_page", "_version", "classic", "datasets"},
     "_cli": {
