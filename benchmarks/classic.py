@@ -1,6 +1,6 @@
 """The classic learners against the plainest numpy form of the same method.
 
-``python -m benchmarks.classic [seconds]``: standardised wine and digits, all rows labelled; a
+``python -m benchmarks.classic [seconds]``: standardized wine and digits, all rows labeled; a
 plain form is stopped after so many seconds (60), and then both objectives tell the rest. What
 metric-learn 0.7.0 needed on one core of another machine stands beside, for orientation.
 """

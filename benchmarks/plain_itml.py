@@ -1,4 +1,4 @@
-"""ITML by cyclic Bregman projections, one labelled pair at a time, as its paper gives it."""
+"""ITML by cyclic Bregman projections, one labeled pair at a time, as its paper gives it."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""MFDA in its plainest form: loops over pairs and points, a dense matrix of neighbours."""
+"""MFDA in its plainest form: loops over pairs and points, a dense matrix of neighbors."""
 
 import numpy as np
 

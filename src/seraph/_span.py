@@ -114,6 +114,12 @@ class Span:
         """The same coordinates in a unit that makes the points longer by `factor`."""
         return replace(self, points=self.points * factor, unit=self.unit / factor)
 
+    def leading(self, n_directions: int) -> Span:
+        """The points along the first directions of the basis alone."""
+        assert self.basis is not None
+        kept = self.points[:, :n_directions], self.basis[:, :n_directions]
+        return replace(self, points=kept[0], basis=kept[1])
+
     def to_features(self, P: NDArray) -> NDArray:
         """Factor on the features, from a factor on these coordinates."""
         return self.directions(P) / self.unit
