@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from seraph._pairs import PairLabels
-from seraph._span import Span
+from seraph._span import centered
 from seraph.classic import _scatter
 from seraph.classic._gdm import GDM, _DissimilarDistances, _unit_constraint
 from seraph.classic._scatter import PairSums
@@ -94,7 +94,7 @@ class TestObjective:
     def problem(self, rng):
         X, y = blobs(12, 4)
         sums = PairSums(PairLabels.make(12, y))
-        X = Span.make(X[sums.rows], principal=False).points
+        X = centered(X[sums.rows])
         return _DissimilarDistances(X @ _unit_constraint(X, sums, 0.0, False), sums, 48)
 
     def test_gradient_by_factor_against_finite_differences(self, problem, rng):

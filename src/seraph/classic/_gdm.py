@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
-from .._span import ROUNDING, Span
+from .._span import ROUNDING, centered, principal_directions
 from .._validation import check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -113,16 +113,16 @@ class GDM(ClassicLearner):
                 "at least two rows of one class and one of another."
             )
         sums = PairSums(labels)
-        span = Span.make(points[sums.rows].astype(np.float64), principal=False, rounding=ROUNDING)
+        used = centered(points[sums.rows].astype(np.float64), rounding=ROUNDING)
         share = self.ridge * labels.n_similar / labels.n_labeled
-        C = _unit_constraint(span.points, sums, share, self.diagonal)
-        objective = _DissimilarDistances(span.points @ C, sums, labels.n_dissimilar)
+        C = _unit_constraint(used, sums, share, self.diagonal)
+        objective = _DissimilarDistances(used @ C, sums, labels.n_dissimilar)
         solve = _diagonal if self.diagonal else _full
         P, n_iter = solve(objective, self.max_iter, self.tol / (1.0 + self.tol))
         value, gap = objective.certificate(P, self.diagonal)
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return span.to_features(P @ C.T), {
+        return P @ C.T, {
             "objective_": value,
             "optimality_gap_": gap,
             "converged_": gap <= self.tol,
@@ -137,11 +137,14 @@ def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -
     similar ones. The metric is ``C B C'``. Directions in which no pair differs are left out;
     those in which similar pairs differ least, as a share of all, come first.
     """
-    C = np.diag(_inverse(X.std(axis=0)))
-    if not diagonal:  # whiten the points: products of them would square their condition
-        span = Span.make(X @ C, principal=True)
-        C = C @ span.to_features(np.diag(_inverse(np.sqrt(len(X) * span.variances)))).T
-    similar, dissimilar = sums.scatters(X @ C)
+    scale = X.std(axis=0)
+    C = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
+    X = X @ C
+    if not diagonal and X.any():  # whiten: products of the points would square their condition
+        _, lengths, directions = principal_directions(X)
+        basis = directions.T / lengths
+        C, X = C @ basis, X @ basis
+    similar, dissimilar = sums.scatters(X)
     if not np.trace(dissimilar) > _ZERO * np.trace(similar):
         raise ValueError(
             "The two points of every dissimilar pair coincide: no metric can move them apart. Add "
@@ -168,11 +171,6 @@ def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -
             "pairs."
         )
     return C @ basis @ turn / np.sqrt(held)
-
-
-def _inverse(lengths: NDArray) -> NDArray:
-    """One over each length; 0 for a length of 0."""
-    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
 
 
 class _DissimilarDistances:

@@ -13,7 +13,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
 from .._solvers import lbfgs
-from .._span import ROUNDING, Span
+from .._span import ROUNDING, centered, principal_directions
 from .._validation import check_choice, check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -161,24 +161,21 @@ class ITML(ClassicLearner):
         if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
             labels = _sampled(labels, self.n_constraints, self.random_state)
 
-        # The bounds and the prior are in the units of X.
-        centered = Span.make(points.astype(np.float64), rescale=False, rounding=ROUNDING).points
-        root = np.eye(points.shape[1]) if self.prior == "identity" else _whitening(centered)
-        moved = centered @ root  # the prior is the identity from here on
+        moved = centered(points.astype(np.float64), rounding=ROUNDING)
+        root = np.eye(points.shape[1]) if self.prior == "identity" else _whitening(moved)
+        moved = moved @ root  # the prior is the identity from here on
         bounds = _percentiles(moved) if self.bounds is None else _checked_bounds(self.bounds)
         sums = PairSums(labels)
-        # The metric differs from the prior only in the span of the labeled points.
-        span = Span.make(moved[sums.rows], tolerance=_SPAN_TOLERANCE)
-        labeled = span.points * span.unit
-        R, n_iter = np.eye(labeled.shape[1]), 0
+        used, basis = _in_their_span(moved[sums.rows])
+        R, n_iter = np.eye(used.shape[1]), 0
         for gamma in _gammas_up_to(float(self.gamma)):
-            objective = _SlackObjective(labeled, sums, bounds, gamma)
+            objective = _SlackObjective(used, sums, bounds, gamma)
             tol = self.tol if gamma == self.gamma else max(self.tol, _INTERMEDIATE_TOL)
             R, value, gap, n_steps = _minimize(objective, R, self.max_iter - n_iter, tol)
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return _symmetric_root(R, span.basis) @ root.T, {
+        return _symmetric_root(R, basis) @ root.T, {
             "bounds_": bounds,
             "objective_": max(0.0, value),
             "optimality_gap_": gap,
@@ -279,6 +276,17 @@ def _symmetric_root(R: NDArray, basis: NDArray | None) -> NDArray:
     if basis is None:
         return root
     return np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
+
+
+def _in_their_span(X: NDArray) -> tuple[NDArray, NDArray | None]:
+    """Return points in coordinates of their span, and its basis if it is not the whole space.
+
+    The metric differs from the prior in this span alone.
+    """
+    if len(X) > X.shape[1]:
+        return X, None
+    left, lengths, directions = principal_directions(centered(X), _SPAN_TOLERANCE)
+    return left * lengths, directions.T
 
 
 def _whitening(X: NDArray) -> NDArray:

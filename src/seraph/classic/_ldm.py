@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._pairs import PairLabels
-from .._span import Span
+from .._span import centered, magnitude, principal_directions
 from .._validation import check_number
 from .._warnings import warn
 from ._learner import ClassicLearner
@@ -130,18 +130,16 @@ class LDM(ClassicLearner):
         check_number("tol", self.tol, low=0)
 
     def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
-        span = _principal_components(points, self.n_components)
-        unit = span.unit
-        likelihood = Likelihood(span.points, labels)
+        axes, Z, unit = _principal_components(points, self.n_components)
+        likelihood = Likelihood(Z, labels)
         if self.lam == "auto":
-            lam = _NOISE * np.sqrt(likelihood.n_terms) * 2.0 * float(span.variances[0])
+            lam = _NOISE * np.sqrt(likelihood.n_terms) * 2.0 * float(Z[:, 0].var())
         else:
             lam = float(self.lam) / unit**2
-        first = np.ones(span.points.shape[1])
-        found = maximize(likelihood, first, lam, self.max_iter, self.tol)
+        found = maximize(likelihood, np.ones(len(axes)), lam, self.max_iter, self.tol)
         self._warn_of_result(found)
         used = found.gamma > 0.0
-        return span.to_features(np.diag(np.sqrt(found.gamma))[used]), {
+        return np.sqrt(found.gamma[used])[:, np.newaxis] * axes[used] / unit, {
             "gamma_": found.gamma / unit**2,
             "lam_": lam * unit**2,
             "objective_": found.history[-1],
@@ -181,28 +179,31 @@ def _check_components(value: object) -> None:
         )
 
 
-def _principal_components(points: NDArray, n_components: float | None) -> Span:
-    """Return the points along their leading principal components.
+def _principal_components(
+    points: NDArray, n_components: float | None
+) -> tuple[NDArray, NDArray, float]:
+    """Return the principal axes as rows, the points along them, and the unit of length.
 
     The unit is the root of the mean squared distance of two points (along these axes).
     """
-    # All components that vary count, down to the rounding errors of the user's own precision.
+    size = magnitude(points)
+    # Every component that varies counts, down to rounding errors in the precision of X.
     floor = float(np.finfo(points.dtype).eps) * max(points.shape)
-    span = Span.make(points.astype(np.float64), principal=True, tolerance=floor)
-    length = float(np.sqrt(len(points) * span.variances[0])) * span.unit
-    if not length > floor * float(np.max(np.abs(points))):
+    left, lengths, axes = principal_directions(centered(points.astype(np.float64) / size), floor)
+    if not lengths[0] > floor:
         raise ValueError(
             f"All {len(points)} rows of X are the same point: there is no principal component. "
             "Pass points that differ."
         )
-    variances = span.variances
+    variances = lengths**2 / len(points)
     keep = len(variances)
     if isinstance(n_components, Integral):
         keep = min(keep, int(n_components))
     elif n_components is not None:
         explained = np.cumsum(variances) / variances.sum()
         keep = 1 + int(np.searchsorted(explained[:-1], float(n_components) - 1e-12))
-    return span.leading(keep).scaled(1.0 / float(np.sqrt(2.0 * variances[:keep].sum())))
+    spread = float(np.sqrt(2.0 * variances[:keep].sum()))
+    return axes[:keep], left[:, :keep] * (lengths[:keep] / spread), size * spread
 
 
 @dataclass(frozen=True)

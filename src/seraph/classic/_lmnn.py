@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._pairs import PairLabels
 from .._solvers import compress, lbfgs
-from .._span import Span
+from .._span import centered, magnitude, principal_directions
 from .._validation import check_number
 from ._learner import ClassLabelLearner
 from ._triples import Triples
@@ -128,11 +128,9 @@ class LMNN(ClassLabelLearner):
     def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
-        span = Span.make(labeled, principal=True)
-        # Coordinates of mean squared length one suit the first step of L-BFGS.
-        span = span.scaled(1.0 / float(np.sqrt(len(labeled) * span.variances.mean())))
+        coordinates, map_to_them = _principal_coordinates(labeled)
         triples = Triples.make(
-            span.points,
+            coordinates,
             labels.codes[rows],
             n_neighbors=self.n_neighbors,
             push_weight=float(self.push_weight),
@@ -147,12 +145,23 @@ class LMNN(ClassLabelLearner):
         )
         if not found.converged:
             self._warn_not_converged(f"{found.n_iter} iterations, optimality gap {found.gap:.1e}")
-        return span.to_features(compress(found.P)), {
+        return compress(found.P) @ map_to_them, {
             "objective_": found.objective,
             "optimality_gap_": found.gap,
             "converged_": found.converged,
             "n_iter_": max(1, found.n_iter),
         }
+
+
+def _principal_coordinates(X: NDArray) -> tuple[NDArray, NDArray]:
+    """Return coordinates along the principal directions, and the map (d, m) that leads to them.
+
+    The mean squared length of a coordinate is one, which suits the first step of L-BFGS.
+    """
+    size = magnitude(X)
+    left, lengths, directions = principal_directions(centered(X / size))
+    unit = float(np.sqrt(np.mean(lengths**2)))
+    return left * (lengths / unit), directions / unit / size
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._pairs import PairLabels
-from .._span import ROUNDING, Span
+from .._span import ROUNDING, centered, magnitude, principal_directions
 from .._validation import check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -141,8 +141,12 @@ class MFDA(ClassicLearner):
     def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
-        span = Span.make(points.astype(np.float64), rounding=ROUNDING)
-        apart, together = self._scatters(span.points, labels, alpha)
+        Z = centered(points.astype(np.float64) / magnitude(points), rounding=ROUNDING)
+        basis = np.eye(Z.shape[1])
+        if Z.shape[1] > len(Z):  # the span of the points is all there is to choose from
+            left, lengths, basis = principal_directions(Z)
+            Z = left * lengths
+        apart, together = self._scatters(Z, labels, alpha)
         kept = _range(apart + together)
         apart, together = kept.T @ apart @ kept, kept.T @ together @ kept
         d = min(self.n_components or (len(apart) + 1) // 2, len(apart))
@@ -150,7 +154,7 @@ class MFDA(ClassicLearner):
         n_iter = len(found.history) - 1
         if not found.converged:
             self._warn_not_converged(f"the ratio still rises after {n_iter} iterations")
-        return span.directions(found.W.T @ kept.T), {
+        return found.W.T @ kept.T @ basis, {
             "alpha_": alpha,
             "objective_": found.history[-1],
             "converged_": found.converged,
