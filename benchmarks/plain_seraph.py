@@ -1,10 +1,10 @@
-"""The paper's projected gradient in dense numpy: the plain formula, n x n arrays."""
+"""The projected gradient of the SERAPH paper in dense numpy, with n x n arrays."""
 
 import numpy as np
 
 
 def plain_seraph(X, y, mu, lam, eta=1.0, max_iter=200, tol=1e-3):
-    """Maximise (7) from A = m / (m + 1) I; class labels y, -1 where unknown."""
+    """Maximize (7) from A = m / (m + 1) I; y has class labels, -1 where unknown."""
     n, m = X.shape
     labeled = (y[:, None] >= 0) & (y[None, :] >= 0)
     similar = labeled & (y[:, None] == y[None, :])

@@ -7,6 +7,8 @@ overflow nor vanish. And no two points differ outside their own span, so coordin
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ TOLERANCE = 1e-7
 ROUNDING = 1e-13
 
 
-def magnitude(X: NDArray) -> float:
+def magnitude(X: NDArray[Any]) -> float:
     """Return the largest absolute value in `X`, 1 if all are 0.
 
     Divided by it, points have squares that are finite.
@@ -32,7 +34,7 @@ def magnitude(X: NDArray) -> float:
     return float(np.max(np.abs(X), initial=0.0)) or 1.0
 
 
-def centered(X: NDArray, *, rounding: float = 0.0) -> NDArray:
+def centered(X: NDArray[Any], *, rounding: float = 0.0) -> NDArray[Any]:
     """Subtract the mean, taken in double precision, from the points `X`.
 
     Parameters
@@ -50,14 +52,14 @@ def centered(X: NDArray, *, rounding: float = 0.0) -> NDArray:
            [ 1.,  0.]])
     """
     mean = X.mean(axis=0, dtype=np.float64)
-    points: NDArray = X - mean.astype(X.dtype)
+    points: NDArray[Any] = X - mean.astype(X.dtype)
     points[:, np.abs(points).max(axis=0, initial=0.0) <= rounding * np.abs(mean)] = 0.0
     return points
 
 
 def principal_directions(
-    points: NDArray, tolerance: float = TOLERANCE
-) -> tuple[NDArray, NDArray, NDArray]:
+    points: NDArray[Any], tolerance: float = TOLERANCE
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Decompose centered points along their principal directions, the longest first.
 
     Directions of no length are left out, but for the first one of points that coincide.

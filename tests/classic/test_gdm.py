@@ -91,7 +91,7 @@ class TestPairSums:
 
 class TestObjective:
     @pytest.fixture
-    def problem(self, rng):
+    def problem(self):
         X, y = blobs(12, 4)
         sums = PairSums(PairLabels.make(12, y))
         X = centered(X[sums.rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,11 @@ from scipy.optimize import OptimizeResult, minimize
 
 
 def lbfgs(
-    function: Callable[[NDArray], tuple[float, NDArray]],
-    first: NDArray,
+    function: Callable[[NDArray[Any]], tuple[float, NDArray[Any]]],
+    first: NDArray[Any],
     *,
     max_iter: int,
-    is_done: Callable[[NDArray, float], bool],
+    is_done: Callable[[NDArray[Any], float], bool],
     ftol: float = 0.0,
     n_corrections: int = 20,
     nonnegative: bool = False,
@@ -56,7 +57,7 @@ def lbfgs(
     """
     shape = first.shape
 
-    def flat(x: NDArray) -> tuple[float, NDArray]:
+    def flat(x: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, gradient = function(x.reshape(shape))
         return value, gradient.ravel()
 

@@ -39,5 +39,7 @@ class Euclidean(ClassicLearner):
     def _check_parameters(self) -> None:
         pass
 
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         return np.eye(points.shape[1]), {}

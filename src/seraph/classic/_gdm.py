@@ -105,7 +105,9 @@ class GDM(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         if labels.n_similar == 0 or labels.n_dissimilar == 0:
             raise ValueError(
                 "GDM needs similar pairs to hold together and dissimilar ones to move apart; got "
@@ -130,7 +132,9 @@ class GDM(ClassicLearner):
         }
 
 
-def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -> NDArray:
+def _unit_constraint(
+    X: NDArray[Any], sums: PairSums, share: float, diagonal: bool
+) -> NDArray[Any]:
     """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
     ``C'(M_S + share * M) C = 1``, with M the scatter of all labeled pairs and M_S that of the
@@ -138,7 +142,7 @@ def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -
     those in which similar pairs differ least, as a share of all, come first.
     """
     scale = X.std(axis=0)
-    C = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
+    C: NDArray[Any] = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
     X = X @ C
     if not diagonal and X.any():  # whiten: products of the points would square their condition
         _, lengths, directions = principal_directions(X)
@@ -170,7 +174,8 @@ def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -
             "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
             "pairs."
         )
-    return C @ basis @ turn / np.sqrt(held)
+    C = C @ basis @ turn / np.sqrt(held)
+    return C
 
 
 class _DissimilarDistances:
@@ -182,7 +187,7 @@ class _DissimilarDistances:
 
     rounding = 1e-12
 
-    def __init__(self, X: NDArray, sums: PairSums, n_dissimilar: int) -> None:
+    def __init__(self, X: NDArray[Any], sums: PairSums, n_dissimilar: int) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
         self.floor = 0.0
@@ -191,11 +196,12 @@ class _DissimilarDistances:
         self.floor = _SHORTEST * mean
         self.scale = self.lam = 0.5 * mean * n_dissimilar  # the maximum has a trace near 1
 
-    def first_factor(self) -> NDArray:
+    def first_factor(self) -> NDArray[Any]:
         rank = min(_FIRST_RANK, self.n_features)
-        return np.eye(rank, self.n_features) / np.sqrt(rank)
+        P: NDArray[Any] = np.eye(rank, self.n_features) / np.sqrt(rank)
+        return P
 
-    def term(self, d2: NDArray, similar: NDArray) -> tuple[float, NDArray]:
+    def term(self, d2: NDArray[Any], similar: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
         length = np.sqrt(d2)
         np.maximum(length, max(self.floor, 1e-300), out=length)
@@ -204,21 +210,21 @@ class _DissimilarDistances:
         d2 += np.square(length, out=length)
         return float(np.vdot(weight, d2)), weight
 
-    def sum(self, P: NDArray, Y: NDArray | None) -> tuple[float, NDArray]:
+    def sum(self, P: NDArray[Any], Y: NDArray[Any] | None) -> tuple[float, NDArray[Any]]:
         return self.sums.laplacian(self.X @ P.T, self.term, Y)
 
-    def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_metric(self, P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, product = self.sum(P, self.X)
         gradient = self.X.T @ product
         gradient.flat[:: len(gradient) + 1] -= self.lam
         return value - self.lam * float(np.vdot(P, P)), 0.5 * (gradient + gradient.T)
 
-    def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_factor(self, P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, product = self.sum(P, None)
         gradient = 2.0 * (product.T @ self.X - self.lam * P)
         return value - self.lam * float(np.vdot(P, P)), gradient
 
-    def by_weights(self, weights: NDArray) -> tuple[float, NDArray]:
+    def by_weights(self, weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
         value, product = self.sums.laplacian(
@@ -226,7 +232,7 @@ class _DissimilarDistances:
         )
         return value, np.einsum("im,im->m", self.X, product)
 
-    def certificate(self, P: NDArray, diagonal: bool) -> tuple[float, float]:
+    def certificate(self, P: NDArray[Any], diagonal: bool) -> tuple[float, float]:
         """Return the value and the relative Frank-Wolfe gap at `P`, whose norm is 1."""
         value, product = self.sum(P, self.X)
         gradient = self.X.T @ product
@@ -234,7 +240,7 @@ class _DissimilarDistances:
         return value, max(0.0, float(top - np.vdot(P @ gradient, P))) / value
 
 
-def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[NDArray, int]:
+def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[NDArray[Any], int]:
     """Return a factor, of norm 1, of the best metric, and the number of iterations."""
     found = solvers.low_rank(
         objective, objective.first_factor(), max_iter=max_iter, tol=tol, callback=_ignore_step
@@ -242,15 +248,17 @@ def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[N
     return found.P / np.linalg.norm(found.P), len(found.steps)
 
 
-def _ignore_step(step: solvers.Step, P: NDArray) -> None:
+def _ignore_step(step: solvers.Step, P: NDArray[Any]) -> None:
     pass
 
 
-def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[NDArray, int]:
+def _diagonal(
+    objective: _DissimilarDistances, max_iter: int, tol: float
+) -> tuple[NDArray[Any], int]:
     """Return the same for the best diagonal metric."""
     gap = np.inf
 
-    def negative(weights: NDArray) -> tuple[float, NDArray]:
+    def negative(weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         nonlocal gap
         value, gradient = objective.by_weights(weights)
         trace = weights.sum()
@@ -263,7 +271,7 @@ def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tup
         np.full(d, 1.0 / d),
         max_iter=max_iter,
         is_done=lambda weights, value: gap <= tol,
-        n_corrections=10,
+        n_corrections=10,  # enough for one weight per feature
         nonnegative=True,
     )
     used = found.x > 0.0

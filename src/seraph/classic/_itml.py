@@ -157,7 +157,9 @@ class ITML(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
             labels = _sampled(labels, self.n_constraints, self.random_state)
 
@@ -193,7 +195,7 @@ class _SlackObjective:
     """
 
     def __init__(
-        self, X: NDArray, sums: PairSums, bounds: tuple[float, float], gamma: float
+        self, X: NDArray[Any], sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
         self.sums, self.bounds, self.gamma = sums, bounds, gamma
         values, vectors = np.linalg.eigh(gamma / bounds[0] * sums.scatters(X)[0])
@@ -201,11 +203,12 @@ class _SlackObjective:
         self.C = vectors / np.sqrt(self.curvature)
         self.X = X @ self.C
 
-    def factor(self, R: NDArray) -> NDArray:
+    def factor(self, R: NDArray[Any]) -> NDArray[Any]:
         """Return the factor L of the metric ``R R'``."""
-        return self.C.T @ R * self.curvature[:, np.newaxis]  # C^-1 R
+        L: NDArray[Any] = self.C.T @ R * self.curvature[:, np.newaxis]  # C^-1 R
+        return L
 
-    def term(self, d2: NDArray, similar: NDArray) -> tuple[float, NDArray]:
+    def term(self, d2: NDArray[Any], similar: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
         bound = np.where(similar, *self.bounds)
         ratio = np.divide(d2, bound, out=d2)
@@ -218,7 +221,7 @@ class _SlackObjective:
         value = np.vdot(ratio, slope) - np.log(kept, out=kept).sum()
         return float(value), np.divide(slope, bound, out=slope)
 
-    def value_and_gradient(self, L: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, L: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """Return the objective, and half its derivative by L."""
         sign, logdet = np.linalg.slogdet(L)
         if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
@@ -239,18 +242,18 @@ def _gammas_up_to(gamma: float) -> list[float]:
 
 
 def _minimize(
-    objective: _SlackObjective, R: NDArray, max_iter: int, tol: float
-) -> tuple[NDArray, float, float, int]:
+    objective: _SlackObjective, R: NDArray[Any], max_iter: int, tol: float
+) -> tuple[NDArray[Any], float, float, int]:
     """Minimize from the metric ``R R'``; return R, value, relative gap, number of iterations."""
     last: dict[str, Any] = {}
 
-    def value_and_gradient(L: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(L: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, half = objective.value_and_gradient(L)
         last.update(L=L.copy(), value=value, half=half)
         return value, 2.0 * half
 
     def gap() -> float:
-        return _duality_gap(last["L"].T @ last["half"]) / max(1.0, last["value"])
+        return _duality_gap(last["L"].T @ last["half"]) / float(max(1.0, last["value"]))
 
     first = objective.factor(R)
     value_and_gradient(first)
@@ -263,22 +266,22 @@ def _minimize(
     return objective.C @ found.x, last["value"], gap(), found.nit
 
 
-def _duality_gap(H: NDArray) -> float:
+def _duality_gap(H: NDArray[Any]) -> float:
     """Compute ``D(A, A~)`` from ``H = L' A~^-1 L - 1``, L' times half the derivative by L."""
     values = np.linalg.eigvalsh(0.5 * (H + H.T))
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 
 
-def _symmetric_root(R: NDArray, basis: NDArray | None) -> NDArray:
+def _symmetric_root(R: NDArray[Any], basis: NDArray[Any] | None) -> NDArray[Any]:
     """Return the symmetric root of ``R R'`` on the span of `basis`, the identity elsewhere."""
     left, lengths, _ = np.linalg.svd(R)
-    root = (left * lengths) @ left.T
-    if basis is None:
-        return root
-    return np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
+    root: NDArray[Any] = (left * lengths) @ left.T
+    if basis is not None:
+        root = np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
+    return root
 
 
-def _in_their_span(X: NDArray) -> tuple[NDArray, NDArray | None]:
+def _in_their_span(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return points in coordinates of their span, and its basis if it is not the whole space.
 
     The metric differs from the prior in this span alone.
@@ -289,7 +292,7 @@ def _in_their_span(X: NDArray) -> tuple[NDArray, NDArray | None]:
     return left * lengths, directions.T
 
 
-def _whitening(X: NDArray) -> NDArray:
+def _whitening(X: NDArray[Any]) -> NDArray[Any]:
     """Return W such that ``W W'`` is the inverse covariance of the centered points `X`."""
     scale = X.std(axis=0, ddof=1)
     varies = scale > 0.0
@@ -297,10 +300,11 @@ def _whitening(X: NDArray) -> NDArray:
     X = X / scale
     values, vectors = np.linalg.eigh(X.T @ X / (len(X) - 1))
     values[values <= 1e-12 * values[-1]] = 1.0
-    return (vectors / np.sqrt(values)) / scale[:, np.newaxis]
+    W: NDArray[Any] = (vectors / np.sqrt(values)) / scale[:, np.newaxis]
+    return W
 
 
-def _percentiles(X: NDArray) -> tuple[float, float]:
+def _percentiles(X: NDArray[Any]) -> tuple[float, float]:
     if len(X) > _ROWS_FOR_BOUNDS:
         X = X[np.linspace(0, len(X) - 1, _ROWS_FOR_BOUNDS).astype(int)]
     d2 = pdist(X, "sqeuclidean")

@@ -129,7 +129,9 @@ class LDM(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         axes, Z, unit = _principal_components(points, self.n_components)
         likelihood = Likelihood(Z, labels)
         if self.lam == "auto":
@@ -180,8 +182,8 @@ def _check_components(value: object) -> None:
 
 
 def _principal_components(
-    points: NDArray, n_components: float | None
-) -> tuple[NDArray, NDArray, float]:
+    points: NDArray[Any], n_components: float | None
+) -> tuple[NDArray[Any], NDArray[Any], float]:
     """Return the principal axes as rows, the points along them, and the unit of length.
 
     The unit is the root of the mean squared distance of two points (along these axes).
@@ -210,14 +212,14 @@ def _principal_components(
 class LikelihoodMaximum:
     """Where `maximize` stopped: weights, objective at each iteration, gap at the end."""
 
-    gamma: NDArray
+    gamma: NDArray[Any]
     history: list[float]
     gap: float
     converged: bool
 
 
 def maximize(
-    likelihood: Likelihood, gamma: NDArray, lam: float, max_iter: int, tol: float
+    likelihood: Likelihood, gamma: NDArray[Any], lam: float, max_iter: int, tol: float
 ) -> LikelihoodMaximum:
     """Maximize ``likelihood(gamma) - lam * sum(gamma)`` over ``gamma >= 0``, from `gamma`.
 
@@ -255,7 +257,9 @@ def maximize(
     return LikelihoodMaximum(gamma, history, gap, gap <= tol)
 
 
-def bound(near: NDArray, far: NDArray, step: NDArray, lam: float, width: float) -> float:
+def bound(
+    near: NDArray[Any], far: NDArray[Any], step: NDArray[Any], lam: float, width: float
+) -> float:
     """Return a lower bound on what the objective gains by a `step`.
 
     ``-c sum_k [far_k (exp(-step_k / c) - 1) + near_k (exp(step_k / c) - 1)] - lam sum_k step_k``
@@ -275,10 +279,13 @@ def bound(near: NDArray, far: NDArray, step: NDArray, lam: float, width: float) 
     return float(-width * (far @ np.expm1(-ratio) + near @ np.expm1(ratio)) - lam * step.sum())
 
 
-def bound_step(near: NDArray, far: NDArray, gamma: NDArray, lam: float, width: float) -> NDArray:
+def bound_step(
+    near: NDArray[Any], far: NDArray[Any], gamma: NDArray[Any], lam: float, width: float
+) -> NDArray[Any]:
     """Return the step from `gamma` that maximizes the `bound` and keeps the weights >= 0."""
     tiny = 1e-150  # its square is not 0
     # Where a sum is 0 the maximum lies at infinity; with a larger sum the bound still holds.
     near, far = np.maximum(near, 1e-12 * far + tiny), np.maximum(far, 1e-12 * near + tiny)
     growth = 2.0 * far / (lam + np.sqrt(lam**2 + 4.0 * near * far))
-    return np.maximum(width * np.log(growth), -gamma)
+    step: NDArray[Any] = np.maximum(width * np.log(growth), -gamma)
+    return step

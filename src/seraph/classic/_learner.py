@@ -61,7 +61,9 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """Raise a ValueError for a parameter that is out of its range."""
 
     @abstractmethod
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Return the factor of the metric and the other fitted attributes."""
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
@@ -72,7 +74,9 @@ class ClassicLearner(MahalanobisLearner, ABC):
 class ClassLabelLearner(ClassicLearner):
     """Base of the learners that use class labels alone."""
 
-    def _labeled_points(self, points: NDArray, labels: PairLabels, rows: NDArray) -> NDArray:
+    def _labeled_points(
+        self, points: NDArray[Any], labels: PairLabels, rows: NDArray[Any]
+    ) -> NDArray[Any]:
         """Check that `labels` will do, and return the labeled `rows` in double precision."""
         name = type(self).__name__
         if len(rows) == 0:
@@ -93,7 +97,7 @@ class ClassLabelLearner(ClassicLearner):
                 f"{name} needs at least two classes, one of them with at least two members; got "
                 f"{len(sizes)} class(es) with at most {sizes.max()} labeled row(s)."
             )
-        labeled: NDArray = points[rows].astype(np.float64)
+        labeled: NDArray[Any] = points[rows].astype(np.float64)
         if (labeled == labeled[0]).all():
             raise ValueError(
                 f"The {len(labeled)} labeled rows of X are one and the same point: there is no "

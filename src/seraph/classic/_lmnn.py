@@ -125,7 +125,9 @@ class LMNN(ClassLabelLearner):
                 f"{self.push_weight!r}."
             )
 
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
         coordinates, map_to_them = _principal_coordinates(labeled)
@@ -153,7 +155,7 @@ class LMNN(ClassLabelLearner):
         }
 
 
-def _principal_coordinates(X: NDArray) -> tuple[NDArray, NDArray]:
+def _principal_coordinates(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return coordinates along the principal directions, and the map (d, m) that leads to them.
 
     The mean squared length of a coordinate is one, which suits the first step of L-BFGS.
@@ -168,29 +170,30 @@ def _principal_coordinates(X: NDArray) -> tuple[NDArray, NDArray]:
 class _FactorMinimum:
     """Where `_minimize` stopped."""
 
-    P: NDArray
+    P: NDArray[Any]
     objective: float
     gap: float
     converged: bool
     n_iter: int
 
 
-def _first_factor(triples: Triples, rank: int | None) -> NDArray:
+def _first_factor(triples: Triples, rank: int | None) -> NDArray[Any]:
     """Return the best multiple of the identity, or of its first `rank` rows."""
     d = triples.points.shape[1]
-    P = np.eye(d if rank is None else min(rank, d), d)
+    P: NDArray[Any] = np.eye(d if rank is None else min(rank, d), d)
     mean = 2.0 * float(np.mean(np.sum(triples.points**2, axis=1)))
     low, high = -10.0, 10.0
     for _ in range(10):
         middle = 0.5 * (low + high)
-        factor = np.sqrt(2.0**middle / mean) * P
+        factor: NDArray[Any] = np.sqrt(2.0**middle / mean) * P
         slope = np.vdot(triples.at(factor).laplacian, triples.points @ factor.T)
         low, high = (low, middle) if slope > 0.0 else (middle, high)
-    return np.sqrt(2.0**low / mean) * P
+    factor = np.sqrt(2.0**low / mean) * P
+    return factor
 
 
 def _minimize(
-    triples: Triples, P: NDArray, *, max_iter: int, tol: float, verbose: int
+    triples: Triples, P: NDArray[Any], *, max_iter: int, tol: float, verbose: int
 ) -> _FactorMinimum:
     """Run L-BFGS on the factor until the lower bound says that the minimum is close."""
     X, capped = triples.points, P.shape[0] < P.shape[1]
@@ -202,12 +205,12 @@ def _minimize(
     def gap() -> float:
         return (at.exact - lower) / unit
 
-    def value_and_gradient(P: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         nonlocal at
         at = triples.at(P)
         return at.rounded / unit, (2.0 / unit) * (at.laplacian.T @ X)
 
-    def is_done(P: NDArray, value: float) -> bool:
+    def is_done(P: NDArray[Any], value: float) -> bool:
         nonlocal lower, n_iter
         n_iter += 1
         if n_iter % _ITERATIONS_PER_BOUND == 0:
@@ -248,7 +251,7 @@ class _LowerBound:
         floor = 1e-6 * max(values[-1], 1e-6 * len(triples.points))
         self.whitening = vectors / np.sqrt(np.maximum(values, floor))
 
-    def __call__(self, P: NDArray) -> float:
+    def __call__(self, P: NDArray[Any]) -> float:
         X = self.triples.points
         at = self.triples.at(P, X)
         gradient = self.whitening.T @ (X.T @ at.laplacian) @ self.whitening

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class Likelihood:
         Labels of their pairs.
     """
 
-    def __init__(self, Z: NDArray, labels: PairLabels) -> None:
+    def __init__(self, Z: NDArray[Any], labels: PairLabels) -> None:
         paired = PairedRows.of(labels)
         self.Z = Z[paired.rows] - Z[paired.rows].mean(axis=0)
         self.codes = paired.codes
@@ -59,7 +60,7 @@ class Likelihood:
         longest = float(np.max(np.einsum("ik,ik->i", self.Z, self.Z)))
         return 1.0 / (8.0 * longest) if longest > 0.0 else 1.0
 
-    def __call__(self, gamma: NDArray) -> tuple[float, NDArray, NDArray]:
+    def __call__(self, gamma: NDArray[Any]) -> tuple[float, NDArray[Any], NDArray[Any]]:
         """Return the log-likelihood, and its moments over similar and over dissimilar points."""
         used = gamma > 0.0
         scaled = self.Z[:, used] * np.sqrt(gamma[used])
@@ -94,13 +95,13 @@ class Likelihood:
 
     def _sweep(
         self,
-        apart: NDArray,
-        missing: NDArray,
+        apart: NDArray[Any],
+        missing: NDArray[Any],
         rows: slice,
         block: slice,
-        log_similar: NDArray,
-        log_dissimilar: NDArray,
-    ) -> tuple[NDArray, NDArray]:
+        log_similar: NDArray[Any],
+        log_dissimilar: NDArray[Any],
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the moments of a tile, and add the masses of its classes to the logarithms.
 
         `apart` holds the squared distances but for a term that is `missing` in each row. It is
@@ -130,8 +131,8 @@ class Likelihood:
 
 
 def _hardness(
-    log_similar: NDArray, log_dissimilar: NDArray, counts: NDArray
-) -> tuple[float, NDArray]:
+    log_similar: NDArray[Any], log_dissimilar: NDArray[Any], counts: NDArray[Any]
+) -> tuple[float, NDArray[Any]]:
     """Sum the log-likelihoods; return also ``M_D / (M_S + M_D)`` of each point, 0 if left out."""
     odds = log_dissimilar[counts] - log_similar[counts]
     hard = np.zeros(len(counts))
@@ -139,9 +140,9 @@ def _hardness(
     return -float(np.logaddexp(0.0, odds).sum()), hard
 
 
-def _to_kernel(squared: NDArray) -> NDArray:
+def _to_kernel(squared: NDArray[Any]) -> NDArray[Any]:
     """Turn squared distances into ``exp(shift - squared)``, in place; return the shifts."""
-    shift: NDArray = squared.min(axis=1)
+    shift: NDArray[Any] = squared.min(axis=1)
     shift[np.isinf(shift)] = 0.0
     np.subtract(shift[:, np.newaxis], squared, out=squared)
     np.exp(squared, out=squared)
@@ -149,30 +150,32 @@ def _to_kernel(squared: NDArray) -> NDArray:
 
 
 def _weighted_squares(
-    share: NDArray, kernel: NDArray, points: NDArray, others: NDArray
-) -> NDArray:
+    share: NDArray[Any], kernel: NDArray[Any], points: NDArray[Any], others: NDArray[Any]
+) -> NDArray[Any]:
     """Compute ``sum_ij share_i kernel_ij (points_ik - others_jk)^2`` by matrix products."""
     mass = share * kernel.sum(axis=1)
     cross = share[:, np.newaxis] * points * (kernel @ others)
-    return mass @ points**2 + (share @ kernel) @ others**2 - 2.0 * cross.sum(axis=0)
+    squares: NDArray[Any] = mass @ points**2 + (share @ kernel) @ others**2
+    squares -= 2.0 * cross.sum(axis=0)
+    return squares
 
 
 class _PairsByPoint:
     """Marked pairs of one kind, grouped by each of their two points."""
 
-    def __init__(self, pairs: NDArray) -> None:
+    def __init__(self, pairs: NDArray[Any]) -> None:
         self.pairs = pairs
         self.centers = pairs.T.reshape(-1)
         self.order = np.argsort(self.centers, kind="stable")
         self.rows, self.starts = np.unique(self.centers[self.order], return_index=True)
 
-    def squared(self, scaled: NDArray) -> NDArray:
+    def squared(self, scaled: NDArray[Any]) -> NDArray[Any]:
         """Return the squared distance of each pair."""
         return np.concatenate(
             [np.einsum("ik,ik->i", gaps, gaps) for _, gaps in self._gaps(scaled)] or [np.empty(0)]
         )
 
-    def log_masses(self, squared: NDArray, n: int) -> NDArray:
+    def log_masses(self, squared: NDArray[Any], n: int) -> NDArray[Any]:
         """Return the log of the kernel mass around each of `n` points, -inf for none."""
         log_mass = np.full(n, -np.inf)
         if len(squared):
@@ -183,7 +186,9 @@ class _PairsByPoint:
             log_mass[self.rows] = np.log(mass) - shift
         return log_mass
 
-    def moments(self, Z: NDArray, squared: NDArray, hard: NDArray, log_mass: NDArray) -> NDArray:
+    def moments(
+        self, Z: NDArray[Any], squared: NDArray[Any], hard: NDArray[Any], log_mass: NDArray[Any]
+    ) -> NDArray[Any]:
         """Sum weight times squared difference over the pairs, for each column of `Z`."""
         total = np.zeros(Z.shape[1])
         for part, gaps in self._gaps(Z):
@@ -192,7 +197,7 @@ class _PairsByPoint:
             total += weights.sum(axis=1) @ gaps**2
         return total
 
-    def _gaps(self, Z: NDArray) -> Iterator[tuple[slice, NDArray]]:
+    def _gaps(self, Z: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield the differences of the points of the pairs, some pairs at a time."""
         size = max(1, _CHUNK // max(1, Z.shape[1]))
         for start in range(0, len(self.pairs), size):

@@ -138,7 +138,9 @@ class MFDA(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(self, points: NDArray, labels: PairLabels) -> tuple[NDArray, dict[str, Any]]:
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
         Z = centered(points.astype(np.float64) / magnitude(points), rounding=ROUNDING)
@@ -162,7 +164,9 @@ class MFDA(ClassicLearner):
             "history_": {"objective": np.array(found.history)},
         }
 
-    def _scatters(self, Z: NDArray, labels: PairLabels, alpha: float) -> tuple[NDArray, NDArray]:
+    def _scatters(
+        self, Z: NDArray[Any], labels: PairLabels, alpha: float
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the matrices in the numerator and the denominator of the ratio."""
         if labels.n_dissimilar == 0:
             raise ValueError(
@@ -188,7 +192,7 @@ class MFDA(ClassicLearner):
         return apart, together
 
 
-def reconstruction(X: NDArray, n_neighbors: int) -> csr_array:
+def reconstruction(X: NDArray[Any], n_neighbors: int) -> csr_array:
     """Return weights that write each point as a mean of its neighbors.
 
     ``min_R ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
@@ -229,7 +233,7 @@ def reconstruction(X: NDArray, n_neighbors: int) -> csr_array:
     return csr_array((weights.reshape(-1), neighbors.reshape(-1), starts), shape=(n, n))
 
 
-def _range(matrix: NDArray) -> NDArray:
+def _range(matrix: NDArray[Any]) -> NDArray[Any]:
     """Return an orthonormal basis of the range of a positive semi-definite matrix, as columns."""
     values, vectors = np.linalg.eigh(matrix)
     return vectors[:, values > _ZERO * values[-1]]
@@ -239,13 +243,17 @@ def _range(matrix: NDArray) -> NDArray:
 class TraceRatio:
     """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it converged."""
 
-    W: NDArray
+    W: NDArray[Any]
     history: list[float]
     converged: bool
 
 
 def trace_ratio(
-    numerator: NDArray, denominator: NDArray, d: int, max_iter: int = 100, tol: float = 1e-10
+    numerator: NDArray[Any],
+    denominator: NDArray[Any],
+    d: int,
+    max_iter: int = 100,
+    tol: float = 1e-10,
 ) -> TraceRatio:
     """Maximize ``tr(W' numerator W) / tr(W' denominator W)`` over W of d orthonormal columns.
 

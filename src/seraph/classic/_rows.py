@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,9 @@ class PairedRows:
         Marked pairs, as positions in `rows`.
     """
 
-    rows: NDArray
-    codes: NDArray
-    pairs: NDArray
+    rows: NDArray[Any]
+    codes: NDArray[Any]
+    pairs: NDArray[Any]
 
     @classmethod
     def of(cls, labels: PairLabels) -> PairedRows:
@@ -40,7 +41,7 @@ class PairedRows:
         return cls(rows, labels.codes[by_class], position[labels.pairs])
 
 
-def class_ranges(codes: NDArray) -> list[tuple[int, int]]:
+def class_ranges(codes: NDArray[Any]) -> list[tuple[int, int]]:
     """Return where each class begins and ends in the ordered `codes`.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class TripleSums:
     exact: float
     rounded: float
     push: float
-    laplacian: NDArray
+    laplacian: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,18 @@ class Triples:
         Width of the parabola.
     """
 
-    points: NDArray
+    points: NDArray[Any]
     classes: list[tuple[int, int]]
-    targets: NDArray
-    present: NDArray
+    targets: NDArray[Any]
+    present: NDArray[Any]
     push_weight: float
     rounding: float
 
     @classmethod
     def make(
         cls,
-        points: NDArray,
-        codes: NDArray,
+        points: NDArray[Any],
+        codes: NDArray[Any],
         *,
         n_neighbors: int,
         push_weight: float,
@@ -98,7 +99,7 @@ class Triples:
                 targets[first + rows.start : first + rows.stop, :some] = first + nearest
         return cls(points, classes, targets, present, push_weight, rounding)
 
-    def at(self, P: NDArray, Y: NDArray | None = None) -> TripleSums:
+    def at(self, P: NDArray[Any], Y: NDArray[Any] | None = None) -> TripleSums:
         """Compute the objective at ``P'P``; `Y` is the mapped points if None."""
         mu, n = self.push_weight, len(self.points)
         Z = self.points @ P.T
@@ -144,15 +145,20 @@ class Triples:
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
-    def pull_matrix(self) -> NDArray:
+    def pull_matrix(self) -> NDArray[Any]:
         """Return the matrix C of the pull, whose sum of squared distances is ``<C, A>``."""
         i, rank = np.nonzero(self.present)
         difference = self.points[i] - self.points[self.targets[i, rank]]
-        return difference.T @ difference
+        scatter: NDArray[Any] = difference.T @ difference
+        return scatter
 
 
 def _add_laplacian(
-    out: NDArray, Y: NDArray, rows: NDArray, columns: NDArray, weights: NDArray
+    out: NDArray[Any],
+    Y: NDArray[Any],
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    weights: NDArray[Any],
 ) -> None:
     """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`, for W given by its entries."""
     n = len(Y)
