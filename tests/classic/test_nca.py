@@ -1,4 +1,4 @@
-"""NCA: scikit-learn's, on the labeled rows, with the manners of the other learners."""
+"""NCA: that of scikit-learn on the labeled rows, with the interface of the other learners."""
 
 import warnings
 
