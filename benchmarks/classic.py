@@ -1,8 +1,9 @@
 """The classic learners against the plainest numpy form of the same method.
 
-``python -m benchmarks.classic [seconds]``: standardised wine and digits, all rows labelled; a
-plain form is stopped after so many seconds (60), and then both objectives tell the rest. What
-metric-learn 0.7.0 needed on one core of another machine stands beside, for orientation.
+``python -m benchmarks.classic [seconds]``: standardized wine and digits, all rows labeled. A
+plain form is stopped after this many seconds (60 by default); compare the objectives then. For
+orientation, the table also shows the seconds that metric-learn 0.7.0 took on one core of another
+machine.
 """
 
 import sys
@@ -46,13 +47,13 @@ def itml(X, y, seconds, n_constraints=None):
     if n_constraints is not None:
         pairs = pairs[np.random.default_rng(0).permutation(len(pairs))[:n_constraints]]
     similar = y[pairs[:, 0]] == y[pairs[:, 1]]
-    told = {"y": y} if n_constraints is None else {"pairs": pairs, "pair_labels": similar}
+    known = {"y": y} if n_constraints is None else {"pairs": pairs, "pair_labels": similar}
 
     def plain(learner):
         A, _ = plain_itml(X, pairs, similar, learner.bounds_, seconds=seconds)
         return itml_objective(A, X, pairs, similar, learner.bounds_)
 
-    return lambda: ITML().fit(X, **told), plain, lambda learner: learner.objective_
+    return lambda: ITML().fit(X, **known), plain, lambda learner: learner.objective_
 
 
 def itml_sampled(X, y, seconds):
@@ -94,7 +95,7 @@ METHODS = {
 
 
 def main(seconds=60.0):
-    print("Seconds to fit, and the objective that was reached\n")
+    print("Seconds to fit, and the objective reached\n")
     print(f"{'':21}{'':11}{'plain':>9}{'ours':>9}{'ratio':>8}{'metric-learn':>14}", end="")
     print(f"{'':>7}{'plain':>12}{'ours':>12}")
     for name, (method, sense) in METHODS.items():

@@ -1,4 +1,4 @@
-"""GDM by gradient steps and alternating projections, as its paper gives it."""
+"""GDM by gradient steps and alternating projections, as in its paper."""
 
 import time
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 def plain_gdm(X, y, tol=1e-3, max_iter=100, max_projections=10000, seconds=np.inf):
-    """Metric A and number of steps of the algorithm of Xing et al. (2002), their figure 1.
+    """Return the metric and the number of steps of the algorithm of Xing et al. (2002), figure 1.
 
-    The step grows by 5% where the objective rises and is halved, from the last good metric,
-    where it falls, as in the authors' code; stops where the step falls below `tol`, relatively.
+    As in the authors' code, the step grows by 5% if the objective rises; if it falls, the step
+    is halved and taken from the last good metric. Stop where the step is below `tol`, relatively.
     """
     deadline = time.perf_counter() + seconds
     i, j = np.triu_indices(len(X), 1)
@@ -39,7 +39,7 @@ def plain_gdm(X, y, tol=1e-3, max_iter=100, max_projections=10000, seconds=np.in
             A = (vectors * np.maximum(values, 0.0)) @ vectors.T
             if np.vdot(A, M) <= 1.01 or time.perf_counter() > deadline:
                 break
-        A = A / max(1.0, np.vdot(A, M))  # what the projections leave over
+        A = A / max(1.0, np.vdot(A, M))  # what the projections did not remove
         value, slope = value_and_gradient(A)
         if value > best:
             good, best, gradient = A, value, slope
@@ -52,7 +52,7 @@ def plain_gdm(X, y, tol=1e-3, max_iter=100, max_projections=10000, seconds=np.in
 
 
 def gdm_objective(A, X, y):
-    """Sum of the distances of the dissimilar pairs where the squared similar ones sum to 1."""
+    """Sum the distances of dissimilar pairs, scaled so that the squared similar ones sum to 1."""
     i, j = np.triu_indices(len(X), 1)
     differences, similar = X[i] - X[j], y[i] == y[j]
     squared = np.maximum(np.einsum("ki,ki->k", differences @ A, differences), 0.0)

@@ -1,4 +1,4 @@
-"""ITML by cyclic Bregman projections, one labelled pair at a time, as its paper gives it."""
+"""ITML by cyclic Bregman projections, one labeled pair at a time, as in its paper."""
 
 import time
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 def plain_itml(X, pairs, similar, bounds, gamma=1.0, tol=1e-3, max_sweeps=1000, seconds=np.inf):
-    """Metric A and number of sweeps of Algorithm 1 of Davis et al. (2007), from A = 1.
+    """Return the metric and the number of sweeps of Algorithm 1 of Davis et al. (2007).
 
-    The step is the authors' code's: it projects with slack, which that of the paper does for
-    ``gamma = 1`` only. Stops when the multipliers change by less than `tol`, relatively.
+    The step is that of the authors' code, which projects with slack; the one in the paper does
+    so for ``gamma = 1`` only. Stop when the multipliers change by less than `tol`, relatively.
     """
     deadline = time.perf_counter() + seconds
     A = np.eye(X.shape[1])
@@ -37,7 +37,7 @@ def plain_itml(X, pairs, similar, bounds, gamma=1.0, tol=1e-3, max_sweeps=1000, 
 
 
 def itml_objective(A, X, pairs, similar, bounds, gamma=1.0):
-    """Divergence from the identity and cost of the slacks, at their best, under `A`."""
+    """Add the divergence of `A` from the identity and the cost of the best slacks."""
     differences = X[pairs[:, 0]] - X[pairs[:, 1]]
     d2 = np.einsum("ki,ij,kj->k", differences, A, differences, optimize=True)
     ratio = d2 / np.where(similar, *bounds)

@@ -1,4 +1,4 @@
-"""LDM in its plainest form: loops over the points, the proven bound and nothing faster."""
+"""LDM in its plainest form: loops over the points, steps by the proven bound."""
 
 import time
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def plain_ldm(X, y, lam=0.0, max_iter=100, seconds=np.inf):
-    """Metric ``sum_k gamma_k v_k v_k'``, penalised likelihood and number of bound steps."""
+    """Return the metric ``sum_k gamma_k v_k v_k'``, its objective and the number of steps."""
     deadline = time.perf_counter() + seconds
     n = len(X)
     variances, axes = np.linalg.eigh(np.cov(X.T, bias=True))

@@ -7,10 +7,10 @@ from scipy.spatial.distance import cdist
 
 
 def plain_lmnn(X, y, n_neighbors=3, push_weight=0.5, tol=1e-3, max_iter=1000, seconds=np.inf):
-    """Factor, objective and number of steps of gradient descent from the identity.
+    """Return factor, objective and number of steps of gradient descent from the identity.
 
-    A step that does not lower the objective is halved, one that does is followed by one
-    longer by 1%; stops where a step lowers it by less than `tol`.
+    A step that raises the objective is halved; after one that does not, the step grows by 1%.
+    Stop where a step lowers the objective by less than `tol`.
     """
     deadline = time.perf_counter() + seconds
     euclidean = cdist(X, X, "sqeuclidean")

@@ -1,11 +1,11 @@
-"""MFDA in its plainest form: loops over pairs and points, a dense matrix of neighbours."""
+"""MFDA in its plainest form: loops over pairs and points, a dense matrix of neighbors."""
 
 import numpy as np
 
 
 def plain_mfda(X, y, n_components, n_neighbors=10, alpha=0.2, max_iter=100, tol=1e-10):
-    """Orthonormal W (a column per component) and the trace ratio it reaches."""
-    varying = X.std(axis=0) > 0.0  # a constant feature would make a column of no effect
+    """Return W, with orthonormal columns, and its trace ratio."""
+    varying = X.std(axis=0) > 0.0  # a constant feature would waste a column
     X = X[:, varying]
     n, m = X.shape
     apart, together = np.zeros((m, m)), np.zeros((m, m))

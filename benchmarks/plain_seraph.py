@@ -1,14 +1,14 @@
-"""The paper's projected gradient in dense numpy: the plain formula, n x n arrays."""
+"""The projected gradient of the SERAPH paper in dense numpy, with n x n arrays."""
 
 import numpy as np
 
 
 def plain_seraph(X, y, mu, lam, eta=1.0, max_iter=200, tol=1e-3):
-    """Maximise (7) from A = m / (m + 1) I; class labels y, -1 where unknown."""
+    """Maximize (7) from A = m / (m + 1) I; y has class labels, -1 where unknown."""
     n, m = X.shape
-    labelled = (y[:, None] >= 0) & (y[None, :] >= 0)
-    similar = labelled & (y[:, None] == y[None, :])
-    dissimilar = labelled & ~similar
+    labeled = (y[:, None] >= 0) & (y[None, :] >= 0)
+    similar = labeled & (y[:, None] == y[None, :])
+    dissimilar = labeled & ~similar
     other = np.triu(np.ones((n, n), dtype=bool), k=1)
 
     def value_and_gradient(A):
@@ -18,8 +18,8 @@ def plain_seraph(X, y, mu, lam, eta=1.0, max_iter=200, tol=1e-3):
         log_p, log_not_p = -np.logaddexp(0.0, t), -np.logaddexp(0.0, -t)
         terms = np.where(similar, log_p, np.where(dissimilar, log_not_p, 0.0))
         weights = np.where(similar, p - 1.0, np.where(dissimilar, p, 0.0))
-        terms += np.where(labelled, 0.0, mu * (p * log_p + (1.0 - p) * log_not_p))
-        weights += np.where(labelled, 0.0, mu * p * (1.0 - p) * t)
+        terms += np.where(labeled, 0.0, mu * (p * log_p + (1.0 - p) * log_not_p))
+        weights += np.where(labeled, 0.0, mu * p * (1.0 - p) * t)
         gradient = X.T @ (weights.sum(axis=1)[:, None] * X - weights @ X) - lam * np.eye(m)
         return terms[other].sum() - lam * np.trace(A), gradient
 

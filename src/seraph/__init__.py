@@ -13,8 +13,7 @@ from ._estimators import (
     seraph_path,
 )
 from ._public import publish as _publish
-from ._version import __version__
-from ._versions import show_versions
+from ._version import __version__, show_versions
 from .persist import load, save, to_onnx
 from .plot import (
     ConvergenceDisplay,

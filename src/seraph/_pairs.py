@@ -58,6 +58,12 @@ class PairLabels:
         """Number of labeled pairs, #(S u D)."""
         return self.n_similar + self.n_dissimilar
 
+    @property
+    def rows_by_class(self) -> NDArray:
+        """Numbers of the rows of known class, those of a class together."""
+        rows = np.flatnonzero(self.codes >= 0)
+        return rows[np.argsort(self.codes[rows], kind="stable")]
+
     @classmethod
     def make(
         cls,

@@ -1,3 +1,84 @@
-"""The version, in one place."""
+"""The version of seraph, and the versions and hardware to name in a bug report."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from threadpoolctl import threadpool_info
 
 __version__ = "0.1.0.dev0"
+
+_NEEDED = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
+_OPTIONAL = (
+    "matplotlib",
+    "skops",
+    "skl2onnx",
+    "onnx",
+    "onnxruntime",
+    "jinja2",
+    "typer",
+    "rich",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "numba",
+    "torch",
+    "dask",
+)
+
+
+def show_versions() -> None:
+    """Print the versions of seraph and its dependencies, and the system they run on.
+
+    Paste the output into a bug report. Optional packages are not imported.
+
+    Examples
+    --------
+    >>> import seraph
+    >>> seraph.show_versions()
+    System:
+        python ...
+    """
+    sections = {
+        "System": [
+            ("python", sys.version.replace("\n", " ")),
+            ("executable", sys.executable),
+            ("machine", platform.platform()),
+            ("cores", str(os.cpu_count())),
+            ("CUDA driver", "found" if _has_cuda_driver() else "none"),
+        ],
+        "Packages": [
+            ("seraph", __version__),
+            *((name, _installed(name)) for name in (*_NEEDED, *_OPTIONAL)),
+        ],
+        "Threads": [
+            (pool["internal_api"], f"{pool['num_threads']} ({Path(pool['filepath']).name})")
+            for pool in threadpool_info()
+        ],
+    }
+    for title, lines in sections.items():
+        print(f"{title}:")
+        for name, value in lines:
+            print(f"    {name:<15} {value}")
+        print()
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _has_cuda_driver() -> bool:
+    """Return whether NVIDIA's driver is installed; importing torch to ask would take seconds."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True

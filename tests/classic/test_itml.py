@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph._pairs import PairLabels
 from seraph.classic import _itml
-from seraph.classic._itml import ITML, _drawn, _duality_gap, _Problem
+from seraph.classic._itml import ITML, _duality_gap, _sampled, _SlackObjective
 from seraph.classic._scatter import PairSums
 
 GAMMAS = [0.05, 1.0, 5.0]
@@ -67,7 +67,7 @@ def cyclic_projections(differences, similar, bounds, gamma, sweeps):
 def test_gradient_against_finite_differences(gamma, rng):
     X, y = blobs()
     sums = PairSums(PairLabels.make(len(X), y))
-    problem = _Problem(X[sums.rows], sums, (1.5, 8.0), gamma)
+    problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
     L = (problem.factor(np.eye(3)) + 0.3 * rng.normal(size=(3, 3))).ravel()
 
     def value(x):
@@ -84,7 +84,7 @@ def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
     X, y = blobs()
     differences, similar, bounds = constraints(X, y, (1.5, 8.0))
     sums = PairSums(PairLabels.make(len(X), y))
-    problem = _Problem(X[sums.rows], sums, (1.5, 8.0), gamma)
+    problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
     # near the solution, where the multipliers are feasible
     root = np.linalg.cholesky(
         ITML(gamma=gamma, bounds=(1.5, 8.0)).fit(X, y).get_mahalanobis_matrix()
@@ -330,7 +330,7 @@ class TestDrawing:
         y = np.array([0, 1, -1, 0, 1, -1, 2])
         return PairLabels.make(7, y, [[2, 5], [0, 2], [5, 6]], [1, -1, 1]), y
 
-    def test_every_labelled_pair_can_be_drawn_with_its_label(self):
+    def test_every_labeled_pair_can_be_drawn_with_its_label(self):
         labels, y = self.labels()
         known = {(2, 5): True, (0, 2): False, (5, 6): True}
         for i in range(7):
@@ -339,7 +339,7 @@ class TestDrawing:
                     known[i, j] = bool(y[i] == y[j])
         seen = {}
         for seed in range(40):
-            drawn = _drawn(labels, 4, seed)
+            drawn = _sampled(labels, 4, seed)
             assert len(drawn.pairs) == 4
             assert np.all(drawn.codes == -1)
             seen |= zip(map(tuple, drawn.pairs.tolist()), drawn.similar.tolist(), strict=True)
@@ -425,7 +425,7 @@ def test_few_points_and_few_features_work(X):
 def test_a_singular_factor_is_no_end_of_the_search():
     X, y = blobs(9, 1)
     sums = PairSums(PairLabels.make(9, y))
-    problem = _Problem(X[sums.rows], sums, (1.0, 4.0), 1.0)
+    problem = _SlackObjective(X[sums.rows], sums, (1.0, 4.0), 1.0)
     value, gradient = problem.value_and_gradient(np.zeros((1, 1)))
     assert np.isfinite(gradient).all()
     assert value > problem.value_and_gradient(problem.factor(np.eye(1)))[0]

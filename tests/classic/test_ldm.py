@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph._pairs import PairLabels
 from seraph.classic import LDM, _local_likelihood
-from seraph.classic._ldm import bound, bound_step, maximise
+from seraph.classic._ldm import bound, bound_step, maximize
 from seraph.classic._local_likelihood import Likelihood
 
 
@@ -26,7 +26,7 @@ def blobs(n=40, m=4, n_classes=3, seed=0):
 
 
 def every_pair(y):
-    """All pairs of the labelled rows, as marked pairs."""
+    """All pairs of the labeled rows, as marked pairs."""
     known = np.flatnonzero(np.asarray(y) >= 0)
     i, j = np.triu_indices(len(known), 1)
     rows = np.column_stack([known[i], known[j]])
@@ -103,7 +103,7 @@ def test_tile_size_does_not_matter(kind, monkeypatch):
     gamma = np.array([0.1, 0.3, 0.05, 0.2])
     value, near, far = Likelihood(X, knowledge(kind, y))(gamma)
     monkeypatch.setattr(_local_likelihood, "_CHUNK", 8)
-    monkeypatch.setattr(_local_likelihood, "_ROWS", 3)
+    monkeypatch.setattr(_local_likelihood, "_MIN_ROWS", 3)
     again = Likelihood(X, knowledge(kind, y))(gamma)
     assert_allclose(again[0], value, rtol=1e-12)
     assert_allclose(again[1], near, rtol=1e-10)
@@ -182,7 +182,7 @@ def test_optimum_is_stationary_and_what_another_solver_finds(seed):
     X, y = blobs(n=50, m=5, seed=seed)
     likelihood = Likelihood(X - X.mean(axis=0), PairLabels.make(len(y), y))
     lam, start = 2.0, np.full(5, 0.1)
-    found = maximise(likelihood, start, lam, 2000, 1e-7)
+    found = maximize(likelihood, start, lam, 2000, 1e-7)
     assert found.converged
 
     _, near, far = likelihood(found.gamma)
@@ -214,16 +214,16 @@ def test_eigenvectors_are_the_principal_components_of_all_rows():
     axes = PCA().fit(X).components_
     A = learner.get_mahalanobis_matrix()
     assert_allclose(axes @ A @ axes.T, np.diag(learner.gamma_), atol=1e-10 * np.abs(A).max())
-    labelled = PCA().fit(X[:20]).components_
-    off = labelled @ A @ labelled.T
+    labeled = PCA().fit(X[:20]).components_
+    off = labeled @ A @ labeled.T
     assert np.abs(off - np.diag(np.diag(off))).max() > 1e-3 * np.abs(A).max()
 
 
-def test_unlabelled_rows_change_the_result():
+def test_unlabeled_rows_change_the_result():
     X, y = blobs(n=60)
     y[20:] = -1
-    everything, labelled = LDM().fit(X, y), LDM().fit(X[:20], y[:20])
-    difference = everything.get_mahalanobis_matrix() - labelled.get_mahalanobis_matrix()
+    everything, labeled = LDM().fit(X, y), LDM().fit(X[:20], y[:20])
+    difference = everything.get_mahalanobis_matrix() - labeled.get_mahalanobis_matrix()
     assert np.abs(difference).max() > 1e-3
 
 

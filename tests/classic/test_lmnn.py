@@ -147,7 +147,7 @@ def test_stopping_early_stays_closer_to_the_euclidean_metric(rng):
     assert spread(early) < spread(late)
 
 
-def test_unlabelled_rows_have_no_influence(rng):
+def test_unlabeled_rows_have_no_influence(rng):
     X, y = overlapping(rng)
     more = np.vstack([X[:20], 100.0 * rng.normal(size=(30, 4)), X[20:]])
     partly = np.concatenate([y[:20], np.full(30, -1), y[20:]])
@@ -187,7 +187,7 @@ def test_n_components_caps_the_rank(rng):
     assert direction[0] > 0.9  # where the classes differ
 
 
-def test_small_classes_give_the_neighbours_they_have(rng):
+def test_small_classes_give_the_neighbors_they_have(rng):
     X, y = overlapping(rng)
     y[:2], y[2] = 7, 8
     learner = LMNN(n_neighbors=30).fit(X, y)
@@ -256,9 +256,9 @@ def test_pairs_that_follow_from_the_classes_change_nothing(rng):
     ("y", "message"),
     [
         (None, "target y is None"),
-        ([0] * 6, "needs two classes at least"),
-        ([0, 1, 2, 3, 4, 5], "one of them with two members"),
-        ([0, -1, -1, -1, -1, -1], "No labelled pair"),
+        ([0] * 6, "needs at least two classes"),
+        ([0, 1, 2, 3, 4, 5], "with at least two members"),
+        ([0, -1, -1, -1, -1, -1], "No label+ed pair"),
         ([0, 1], "y has 2 labels and X has 6 rows"),
     ],
 )

@@ -19,7 +19,7 @@ def blobs(n=40, m=4, n_classes=3, seed=0):
 
 
 def every_pair(y):
-    """All pairs of the labelled rows, as marked pairs."""
+    """All pairs of the labeled rows, as marked pairs."""
     known = np.flatnonzero(np.asarray(y) >= 0)
     i, j = np.triu_indices(len(known), 1)
     rows = np.column_stack([known[i], known[j]])
@@ -73,7 +73,7 @@ def test_weights_add_up_to_one_and_the_quadratic_form_annihilates_constants():
     assert_allclose(left.T @ left @ np.ones(len(X)), 0.0, atol=1e-12)
 
 
-def test_points_on_a_line_are_means_of_their_neighbours():
+def test_points_on_a_line_are_means_of_their_neighbors():
     t = np.linspace(0.0, 1.0, 30)
     X = np.column_stack([2.0 * t, -t, 3.0 * t])
     inner = (X - reconstruction(X, 2) @ X)[1:-1]
@@ -87,7 +87,7 @@ def test_chunk_size_does_not_matter(monkeypatch):
     assert_allclose(reconstruction(X, 5).toarray(), whole, atol=1e-13)
 
 
-def test_fewer_points_than_neighbours_uses_all_the_others():
+def test_fewer_points_than_neighbors_uses_all_the_others():
     X, y = blobs(n=6)
     assert_array_equal(reconstruction(X, 10).toarray() != 0.0, ~np.eye(6, dtype=bool))
     same_space(MFDA().fit(X, y).components_, MFDA(n_neighbors=5).fit(X, y).components_)
@@ -173,7 +173,7 @@ def test_zero_denominator_takes_the_largest_numerator_of_its_null_space():
     assert np.isfinite(trace_ratio(numerator, denominator, 4).history[-1])
 
 
-def test_few_similar_pairs_without_neighbours_use_directions_in_which_they_agree():
+def test_few_similar_pairs_without_neighbors_use_directions_in_which_they_agree():
     X, _ = blobs(n=10, m=8)
     rows, signs = [[0, 1], [2, 3], [0, 2], [1, 3], [4, 5]], [1, 1, -1, -1, -1]
     learner = MFDA(alpha=0.0, n_components=2).fit(X, pairs=rows, pair_labels=signs)
@@ -218,7 +218,7 @@ def test_labels_and_the_pairs_they_imply_give_the_same():
 def test_beats_the_euclidean_distance_on_a_noisy_curve():
     """A curve in a plane, thirty directions of noise, three labels a class.
 
-    The neighbours see the noise, which the few labels don't: without them it is worse.
+    The neighbors see the noise, which the few labels don't: without them it is worse.
     """
     errors = []
     for seed in range(4):
@@ -244,12 +244,12 @@ def test_beats_the_euclidean_distance_on_a_noisy_curve():
     assert mfda < without
 
 
-def test_unlabelled_rows_change_the_result():
+def test_unlabeled_rows_change_the_result():
     X, y = blobs(n=60, m=8)
     y[20:] = -1
     learner = MFDA(n_neighbors=4)
-    everything, labelled = clone(learner).fit(X, y), clone(learner).fit(X[:20], y[:20])
-    difference = everything.get_mahalanobis_matrix() - labelled.get_mahalanobis_matrix()
+    everything, labeled = clone(learner).fit(X, y), clone(learner).fit(X[:20], y[:20])
+    difference = everything.get_mahalanobis_matrix() - labeled.get_mahalanobis_matrix()
     assert np.abs(difference).max() > 1e-3
 
 
@@ -293,13 +293,13 @@ def test_warns_when_stopped_early():
 
 def test_needs_dissimilar_pairs():
     X, _ = blobs()
-    with pytest.raises(ValueError, match="All 780 labelled pairs are similar"):
+    with pytest.raises(ValueError, match="All 780 labeled pairs are similar"):
         MFDA().fit(X, np.zeros(len(X)))
-    with pytest.raises(ValueError, match="All 1 labelled pairs are similar"):
+    with pytest.raises(ValueError, match="All 1 labeled pairs are similar"):
         MFDA().fit(X, pairs=[[0, 1]], pair_labels=[1])
 
 
-def test_needs_similar_pairs_or_neighbours():
+def test_needs_similar_pairs_or_neighbors():
     X, _ = blobs()
     with pytest.raises(ValueError, match="dissimilar and alpha is 0"):
         MFDA(alpha=0.0).fit(X, pairs=[[0, 1]], pair_labels=[-1])

@@ -1,4 +1,4 @@
-"""NCA: scikit-learn's, on the labelled rows, with the manners of the other learners."""
+"""NCA: that of scikit-learn on the labeled rows, with the interface of the other learners."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def same_metric(learner, reference, **tolerance):
     ],
     ids=str,
 )
-def test_equals_scikit_learns_on_the_labelled_rows(rng, parameters, theirs):
+def test_equals_scikit_learns_on_the_labeled_rows(rng, parameters, theirs):
     X, y = overlapping(rng)
     partly = np.where(np.arange(60) % 4 == 1, -1, y)
     learner = NCA(**parameters).fit(X, partly)
@@ -58,7 +58,7 @@ def test_objective_is_the_literal_expectation_and_beats_the_start(rng):
     assert learner.objective_ > expected_right(X) + 5.0
 
 
-def test_unlabelled_rows_have_no_influence(rng):
+def test_unlabeled_rows_have_no_influence(rng):
     X, y = overlapping(rng)
     more = np.vstack([X[:20], 100.0 * rng.normal(size=(30, 4)), X[20:]])
     partly = np.concatenate([y[:20], np.full(30, -1), y[20:]])
@@ -133,9 +133,9 @@ def test_pairs_without_classes_are_refused(rng):
     ("y", "message"),
     [
         (None, "target y is None"),
-        ([0] * 6, "NCA needs two classes at least"),
-        ([0, 1, 2, 3, 4, 5], "one of them with two members"),
-        ([0, -1, -1, -1, -1, -1], "No labelled pair"),
+        ([0] * 6, "NCA needs at least two classes"),
+        ([0, 1, 2, 3, 4, 5], "with at least two members"),
+        ([0, -1, -1, -1, -1, -1], "No label+ed pair"),
     ],
 )
 def test_labels_that_say_nothing_are_refused(rng, y, message):
@@ -154,5 +154,5 @@ def test_no_tolerance_and_a_gradient_that_underflows_leave_the_start():
 
 
 def test_more_components_than_features_are_refused():
-    with pytest.raises(ValueError, match="n_components=3 is more than there can be: X has 1"):
+    with pytest.raises(ValueError, match=r"n_components=3 .*X has only 1"):
         NCA(n_components=3).fit([[0.0], [1.0], [3.0]], [0, 0, 1])

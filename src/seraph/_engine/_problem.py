@@ -131,17 +131,13 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, P
     The class-labeled rows come first, sorted by class, so that all their pairs form one
     square of tiles. The other rows follow in their old order.
     """
-    labeled = np.flatnonzero(labels.codes >= 0)
-    by_class = np.argsort(labels.codes[labeled], kind="stable")
-    first = labeled[by_class]
+    first = labels.rows_by_class
+    order = np.argsort(first)  # the i-th labeled row by number is the order[i]-th of `first`
+    before = np.searchsorted(first[order], labels.pairs)
     # An unlabeled row moves back by the number of labeled rows that were behind it.
-    before = np.searchsorted(labeled, labels.pairs)
-    pairs = labels.pairs - before + len(labeled)
-    # A labeled row goes to its rank in the order by class.
-    rank = np.empty_like(by_class)
-    rank[by_class] = np.arange(len(labeled))
+    pairs = labels.pairs - before + len(first)
     known = labels.codes[labels.pairs] >= 0
-    pairs[known] = rank[before[known]]
+    pairs[known] = order[before[known]]
     terms = PairTerms(
         codes=labels.codes[first], pairs=pairs, similar=labels.similar, eta=float(eta), mu=mu
     )

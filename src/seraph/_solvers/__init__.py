@@ -15,6 +15,7 @@ They see an objective and a first factor; they know nothing of estimators or dat
 
 from ._em import em
 from ._follow import Follower
+from ._lbfgs import lbfgs
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
 from ._psd import compress, optimality_gap, project_psd
@@ -35,6 +36,7 @@ __all__ = [
     "Step",
     "compress",
     "em",
+    "lbfgs",
     "low_rank",
     "optimality_gap",
     "over_scale",

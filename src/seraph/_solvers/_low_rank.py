@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
+from ._lbfgs import lbfgs
 from ._psd import compress, optimality_gap
 from ._result import Callback, Objective, Result, Step
 
@@ -16,7 +15,9 @@ from ._result import Callback, Objective, Result, Step
 _NULL_ROW = 1e-8
 # Largest number of rows added at a time.
 _NEW_ROWS = 5
-_CORRECTIONS = 20
+
+# A factor, with the value and the gradient there.
+_Value = tuple[NDArray, float, NDArray]
 
 
 def low_rank(
@@ -80,71 +81,51 @@ def _ascend(
     callback: Callback,
 ) -> tuple[NDArray, bool]:
     """Run L-BFGS from `P`; also say whether the gradient is flat where it ended."""
-    shape = P.shape
     if P.size == 0 or max_iter <= 0:
         return P, P.size == 0
-    last: dict[str, Any] = {"x": P.ravel()}
+    last = P
+    slope = np.inf
+    base: _Value | None = None  # at the last iterate
+    tried: _Value | None = None  # at the last point of the line search
 
-    def negative(x: NDArray) -> tuple[float, NDArray]:
-        value, gradient = objective.by_factor(x.reshape(shape))
-        last["slope"] = _slope(x, gradient, objective.scale)
-        if "base" in last:
-            value = _against(last["base"], x, value, gradient.ravel(), objective.rounding)
-        last["tried"] = x.copy(), value, gradient.ravel()
-        last.setdefault("base", last["tried"])
-        return -value, -gradient.ravel()
+    def negative(P: NDArray) -> tuple[float, NDArray]:
+        nonlocal slope, base, tried
+        value, gradient = objective.by_factor(P)
+        slope = _slope(P, gradient, objective.scale)
+        if base is not None:
+            value = _against(base, P, value, gradient, objective.rounding)
+        tried = P.copy(), value, gradient
+        base = base or tried
+        return -value, -gradient
 
-    def after_iteration(intermediate_result: Any) -> None:
-        x = intermediate_result.x
-        last["base"] = last["tried"]
-        moved = float(np.linalg.norm(x - last["x"]))
-        last["x"] = x.copy()
-        steps.append(Step(-float(intermediate_result.fun), shape[0], moved, last["slope"]))
-        callback(steps[-1], last["x"].reshape(shape))
-        if last["slope"] <= 0.5 * tol:
-            raise StopIteration
+    def is_done(P: NDArray, value: float) -> bool:
+        nonlocal last, base
+        base = tried
+        moved = float(np.linalg.norm(P - last))
+        last = P.copy()
+        steps.append(Step(-value, len(P), moved, slope))
+        callback(steps[-1], last)
+        return slope <= 0.5 * tol
 
-    # A metric that shrinks to zero takes steps whose squares underflow. scipy divides by them
-    # for an inverse Hessian that nobody uses.
-    with np.errstate(over="ignore", divide="ignore"):
-        found = minimize(
-            negative,
-            P.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            callback=after_iteration,
-            options={
-                "maxiter": max_iter,
-                "maxfun": 20 * max_iter,
-                "maxcor": _CORRECTIONS,
-                "gtol": 0.0,
-                "ftol": 0.0,
-            },
-        )
-    return found.x.reshape(shape), last["slope"] <= tol
+    found = lbfgs(negative, P, max_iter=max_iter, is_done=is_done)
+    return found.x, slope <= tol
 
 
-def _against(
-    base: tuple[NDArray, float, NDArray],
-    x: NDArray,
-    value: float,
-    gradient: NDArray,
-    rounding: float,
-) -> float:
-    """Return the value at `x`, from the gradients if its difference to `base` is rounding.
+def _against(base: _Value, P: NDArray, value: float, gradient: NDArray, rounding: float) -> float:
+    """Return the value at `P`, from the gradients if its difference to `base` is rounding.
 
     Near a maximum, values differ by less than their rounding errors long before gradients do.
     The trapezoidal rule then gives the difference more precisely.
     """
-    x_base, value_base, gradient_base = base
+    P_base, value_base, gradient_base = base
     if abs(value - value_base) > rounding * abs(value_base):
         return value
-    return value_base + 0.5 * float(np.vdot(gradient + gradient_base, x - x_base))
+    return value_base + 0.5 * float(np.vdot(gradient + gradient_base, P - P_base))
 
 
-def _slope(x: NDArray, gradient: NDArray, scale: float) -> float:
+def _slope(P: NDArray, gradient: NDArray, scale: float) -> float:
     """Relative size of the gradient by P, which bounds the part ``|<G, A>| / tr A`` of the gap."""
-    length = float(np.linalg.norm(x))
+    length = float(np.linalg.norm(P))
     return float(np.linalg.norm(gradient)) / (2.0 * length * scale) if length > 0.0 else 0.0
 
 

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._span import centered, magnitude, principal_directions
+
 FLOATS = (np.float64, np.float32)
 
 
@@ -200,11 +202,9 @@ class PointsInMemory:
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
         X = self.array
-        # A first division by the largest magnitude keeps the squares finite.
-        size = float(np.max(np.abs(X), initial=0.0)) or 1.0
+        size = magnitude(X)
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
-        points = np.divide(X, X.dtype.type(size), order="C")
-        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        points = centered(np.divide(X, X.dtype.type(size), order="C"))
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
         squared = 2.0 * float(np.sum(points.var(axis=0, dtype=np.float64)))
@@ -212,11 +212,9 @@ class PointsInMemory:
         points /= X.dtype.type(spread)
         basis = None
         if points.shape[1] >= points.shape[0]:
-            left, lengths, right = np.linalg.svd(points.astype(np.float64), full_matrices=False)
-            keep = lengths > 1e-7 * max(1.0, lengths[0])
-            keep[0] = True
-            basis = right[keep].T
-            points = (left[:, keep] * lengths[keep]).astype(X.dtype)
+            left, lengths, directions = principal_directions(points.astype(np.float64))
+            basis = directions.T
+            points = (left * lengths).astype(X.dtype)
         return Coordinates(points, basis, size * spread)
 
     def digest(self) -> str:

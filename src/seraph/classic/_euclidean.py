@@ -1,21 +1,21 @@
-"""The Euclidean distance as a learner that learns nothing: what every other must beat."""
+"""The Euclidean distance as a learner that learns nothing: the baseline of every comparison."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from .._base import MahalanobisLearner
 from .._pairs import PairLabels
+from ._learner import ClassicLearner
 
 
-class Euclidean(MahalanobisLearner):
+class Euclidean(ClassicLearner):
     """The Euclidean distance: the metric is the identity.
 
-    It takes what the learners take, so that a comparison needs no special case. Labels and
-    pairs are optional; they are checked, and not used.
+    It takes the same input as the learners, so that a comparison needs no special case. Labels
+    and pairs are optional; they are checked and not used.
 
     Attributes
     ----------
@@ -34,32 +34,12 @@ class Euclidean(MahalanobisLearner):
     array([5.])
     """
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-    ) -> Self:
-        """Check the input, and take the identity.
+    _needs_labels = False
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-        y : array-like of shape (n_samples,), optional
-            Class labels.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of marked pairs.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
+    def _check_parameters(self) -> None:
+        pass
 
-        Returns
-        -------
-        Euclidean
-            The fitted learner.
-        """
-        points = self._check_points(X)
-        PairLabels.make(len(points), y, pairs, pair_labels, required=False)
-        return self._learned(X, np.eye(points.shape[1], dtype=points.dtype))
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        return np.eye(points.shape[1]), {}

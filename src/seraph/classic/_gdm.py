@@ -1,31 +1,29 @@
-"""GDM: the metric that parts dissimilar pairs most while similar ones stay close."""
+"""GDM: the metric that moves dissimilar pairs apart most while similar ones stay close."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import NDArray
 
 from .. import _solvers as solvers
-from .._base import MahalanobisLearner
 from .._pairs import PairLabels
+from .._span import ROUNDING, centered, principal_directions
 from .._validation import check_number
-from ._scatter import PairSums, centred
+from ._learner import ClassicLearner
+from ._scatter import PairSums
 
 # Rows of the first factor; the solver widens or narrows it from there.
 _FIRST_RANK = 20
-# Distances below this share of the mean count as that long where their root is
-# differentiated. The objective is overrated by less than this.
-_FLOOR = 1e-6
-# Shares of the scatter below this are rounding errors of a zero.
-_NOTHING = 1e-12
+# Distances below this share of the mean are replaced by it where their root is differentiated.
+# The objective is overestimated by less than this share.
+_SHORTEST = 1e-6
+# Shares of the scatter below this are rounding errors of zero.
+_ZERO = 1e-12
 
 
-class GDM(MahalanobisLearner):
+class GDM(ClassicLearner):
     r"""Global distance metric learning (Xing, Ng, Jordan, Russell, 2002), also called MMC.
 
     The metric :math:`A` solves
@@ -33,31 +31,32 @@ class GDM(MahalanobisLearner):
     .. math:: \max_{A \succeq 0} \sum_{D} \|x_i - x_j\|_A
               \quad\text{s.t.}\quad \sum_{S} \|x_i - x_j\|_A^2 \le 1.
 
-    The problem is concave and is solved to a certified gap, not by the alternating
-    projections of the paper: in coordinates where the constraint is ``tr A <= 1``, by
-    L-BFGS on a narrow factor of the metric. The solution often has a very low rank, and the
-    few steps that other programs take from the identity may serve nearest neighbours better;
-    a larger `ridge` spreads the metric over more directions.
+    The problem is concave. It is solved to a certified gap, not by the alternating projections
+    of the paper: in coordinates where the constraint is ``tr A <= 1``, by L-BFGS on a narrow
+    factor of the metric. The solution often has a very low rank; the few steps that other
+    programs take from the identity may work better for nearest neighbors, and so may a larger
+    `ridge`, which spreads the metric over more directions. Points that stand in no labeled
+    pair are not used.
 
     Parameters
     ----------
     diagonal : bool, default=False
-        Whether `A` is to be diagonal: one weight per feature, many of them zero.
+        Whether to learn a diagonal `A`: one weight per feature, many of them zero.
     ridge : float, default=1e-6
-        Share of the mean scatter of all labelled pairs that is added to that of the similar
-        ones in the constraint. Without it there is no maximum where dissimilar pairs differ
-        in a direction in which no similar ones do, as they must if there are more features
-        than similar pairs. It is relative to the data in each direction, so that, as in the
-        paper, distances under the full form do not change with a linear map of the features.
+        Share of the mean scatter of all labeled pairs to add to that of the similar ones in
+        the constraint. Without it there is no maximum where dissimilar pairs differ in a
+        direction in which no similar ones do, as they must if there are more features than
+        similar pairs. It is relative to the data in each direction, so that, as in the paper,
+        distances under the full form do not change with a linear map of the features.
     max_iter : int, default=200
-        Iterations of the solver at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Where to stop: at this ``optimality_gap_``.
+        Stop at this ``optimality_gap_``.
 
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The learned map ``P``; the metric is ``P'P``. For the diagonal form a row for each
+        The learned map ``P``; the metric is ``P'P``. The diagonal form has a row for each
         feature of nonzero weight.
     objective_ : float
         Sum of the distances of the dissimilar pairs.
@@ -67,7 +66,7 @@ class GDM(MahalanobisLearner):
     converged_ : bool
         Whether the gap is within `tol`.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -101,87 +100,58 @@ class GDM(MahalanobisLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-    ) -> Self:
-        """Learn the metric from class labels, marked pairs, or both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points. Those that stand in no labelled pair are not used.
-        y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-
-        Returns
-        -------
-        GDM
-            The fitted learner.
-        """
+    def _check_parameters(self) -> None:
         check_number("ridge", self.ridge, low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
-        points = self._check_points(X)
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
+
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         if labels.n_similar == 0 or labels.n_dissimilar == 0:
             raise ValueError(
-                "GDM needs similar and dissimilar pairs: dissimilar ones to part and similar ones "
-                f"to hold the metric; got {labels.n_similar} similar and {labels.n_dissimilar} "
-                "dissimilar pair(s). Label two rows of one class and one of another at least."
+                "GDM needs similar pairs to hold together and dissimilar ones to move apart; got "
+                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
+                "at least two rows of one class and one of another."
             )
         sums = PairSums(labels)
-        used = centred(points[sums.rows])
+        used = centered(points[sums.rows].astype(np.float64), rounding=ROUNDING)
         share = self.ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, self.diagonal)
-        objective = _Distances(used @ C, sums, labels.n_dissimilar)
+        objective = _DissimilarDistances(used @ C, sums, labels.n_dissimilar)
         solve = _diagonal if self.diagonal else _full
         P, n_iter = solve(objective, self.max_iter, self.tol / (1.0 + self.tol))
         value, gap = objective.certificate(P, self.diagonal)
         if gap > self.tol:
-            warnings.warn(
-                f"GDM has not converged ({n_iter} iterations, optimality gap {gap:.1e}). Raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self._learned(
-            X,
-            (P @ C.T).astype(points.dtype),
-            objective_=value,
-            optimality_gap_=gap,
-            converged_=gap <= self.tol,
-            n_iter_=max(1, n_iter),
-        )
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
+        return P @ C.T, {
+            "objective_": value,
+            "optimality_gap_": gap,
+            "converged_": gap <= self.tol,
+            "n_iter_": max(1, n_iter),
+        }
 
 
-def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -> NDArray:
+def _unit_constraint(
+    X: NDArray[Any], sums: PairSums, share: float, diagonal: bool
+) -> NDArray[Any]:
     """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
-    ``C'(M_S + share * M) C = 1``, with M the scatter of all labelled pairs and M_S that of
-    the similar ones. The metric is ``C B C'``. Directions in which no pair differs are left
-    out; those in which similar pairs differ least, as a share of all, come first.
+    ``C'(M_S + share * M) C = 1``, with M the scatter of all labeled pairs and M_S that of the
+    similar ones. The metric is ``C B C'``. Directions in which no pair differs are left out;
+    those in which similar pairs differ least, as a share of all, come first.
     """
     scale = X.std(axis=0)
-    C = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
+    C: NDArray[Any] = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
     X = X @ C
-    if not diagonal:  # the span of the points, before products of them square its condition
-        _, lengths, right = np.linalg.svd(X, full_matrices=False)
-        keep = lengths > 1e-7 * lengths[0]
-        basis = right[keep].T / lengths[keep]
+    if not diagonal and X.any():  # whiten: products of the points would square their condition
+        _, lengths, directions = principal_directions(X)
+        basis = directions.T / lengths
         C, X = C @ basis, X @ basis
     similar, dissimilar = sums.scatters(X)
-    if not np.trace(dissimilar) > _NOTHING * np.trace(similar):
+    if not np.trace(dissimilar) > _ZERO * np.trace(similar):
         raise ValueError(
-            "The two points of every dissimilar pair coincide: no metric can part them. Add "
+            "The two points of every dissimilar pair coincide: no metric can move them apart. Add "
             "dissimilar pairs of different points."
         )
     everything = similar + dissimilar
@@ -189,47 +159,50 @@ def _unit_constraint(X: NDArray, sums: PairSums, share: float, diagonal: bool) -
         total, basis = np.diag(everything), np.eye(len(everything))
     else:
         total, basis = np.linalg.eigh(everything)
-    keep = total > _NOTHING * total.max()
+    keep = total > _ZERO * total.max()
     basis = basis[:, keep] / np.sqrt(total[keep])
-    similar = basis.T @ similar @ basis  # of 1, the scatter of all pairs in these coordinates
+    # In these coordinates the scatter of all pairs is the identity.
+    similar = basis.T @ similar @ basis
     if diagonal:
         held, turn = np.diag(similar), np.eye(len(similar))
     else:
         held, turn = np.linalg.eigh(similar)
     held = np.maximum(held, 0.0) + share
-    if share == 0.0 and held.min() <= _NOTHING:
+    if share == 0.0 and held.min() <= _ZERO:
         raise ValueError(
-            f"With ridge=0 there is no maximum: in {np.sum(held <= _NOTHING)} direction(s) "
+            f"With ridge=0 there is no maximum: in {np.sum(held <= _ZERO)} direction(s) "
             "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
             "pairs."
         )
-    return C @ basis @ turn / np.sqrt(held)
+    C = C @ basis @ turn / np.sqrt(held)
+    return C
 
 
-class _Distances:
+class _DissimilarDistances:
     """``sum over D of ||x_i - x_j||_B - lam tr B``, by the metric or by its factor.
 
-    The sum grows as the root of B, so that the maximum, whatever lam is, has the direction
-    of the maximum of the sum under ``tr B <= 1``.
+    The sum grows as the root of B. So whatever lam is, the maximum is a multiple of the one
+    that the sum has under ``tr B <= 1``.
     """
 
     rounding = 1e-12
 
-    def __init__(self, X: NDArray, sums: PairSums, n_dissimilar: int) -> None:
+    def __init__(self, X: NDArray[Any], sums: PairSums, n_dissimilar: int) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
         self.floor = 0.0
         P = self.first_factor()
         mean = self.sum(P, X)[0] / n_dissimilar
-        self.floor = _FLOOR * mean
+        self.floor = _SHORTEST * mean
         self.scale = self.lam = 0.5 * mean * n_dissimilar  # the maximum has a trace near 1
 
-    def first_factor(self) -> NDArray:
+    def first_factor(self) -> NDArray[Any]:
         rank = min(_FIRST_RANK, self.n_features)
-        return np.eye(rank, self.n_features) / np.sqrt(rank)
+        P: NDArray[Any] = np.eye(rank, self.n_features) / np.sqrt(rank)
+        return P
 
-    def term(self, d2: NDArray, similar: NDArray) -> tuple[float, NDArray]:
-        """Distances of the dissimilar pairs: the tangent of the root, where below the floor."""
+    def term(self, d2: NDArray[Any], similar: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
         length = np.sqrt(d2)
         np.maximum(length, max(self.floor, 1e-300), out=length)
         weight = 0.5 / length
@@ -237,71 +210,69 @@ class _Distances:
         d2 += np.square(length, out=length)
         return float(np.vdot(weight, d2)), weight
 
-    def sum(self, P: NDArray, Y: NDArray | None) -> tuple[float, NDArray]:
+    def sum(self, P: NDArray[Any], Y: NDArray[Any] | None) -> tuple[float, NDArray[Any]]:
         return self.sums.laplacian(self.X @ P.T, self.term, Y)
 
-    def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_metric(self, P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, product = self.sum(P, self.X)
         gradient = self.X.T @ product
         gradient.flat[:: len(gradient) + 1] -= self.lam
         return value - self.lam * float(np.vdot(P, P)), 0.5 * (gradient + gradient.T)
 
-    def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_factor(self, P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, product = self.sum(P, None)
         gradient = 2.0 * (product.T @ self.X - self.lam * P)
         return value - self.lam * float(np.vdot(P, P)), gradient
 
-    def by_weights(self, weights: NDArray) -> tuple[float, NDArray]:
-        """The sum alone under ``B = diag(weights)``, and its derivative by them."""
+    def by_weights(self, weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
         value, product = self.sums.laplacian(
             self.X[:, used] * np.sqrt(weights[used]), self.term, self.X
         )
         return value, np.einsum("im,im->m", self.X, product)
 
-    def certificate(self, P: NDArray, diagonal: bool) -> tuple[float, float]:
-        """Value and relative Frank-Wolfe gap at `P`, whose norm is 1."""
+    def certificate(self, P: NDArray[Any], diagonal: bool) -> tuple[float, float]:
+        """Return the value and the relative Frank-Wolfe gap at `P`, whose norm is 1."""
         value, product = self.sum(P, self.X)
         gradient = self.X.T @ product
         top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
         return value, max(0.0, float(top - np.vdot(P @ gradient, P))) / value
 
 
-def _full(objective: _Distances, max_iter: int, tol: float) -> tuple[NDArray, int]:
-    """Factor, of norm 1, of the best metric of unit trace; and the number of iterations."""
+def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[NDArray[Any], int]:
+    """Return a factor, of norm 1, of the best metric, and the number of iterations."""
     found = solvers.low_rank(
-        objective, objective.first_factor(), max_iter=max_iter, tol=tol, callback=_silent
+        objective, objective.first_factor(), max_iter=max_iter, tol=tol, callback=_ignore_step
     )
     return found.P / np.linalg.norm(found.P), len(found.steps)
 
 
-def _silent(step: solvers.Step, P: NDArray) -> None:
+def _ignore_step(step: solvers.Step, P: NDArray[Any]) -> None:
     pass
 
 
-def _diagonal(objective: _Distances, max_iter: int, tol: float) -> tuple[NDArray, int]:
-    """The same among diagonal metrics."""
-    last: dict[str, Any] = {}
+def _diagonal(
+    objective: _DissimilarDistances, max_iter: int, tol: float
+) -> tuple[NDArray[Any], int]:
+    """Return the same for the best diagonal metric."""
+    gap = np.inf
 
-    def negative(weights: NDArray) -> tuple[float, NDArray]:
+    def negative(weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        nonlocal gap
         value, gradient = objective.by_weights(weights)
         trace = weights.sum()
-        last["gap"] = (trace * gradient.max() - gradient @ weights) / value if value else np.inf
+        gap = (trace * gradient.max() - gradient @ weights) / value if value else np.inf
         return objective.lam * trace - value, objective.lam - gradient
 
-    def after_iteration(intermediate_result: Any) -> None:
-        if last["gap"] <= tol:
-            raise StopIteration
-
     d = objective.n_features
-    found = minimize(
+    found = solvers.lbfgs(
         negative,
         np.full(d, 1.0 / d),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * d,
-        callback=after_iteration,
-        options={"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": 0.0, "ftol": 0.0},
+        max_iter=max_iter,
+        is_done=lambda weights, value: gap <= tol,
+        n_corrections=10,  # enough for one weight per feature
+        nonnegative=True,
     )
     used = found.x > 0.0
     return np.diag(np.sqrt(found.x / found.x.sum()))[used], found.nit

@@ -1,38 +1,41 @@
-"""ITML: the metric nearest to a prior one that holds similar pairs close, others apart."""
+"""ITML: the metric nearest to a prior one that keeps similar pairs close and others apart."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
+from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from .._base import MahalanobisLearner
 from .._pairs import PairLabels
+from .._solvers import lbfgs
+from .._span import ROUNDING, centered, principal_directions
 from .._validation import check_choice, check_number
-from ._scatter import PairSums, centred
+from ._learner import ClassicLearner
+from ._scatter import PairSums
 
-_CORRECTIONS = 20  # of L-BFGS
-_ROWS_FOR_BOUNDS = 1000  # at most, for the percentiles of the distances
-# Squared distances as shares of the bound: below the first, two points are one but for
-# rounding; below the second, the weight of a dissimilar pair grows no more, because the sums
-# it stands in would lose their digits.
-_SAME, _NEAR = 1e-24, 1e-8
-_HAIR = 1e-6
-_STEEP, _ON_THE_WAY = 100.0, 1e-3  # gamma that is solved for at once, tolerance below it
+# Largest number of rows whose distances give the percentiles for the bounds.
+_ROWS_FOR_BOUNDS = 1000
+# Squared distances as shares of the bound: below the first, two points coincide but for
+# rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
+# over the pairs would lose their digits.
+_COINCIDING, _NEAR = 1e-24, 1e-8
+# Finer than usual, so that a pair of close points counts down to about `_COINCIDING`.
+_SPAN_TOLERANCE = 1e-10
+# What to add to a singular factor, at which the objective is infinite.
+_NUDGE = 1e-6
+# A larger gamma is approached in steps, each solved to the second number only.
+_LARGEST_DIRECT_GAMMA, _INTERMEDIATE_TOL = 100.0, 1e-3
 
 
-class ITML(MahalanobisLearner):
+class ITML(ClassicLearner):
     r"""Information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon, 2007).
 
-    The metric :math:`A` and a slack :math:`\xi_k` of each labelled pair solve
+    The metric :math:`A` and a slack :math:`\xi_k` for each labeled pair solve
 
     .. math:: \min_{A, \xi}\; D(A, A_0) + \gamma \sum_k D(\xi_k, \xi^0_k)
               \quad\text{s.t.}\quad d_A^2 \le \xi_k \text{ in } S,\;
@@ -41,36 +44,36 @@ class ITML(MahalanobisLearner):
     where :math:`D(A, A_0) = \mathrm{tr}(A A_0^{-1}) - \ln\det(A A_0^{-1}) - m` is the LogDet
     divergence and :math:`\xi^0_k` is the bound u of a similar pair, l of a dissimilar one.
 
-    It is solved as the unconstrained problem that is left once each slack has its best
-    value, the bound or the distance: with :math:`r_k = d_A^2 / \xi^0_k`, at least 1 in S and
-    at most 1 in D,
+    The best value of a slack is the bound or the distance. What remains is an unconstrained
+    problem: with :math:`r_k = d_A^2 / \xi^0_k`, at least 1 in S and at most 1 in D,
 
     .. math:: \min_A\; D(A, A_0) + \gamma \sum_k (r_k - \ln r_k - 1),
 
-    by L-BFGS on a square factor of A, whose only stationary points are minima. Cyclic
-    projections, as in the paper, go to the same minimum, one pair at a time.
+    It is solved by L-BFGS on a square factor of A, whose only stationary points are minima.
+    The cyclic projections of the paper go to the same minimum, one pair at a time. Points that
+    stand in no labeled pair are used for the bounds and the prior only.
 
     Parameters
     ----------
     gamma : float, default=1.0
         Weight of the slacks: 0 keeps the prior, large values make the bounds hard.
     prior : {"identity", "covariance"}, default="identity"
-        The metric to stay near: the Euclidean one, or that of the inverse covariance of X.
+        The metric to stay close to: the Euclidean one, or the inverse covariance of X.
         Directions in which X does not vary are given the mean variance.
     bounds : tuple of two floats, optional
         The bounds u and l of the squared distances. If None, the 5th and the 95th percentile
-        of the squared distances, under the prior, between different points of X (1000 of them,
-        evenly spaced, where there are more): the constraints are on squared distances, and
-        percentiles under the prior make the prior the least change where it will do.
+        of the squared distances, under the prior, between different points of X (at most 1000
+        of them, evenly spaced). The constraints are on squared distances, and with percentiles
+        under the prior the prior changes least where it already serves.
     n_constraints : int, optional
-        Number of labelled pairs to use, drawn at random. If None, all of them: with n labelled
-        rows, an iteration costs O(n^2 m) time, and no memory to speak of.
+        Number of labeled pairs to use, sampled at random. If None, all of them: with n labeled
+        rows, an iteration takes O(n^2 m) time and hardly any memory.
     max_iter : int, default=500
-        Iterations of the solver at most.
+        Maximum number of iterations.
     tol : float, default=1e-6
-        Where to stop: at this ``optimality_gap_``.
+        Stop at this ``optimality_gap_``.
     random_state : int, RandomState instance or None, default=None
-        Draws the pairs, where `n_constraints` is set. Nothing else is random.
+        Seed for sampling the pairs if `n_constraints` is set. Nothing else is random.
 
     Attributes
     ----------
@@ -86,7 +89,7 @@ class ITML(MahalanobisLearner):
     converged_ : bool
         Whether the gap is within `tol`.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -105,8 +108,9 @@ class ITML(MahalanobisLearner):
     :math:`D(A, \tilde A)`, with
     :math:`\tilde A^{-1} = A_0^{-1} + \gamma \sum_k \lambda_k v_k v_k'`.
 
-    A dissimilar pair of coinciding points cannot be parted by any metric and is left out. One
-    closer than a ten-thousandth of the bound's distance counts by the tangent of its cost there.
+    No metric can separate a dissimilar pair of coinciding points, so it is left out. Where the
+    points of a dissimilar pair are closer than a ten-thousandth of the bound's distance, the
+    tangent of its cost there replaces the cost.
 
     References
     ----------
@@ -146,83 +150,52 @@ class ITML(MahalanobisLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-    ) -> Self:
-        """Learn the metric from class labels, marked pairs, or both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points. Those that stand in no labelled pair serve the bounds and the prior only.
-        y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-
-        Returns
-        -------
-        ITML
-            The fitted learner.
-        """
+    def _check_parameters(self) -> None:
         check_number("gamma", self.gamma, low=0)
         check_choice("prior", self.prior, ("identity", "covariance"))
         check_number("n_constraints", self.n_constraints, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
-        points = self._check_points(X)
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
-        if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
-            labels = _drawn(labels, self.n_constraints, self.random_state)
 
-        moved = centred(points)
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
+            labels = _sampled(labels, self.n_constraints, self.random_state)
+
+        moved = centered(points.astype(np.float64), rounding=ROUNDING)
         root = np.eye(points.shape[1]) if self.prior == "identity" else _whitening(moved)
         moved = moved @ root  # the prior is the identity from here on
         bounds = _percentiles(moved) if self.bounds is None else _checked_bounds(self.bounds)
         sums = PairSums(labels)
         used, basis = _in_their_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
-        for gamma in _up_to(float(self.gamma)):
-            problem = _Problem(used, sums, bounds, gamma)
-            tol = self.tol if gamma == self.gamma else max(self.tol, _ON_THE_WAY)
-            R, value, gap, n_steps = _minimum(problem, R, self.max_iter - n_iter, tol)
+        for gamma in _gammas_up_to(float(self.gamma)):
+            objective = _SlackObjective(used, sums, bounds, gamma)
+            tol = self.tol if gamma == self.gamma else max(self.tol, _INTERMEDIATE_TOL)
+            R, value, gap, n_steps = _minimize(objective, R, self.max_iter - n_iter, tol)
             n_iter += n_steps
         if gap > self.tol:
-            warnings.warn(
-                f"ITML has not converged ({n_iter} iterations, optimality gap {gap:.1e}). Raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        components = _symmetric_root(R, basis) @ root.T
-        return self._learned(
-            X,
-            components.astype(points.dtype),
-            bounds_=bounds,
-            objective_=max(0.0, value),
-            optimality_gap_=gap,
-            converged_=gap <= self.tol,
-            n_iter_=max(1, n_iter),
-        )
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
+        return _symmetric_root(R, basis) @ root.T, {
+            "bounds_": bounds,
+            "objective_": max(0.0, value),
+            "optimality_gap_": gap,
+            "converged_": gap <= self.tol,
+            "n_iter_": max(1, n_iter),
+        }
 
 
-class _Problem:
+class _SlackObjective:
     """The objective as a function of a square factor of the metric.
 
     The metric is ``A = C L L' C'`` in coordinates where the prior is the identity. C is the
-    inverse root of ``1 + gamma M / u``, with M the scatter of the similar pairs, so that all
-    the features, however they are scaled, curve the objective alike.
+    inverse root of ``1 + gamma M / u``, with M the scatter of the similar pairs: it makes the
+    objective about equally curved in all features, however they are scaled.
     """
 
     def __init__(
-        self, X: NDArray, sums: PairSums, bounds: tuple[float, float], gamma: float
+        self, X: NDArray[Any], sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
         self.sums, self.bounds, self.gamma = sums, bounds, gamma
         values, vectors = np.linalg.eigh(gamma / bounds[0] * sums.scatters(X)[0])
@@ -230,28 +203,29 @@ class _Problem:
         self.C = vectors / np.sqrt(self.curvature)
         self.X = X @ self.C
 
-    def factor(self, R: NDArray) -> NDArray:
-        """Factor L of the metric ``R R'``."""
-        return self.C.T @ R * self.curvature[:, np.newaxis]  # the inverse of C, times R
+    def factor(self, R: NDArray[Any]) -> NDArray[Any]:
+        """Return the factor L of the metric ``R R'``."""
+        L: NDArray[Any] = self.C.T @ R * self.curvature[:, np.newaxis]  # C^-1 R
+        return L
 
-    def term(self, d2: NDArray, similar: NDArray) -> tuple[float, NDArray]:
-        """Cost of the slacks, ``r - ln r - 1``, and its derivative by the squared distance."""
+    def term(self, d2: NDArray[Any], similar: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
         bound = np.where(similar, *self.bounds)
         ratio = np.divide(d2, bound, out=d2)
         idle = similar != (ratio > 1.0)
-        if ratio.min() < _SAME:
-            idle |= ratio < _SAME
+        if ratio.min() < _COINCIDING:
+            idle |= ratio < _COINCIDING
         ratio[idle] = 1.0
         kept = np.maximum(ratio, _NEAR)  # the tangent below, instead of the logarithm
         slope = 1.0 - 1.0 / kept
         value = np.vdot(ratio, slope) - np.log(kept, out=kept).sum()
         return float(value), np.divide(slope, bound, out=slope)
 
-    def value_and_gradient(self, L: NDArray) -> tuple[float, NDArray]:
-        """Objective, and half its derivative by L."""
+    def value_and_gradient(self, L: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Return the objective, and half its derivative by L."""
         sign, logdet = np.linalg.slogdet(L)
-        if sign == 0.0:  # the objective is infinite; a hair beside it sends a search back as well
-            L = L + _HAIR * np.eye(len(L))
+        if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
+            L = L + _NUDGE * np.eye(len(L))
             logdet = np.linalg.slogdet(L)[1]
         slack, product = self.sums.laplacian(self.X @ L, self.term)
         pull = L / self.curvature[:, np.newaxis]  # C'C L
@@ -260,101 +234,85 @@ class _Problem:
         return float(divergence + self.gamma * slack), gradient
 
 
-def _up_to(gamma: float) -> list[float]:
-    """Weights to solve for in turn: large ones make walls that are best approached slowly."""
-    return [*_up_to(gamma / 10.0), gamma] if gamma > _STEEP else [gamma]
+def _gammas_up_to(gamma: float) -> list[float]:
+    """List the weights to solve for in turn; the steep costs of a large one need a good start."""
+    if gamma <= _LARGEST_DIRECT_GAMMA:
+        return [gamma]
+    return [*_gammas_up_to(gamma / 10.0), gamma]
 
 
-def _minimum(
-    problem: _Problem, R: NDArray, max_iter: int, tol: float
-) -> tuple[NDArray, float, float, int]:
-    """Minimise from the metric ``R R'``: new R, value, relative gap, number of iterations."""
-    first = problem.factor(R)
+def _minimize(
+    objective: _SlackObjective, R: NDArray[Any], max_iter: int, tol: float
+) -> tuple[NDArray[Any], float, float, int]:
+    """Minimize from the metric ``R R'``; return R, value, relative gap, number of iterations."""
     last: dict[str, Any] = {}
 
-    def doubled(x: NDArray) -> tuple[float, NDArray]:
-        L = x.reshape(first.shape)
-        value, gradient = problem.value_and_gradient(L)
-        last.update(L=L.copy(), value=value, gradient=gradient)
-        return value, 2.0 * gradient.ravel()
+    def value_and_gradient(L: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        value, half = objective.value_and_gradient(L)
+        last.update(L=L.copy(), value=value, half=half)
+        return value, 2.0 * half
 
     def gap() -> float:
-        return _duality_gap(last["L"].T @ last["gradient"]) / max(1.0, last["value"])
+        return _duality_gap(last["L"].T @ last["half"]) / float(max(1.0, last["value"]))
 
-    def after_iteration(intermediate_result: Any) -> None:
-        if gap() <= tol:
-            raise StopIteration
-
-    doubled(first.ravel())
+    first = objective.factor(R)
+    value_and_gradient(first)
     if gap() <= tol or max_iter == 0:
         return R, last["value"], gap(), 0
-    found = minimize(
-        doubled,
-        first.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=after_iteration,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter,
-            "maxcor": _CORRECTIONS,
-            "gtol": 0.0,
-            "ftol": 0.0,
-        },
+    found = lbfgs(
+        value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
     )
-    doubled(found.x)
-    return problem.C @ last["L"], last["value"], gap(), found.nit
+    value_and_gradient(found.x)
+    return objective.C @ found.x, last["value"], gap(), found.nit
 
 
-def _duality_gap(H: NDArray) -> float:
-    """``D(A, A~)`` from ``H = L' A~^-1 L - 1``, which is L' times half the derivative by L."""
+def _duality_gap(H: NDArray[Any]) -> float:
+    """Compute ``D(A, A~)`` from ``H = L' A~^-1 L - 1``, L' times half the derivative by L."""
     values = np.linalg.eigvalsh(0.5 * (H + H.T))
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 
 
-def _symmetric_root(R: NDArray, basis: NDArray | None) -> NDArray:
-    """Symmetric root of ``R R'`` on the span of `basis`, and the identity elsewhere."""
+def _symmetric_root(R: NDArray[Any], basis: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the symmetric root of ``R R'`` on the span of `basis`, the identity elsewhere."""
     left, lengths, _ = np.linalg.svd(R)
-    root = (left * lengths) @ left.T
-    if basis is None:
-        return root
-    return np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
+    root: NDArray[Any] = (left * lengths) @ left.T
+    if basis is not None:
+        root = np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
+    return root
 
 
-def _in_their_span(X: NDArray) -> tuple[NDArray, NDArray | None]:
-    """Points in coordinates of their span, and its basis, where they do not fill the space.
+def _in_their_span(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return points in coordinates of their span, and its basis if it is not the whole space.
 
     The metric differs from the prior in this span alone.
     """
     if len(X) > X.shape[1]:
         return X, None
-    X = X - X.mean(axis=0)
-    left, lengths, right = np.linalg.svd(X, full_matrices=False)
-    keep = lengths > 1e-10 * lengths[0]
-    keep[0] = True
-    return left[:, keep] * lengths[keep], right[keep].T
+    left, lengths, directions = principal_directions(centered(X), _SPAN_TOLERANCE)
+    return left * lengths, directions.T
 
 
-def _whitening(X: NDArray) -> NDArray:
-    """``W`` with ``W W'`` the inverse covariance of the centred points `X`."""
+def _whitening(X: NDArray[Any]) -> NDArray[Any]:
+    """Return W such that ``W W'`` is the inverse covariance of the centered points `X`."""
     scale = X.std(axis=0, ddof=1)
     varies = scale > 0.0
     scale[~varies] = np.sqrt(np.mean(scale[varies] ** 2)) if varies.any() else 1.0
     X = X / scale
     values, vectors = np.linalg.eigh(X.T @ X / (len(X) - 1))
     values[values <= 1e-12 * values[-1]] = 1.0
-    return (vectors / np.sqrt(values)) / scale[:, np.newaxis]
+    W: NDArray[Any] = (vectors / np.sqrt(values)) / scale[:, np.newaxis]
+    return W
 
 
-def _percentiles(X: NDArray) -> tuple[float, float]:
+def _percentiles(X: NDArray[Any]) -> tuple[float, float]:
     if len(X) > _ROWS_FOR_BOUNDS:
         X = X[np.linspace(0, len(X) - 1, _ROWS_FOR_BOUNDS).astype(int)]
     d2 = pdist(X, "sqeuclidean")
-    d2 = d2[d2 > _SAME * d2.max()]
+    d2 = d2[d2 > _COINCIDING * d2.max()]
     if len(d2) == 0:
         raise ValueError(
             "All points of X coincide: there are no distances to take the bounds from, and "
-            "nothing to learn."
+            "nothing to learn. Pass points that differ."
         )
     upper, lower = np.percentile(d2, (5, 95))
     return float(upper), float(lower)
@@ -370,28 +328,28 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
     return float(bounds[0]), float(bounds[1])
 
 
-def _drawn(
+def _sampled(
     labels: PairLabels, n_constraints: int, random_state: int | np.random.RandomState | None
 ) -> PairLabels:
-    """Only `n_constraints` of the labelled pairs, drawn at random, as listed ones."""
-    drawn = np.sort(
+    """Return `n_constraints` of the labeled pairs, sampled at random, as marked pairs."""
+    sample = np.sort(
         sample_without_replacement(
             labels.n_labeled, n_constraints, random_state=check_random_state(random_state)
         )
     )
-    # Numbers of the pairs: those among the k rows of known class by rows, then the listed.
+    # The pairs of the k rows of known class are numbered first, row by row, then the marked.
     rows = np.flatnonzero(labels.codes >= 0)
     k = len(rows)
     starts = np.arange(k) * (2 * k - 1 - np.arange(k)) // 2
-    implied = drawn[drawn < k * (k - 1) // 2]
+    implied = sample[sample < k * (k - 1) // 2]
     first = np.searchsorted(starts, implied, side="right") - 1
     second = implied - starts[first] + first + 1
     pairs = np.column_stack([rows[first], rows[second]])
-    listed = drawn[len(implied) :] - k * (k - 1) // 2
+    marked = sample[len(implied) :] - k * (k - 1) // 2
     return PairLabels.make(
         len(labels.codes),
-        pairs=np.vstack([pairs, labels.pairs[listed]]),
+        pairs=np.vstack([pairs, labels.pairs[marked]]),
         pair_labels=np.concatenate(
-            [labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]], labels.similar[listed]]
+            [labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]], labels.similar[marked]]
         ),
     )

@@ -1,72 +1,67 @@
-"""The local log-likelihood of LDM, and what its bound needs of it."""
+"""The local log-likelihood of LDM, and the moments that its bound needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._pairs import PairLabels
+from ._rows import PairedRows
 
 # Numbers held at a time: rows of a tile times points, or marked pairs times components.
 _CHUNK = 1 << 16
-_ROWS = 32  # of a tile at least: thinner matrix products are slow
+_MIN_ROWS = 32  # of a tile: thinner matrix products are slow
 
 
 class Likelihood:
     """Local log-likelihood of weights of the columns of `Z`, and the moments of its bound.
 
-    Pairs of class labels are swept in tiles of rows, marked pairs are gathered; nothing of
-    the size of all pairs is ever held.
+    Pairs that follow from class labels are swept in tiles of rows, marked pairs are gathered:
+    no array has the size of all pairs.
 
     Parameters
     ----------
     Z : ndarray of shape (n, r)
         Points along the principal components.
     labels : PairLabels
-        What is known of their pairs.
+        Labels of their pairs.
     """
 
-    def __init__(self, Z: NDArray, labels: PairLabels) -> None:
-        coded = np.flatnonzero(labels.codes >= 0)
-        coded = coded[np.argsort(labels.codes[coded], kind="stable")]
-        marked = np.unique(labels.pairs)
-        rows = np.concatenate([coded, marked[labels.codes[marked] < 0]])
-        place = np.empty(len(Z), dtype=np.intp)
-        place[rows] = np.arange(len(rows))
+    def __init__(self, Z: NDArray[Any], labels: PairLabels) -> None:
+        paired = PairedRows.of(labels)
+        self.Z = Z[paired.rows] - Z[paired.rows].mean(axis=0)
+        self.codes = paired.codes
+        self.similar = _PairsByPoint(paired.pairs[labels.similar])
+        self.dissimilar = _PairsByPoint(paired.pairs[~labels.similar])
 
-        self.Z = Z[rows] - Z[rows].mean(axis=0)
-        self.codes = labels.codes[coded]
-        pairs = place[labels.pairs]
-        self.similar = _Stars(pairs[labels.similar])
-        self.dissimilar = _Stars(pairs[~labels.similar])
-
-        sizes = np.bincount(self.codes)
-        n_similar = np.bincount(self.similar.centres, minlength=len(rows))
-        n_dissimilar = np.bincount(self.dissimilar.centres, minlength=len(rows))
-        n_similar[: len(coded)] += sizes[self.codes] - 1
-        n_dissimilar[: len(coded)] += len(coded) - sizes[self.codes]
+        n, k, sizes = len(paired.rows), len(self.codes), np.bincount(self.codes)
+        n_similar = np.bincount(self.similar.centers, minlength=n)
+        n_dissimilar = np.bincount(self.dissimilar.centers, minlength=n)
+        n_similar[:k] += sizes[self.codes] - 1
+        n_dissimilar[:k] += k - sizes[self.codes]
         self.counts = (n_similar > 0) & (n_dissimilar > 0)
         self.n_terms = int(self.counts.sum())
         if self.n_terms == 0:
             raise ValueError(
                 "No point stands in both a similar and a dissimilar pair (there are "
                 f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
-                "there are no neighbours to compare. Give labels of two classes, two of one "
-                "of them; or mark similar and dissimilar pairs of the same points."
+                "there are no neighbors to compare. Label two rows of one class and one of "
+                "another; or mark similar and dissimilar pairs of the same points."
             )
 
     @property
     def safe_width(self) -> float:
-        """Width at which the bound holds everywhere: one over twice a largest distance."""
-        # No two points are further apart than twice the longest; 1 where all coincide.
+        """Width at which the bound holds everywhere: half of one over the largest distance."""
+        # No two points are farther apart than twice the longest; 1 where all coincide.
         longest = float(np.max(np.einsum("ik,ik->i", self.Z, self.Z)))
         return 1.0 / (8.0 * longest) if longest > 0.0 else 1.0
 
-    def __call__(self, gamma: NDArray) -> tuple[float, NDArray, NDArray]:
-        """Log-likelihood, and its moments over similar and over dissimilar points."""
+    def __call__(self, gamma: NDArray[Any]) -> tuple[float, NDArray[Any], NDArray[Any]]:
+        """Return the log-likelihood, and its moments over similar and over dissimilar points."""
         used = gamma > 0.0
         scaled = self.Z[:, used] * np.sqrt(gamma[used])
         short, long = self.similar.squared(scaled), self.dissimilar.squared(scaled)
@@ -89,9 +84,9 @@ class Likelihood:
         return value, np.maximum(near, 0.0), np.maximum(far, 0.0)
 
     def _tiles(self) -> Iterator[tuple[slice, slice]]:
-        """Tiles of rows that have a class, each with the span of the classes in it."""
+        """Yield tiles of rows that have a class, each with the range of the classes in it."""
         n = len(self.codes)
-        height = max(_ROWS, _CHUNK // max(1, n))
+        height = max(_MIN_ROWS, _CHUNK // max(1, n))
         for start in range(0, n, height):
             stop = min(start + height, n)
             first = np.searchsorted(self.codes, self.codes[start], side="left")
@@ -100,16 +95,17 @@ class Likelihood:
 
     def _sweep(
         self,
-        apart: NDArray,
-        missing: NDArray,
+        apart: NDArray[Any],
+        missing: NDArray[Any],
         rows: slice,
         block: slice,
-        log_similar: NDArray,
-        log_dissimilar: NDArray,
-    ) -> tuple[NDArray, NDArray]:
-        """Moments of a tile; the masses of its classes are added to the logarithms.
+        log_similar: NDArray[Any],
+        log_dissimilar: NDArray[Any],
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the moments of a tile, and add the masses of its classes to the logarithms.
 
-        `apart` holds the squared distances less what is `missing` in each row. It is used up.
+        `apart` holds the squared distances but for a term that is `missing` in each row. It is
+        overwritten.
         """
         same = self.codes[rows, np.newaxis] == self.codes[block]
         alike = np.where(same, apart[:, block], np.inf)
@@ -129,54 +125,58 @@ class Likelihood:
         )
         points, others = self.Z[rows], self.Z[: len(self.codes)]
         return (
-            _spread(near_share, alike, points, others[block]),
-            _spread(far_share, apart, points, others),
+            _weighted_squares(near_share, alike, points, others[block]),
+            _weighted_squares(far_share, apart, points, others),
         )
 
 
 def _hardness(
-    log_similar: NDArray, log_dissimilar: NDArray, counts: NDArray
-) -> tuple[float, NDArray]:
-    """Sum of the log-likelihoods, and ``M_D / (M_S + M_D)`` of each point, 0 if left out."""
+    log_similar: NDArray[Any], log_dissimilar: NDArray[Any], counts: NDArray[Any]
+) -> tuple[float, NDArray[Any]]:
+    """Sum the log-likelihoods; return also ``M_D / (M_S + M_D)`` of each point, 0 if left out."""
     odds = log_dissimilar[counts] - log_similar[counts]
     hard = np.zeros(len(counts))
     hard[counts] = expit(odds)
     return -float(np.logaddexp(0.0, odds).sum()), hard
 
 
-def _to_kernel(squared: NDArray) -> NDArray:
+def _to_kernel(squared: NDArray[Any]) -> NDArray[Any]:
     """Turn squared distances into ``exp(shift - squared)``, in place; return the shifts."""
-    shift: NDArray = squared.min(axis=1)
+    shift: NDArray[Any] = squared.min(axis=1)
     shift[np.isinf(shift)] = 0.0
     np.subtract(shift[:, np.newaxis], squared, out=squared)
     np.exp(squared, out=squared)
     return shift
 
 
-def _spread(share: NDArray, kernel: NDArray, points: NDArray, others: NDArray) -> NDArray:
-    """``sum_ij share_i kernel_ij (points_ik - others_jk)^2`` by matrix products."""
+def _weighted_squares(
+    share: NDArray[Any], kernel: NDArray[Any], points: NDArray[Any], others: NDArray[Any]
+) -> NDArray[Any]:
+    """Compute ``sum_ij share_i kernel_ij (points_ik - others_jk)^2`` by matrix products."""
     mass = share * kernel.sum(axis=1)
     cross = share[:, np.newaxis] * points * (kernel @ others)
-    return mass @ points**2 + (share @ kernel) @ others**2 - 2.0 * cross.sum(axis=0)
+    squares: NDArray[Any] = mass @ points**2 + (share @ kernel) @ others**2
+    squares -= 2.0 * cross.sum(axis=0)
+    return squares
 
 
-class _Stars:
-    """Marked pairs of one kind, seen from each of their points."""
+class _PairsByPoint:
+    """Marked pairs of one kind, grouped by each of their two points."""
 
-    def __init__(self, pairs: NDArray) -> None:
+    def __init__(self, pairs: NDArray[Any]) -> None:
         self.pairs = pairs
-        self.centres = pairs.T.reshape(-1)
-        self.order = np.argsort(self.centres, kind="stable")
-        self.rows, self.starts = np.unique(self.centres[self.order], return_index=True)
+        self.centers = pairs.T.reshape(-1)
+        self.order = np.argsort(self.centers, kind="stable")
+        self.rows, self.starts = np.unique(self.centers[self.order], return_index=True)
 
-    def squared(self, scaled: NDArray) -> NDArray:
-        """Squared distance of each pair."""
+    def squared(self, scaled: NDArray[Any]) -> NDArray[Any]:
+        """Return the squared distance of each pair."""
         return np.concatenate(
             [np.einsum("ik,ik->i", gaps, gaps) for _, gaps in self._gaps(scaled)] or [np.empty(0)]
         )
 
-    def log_masses(self, squared: NDArray, n: int) -> NDArray:
-        """Logarithm of the kernel mass around each of `n` points, minus infinity for none."""
+    def log_masses(self, squared: NDArray[Any], n: int) -> NDArray[Any]:
+        """Return the log of the kernel mass around each of `n` points, -inf for none."""
         log_mass = np.full(n, -np.inf)
         if len(squared):
             ordered = np.tile(squared, 2)[self.order]
@@ -186,8 +186,10 @@ class _Stars:
             log_mass[self.rows] = np.log(mass) - shift
         return log_mass
 
-    def moments(self, Z: NDArray, squared: NDArray, hard: NDArray, log_mass: NDArray) -> NDArray:
-        """Sum over the pairs of weight times squared difference, by column of `Z`."""
+    def moments(
+        self, Z: NDArray[Any], squared: NDArray[Any], hard: NDArray[Any], log_mass: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Sum weight times squared difference over the pairs, for each column of `Z`."""
         total = np.zeros(Z.shape[1])
         for part, gaps in self._gaps(Z):
             ends = self.pairs[part]
@@ -195,8 +197,8 @@ class _Stars:
             total += weights.sum(axis=1) @ gaps**2
         return total
 
-    def _gaps(self, Z: NDArray) -> Iterator[tuple[slice, NDArray]]:
-        """Differences of the points of the pairs, some pairs at a time."""
+    def _gaps(self, Z: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield the differences of the points of the pairs, some pairs at a time."""
         size = max(1, _CHUNK // max(1, Z.shape[1]))
         for start in range(0, len(self.pairs), size):
             part = slice(start, start + size)

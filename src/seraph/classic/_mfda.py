@@ -1,77 +1,76 @@
 """MFDA: a projection that keeps dissimilar pairs apart and the manifold of all points intact.
 
-Two scatter matrices of the labelled pairs, one of the points' reconstruction from their
-neighbours, and the trace ratio of the three.
+Two scatter matrices of the labeled pairs, one of the points' reconstruction from their
+neighbors, and the trace ratio of the three.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
-from .._base import MahalanobisLearner
 from .._pairs import PairLabels
+from .._span import ROUNDING, centered, magnitude, principal_directions
 from .._validation import check_number
-from ._scatter import PairSums, centred
+from ._learner import ClassicLearner
+from ._scatter import PairSums
 
-# What is added to the diagonal of a neighbourhood's Gram matrix, as a share of its trace:
-# without it more neighbours than features leave the weights undetermined.
+# Added to the diagonal of a neighborhood's Gram matrix, as a share of its trace: without it
+# the weights are not determined where there are more neighbors than features.
 _RIDGE = 1e-3
-# Eigenvalues below this share of the largest are zeros that were rounded.
-_ROUNDING = 1e-12
-# Numbers gathered at a time for the neighbours of some points.
+# Eigenvalues below this share of the largest are rounding errors of zero.
+_ZERO = 1e-12
+# Numbers gathered at a time for the neighbors of some points.
 _CHUNK = 1 << 18
 
 
-class MFDA(MahalanobisLearner):
+class MFDA(ClassicLearner):
     r"""Manifold Fisher discriminant analysis (Baghshah and Shouraki, 2009).
 
-    The metric is :math:`WW'`, for the :math:`W` with orthonormal columns that maximises
+    The metric is :math:`WW'`, for the :math:`W` with orthonormal columns that maximizes
 
     .. math:: \rho(W) = \frac{\mathrm{tr}(W' S_b W)}
               {\mathrm{tr}(W' (S_w + \alpha X' E X) W)}.
 
     :math:`S_b` and :math:`S_w` are the sums of :math:`(x_i - x_j)(x_i - x_j)'` over the
     dissimilar and the similar pairs; :math:`E = (I - R)'(I - R)`, where :math:`R` has the
-    weights by which locally linear embedding writes each point, labelled or not, as a mean of
-    its neighbours. So dissimilar pairs are moved apart and similar ones together, along
-    directions in which every point stays what its neighbours make of it.
+    weights by which locally linear embedding writes each point, labeled or not, as a mean of
+    its neighbors. So dissimilar pairs move apart and similar ones together, along directions
+    in which every point remains the same mean of its neighbors.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of columns of `W`, at most. None takes half of the dimensions that the pairs
-        and the neighbours span, rounded up: see the notes.
+        Largest number of columns of `W`. None takes half of the dimensions that the pairs and
+        the neighbors span, rounded up: see the notes.
     n_neighbors : int, default=10
-        Number of neighbours to write a point by; all the others where there are fewer.
+        Number of neighbors that a point is written by; all other points if there are fewer.
     alpha : float or "auto", default="auto"
-        Weight of the neighbours. "auto" is the paper's: 0.2, or 0.02 for 5 features or less.
+        Weight of the neighbors. "auto" is 0.2, or 0.02 for at most 5 features, as in the paper.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-10
-        Where to stop: at this relative rise of the ratio.
+        Stop where the ratio rises by no more than this, relatively.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``W'``: orthonormal rows.
     alpha_ : float
-        The weight of the neighbours that was used.
+        The weight of the neighbors that was used.
     objective_ : float
         The ratio; infinity where its denominator can be zero.
     converged_ : bool
-        Whether the ratio came to rest.
+        Whether the ratio stopped rising, within `tol`.
     n_iter_ : int
         Number of iterations.
     history_ : dict of ndarray
-        "objective": the ratio of the whole space, and after each iteration. It never falls.
+        "objective": the ratio in the whole space, and after each iteration. It never falls.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -79,21 +78,21 @@ class MFDA(MahalanobisLearner):
 
     Notes
     -----
-    The best `W` for a given :math:`\rho` are the top eigenvectors of
-    :math:`S_b - \rho\,(S_w + \alpha X'EX)`. Setting :math:`\rho` to what they reach and
-    repeating is Newton's method for a convex function of :math:`\rho`: it rises to the global
-    maximum, and about ten iterations are enough.
+    For a given :math:`\rho` the best `W` consists of the top eigenvectors of
+    :math:`S_b - \rho\,(S_w + \alpha X'EX)`. Replacing :math:`\rho` by the ratio that they
+    reach, again and again, is Newton's method for a convex function of :math:`\rho`: it rises
+    to the global maximum, usually in about ten iterations.
 
-    Directions in which neither labelled points nor neighbours differ are left out. Where the
-    denominator is zero in as many of the others as are asked for (few similar pairs and
-    ``alpha=0``, say), the ratio is infinite there, and `W` is the part of them that has the
+    Directions in which neither labeled points nor neighbors differ are left out. Of the others
+    the denominator may be zero in at least `n_components` (with few similar pairs and
+    ``alpha=0``, for example). The ratio is infinite there, and `W` is the part of them with the
     largest numerator, as Xiang, Nie and Zhang (2008) propose for such ratios.
 
-    The fewer the columns, the larger the ratio: it cannot tell how many to take, and a number
-    should be chosen by its use, in a grid search for instance. With as many columns as
-    features the metric is the Euclidean one; with the number of classes less one, as in
-    Fisher's discriminant, it loses much of what tells many classes apart, since the columns
-    are not scaled by how well they do so. Half of the dimensions stays clear of both.
+    The fewer the columns, the larger the ratio. So the ratio cannot say how many to take:
+    choose the number by its use, for example in a grid search. With as many columns as
+    features the metric is the Euclidean one. With one fewer than there are classes, as in
+    Fisher's discriminant, it loses much of what separates many classes, since the columns are
+    not scaled by how well they separate them. Half of the dimensions avoids both.
 
     References
     ----------
@@ -112,7 +111,7 @@ class MFDA(MahalanobisLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> some = np.full(len(y), -1)
-    >>> some[::6] = y[::6]  # 30 labels, 148 unlabelled rows
+    >>> some[::6] = y[::6]  # 30 labels, 148 unlabeled rows
     >>> MFDA(n_components=2).fit(X, some).transform(X).shape
     (178, 2)
     """
@@ -132,91 +131,60 @@ class MFDA(MahalanobisLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-    ) -> Self:
-        """Learn the metric.
-
-        Class labels, marked pairs, or both can be given; they are merged.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            All points, labelled or not.
-        y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-
-        Returns
-        -------
-        MFDA
-            The fitted learner.
-        """
+    def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_number("alpha", self.alpha, low=0, instead="auto")
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
-        points = self._check_points(X)
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
+
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
-
-        size = float(np.max(np.abs(points), initial=0.0)) or 1.0
-        Z = centred(points / points.dtype.type(size))  # keeps the squares finite
+        Z = centered(points.astype(np.float64) / magnitude(points), rounding=ROUNDING)
         basis = np.eye(Z.shape[1])
         if Z.shape[1] > len(Z):  # the span of the points is all there is to choose from
-            left, lengths, basis = np.linalg.svd(Z, full_matrices=False)
+            left, lengths, basis = principal_directions(Z)
             Z = left * lengths
         apart, together = self._scatters(Z, labels, alpha)
         kept = _range(apart + together)
         apart, together = kept.T @ apart @ kept, kept.T @ together @ kept
         d = min(self.n_components or (len(apart) + 1) // 2, len(apart))
         found = trace_ratio(apart, together, d, self.max_iter, self.tol)
+        n_iter = len(found.history) - 1
         if not found.converged:
-            warnings.warn(
-                f"MFDA has not converged: the ratio still rises after {len(found.history) - 1} "
-                "iterations. Raise max_iter, or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self._learned(
-            X,
-            (found.W.T @ kept.T @ basis).astype(points.dtype),
-            alpha_=alpha,
-            objective_=found.history[-1],
-            converged_=found.converged,
-            n_iter_=len(found.history) - 1,
-            history_={"objective": np.array(found.history)},
-        )
+            self._warn_not_converged(f"the ratio still rises after {n_iter} iterations")
+        return found.W.T @ kept.T @ basis, {
+            "alpha_": alpha,
+            "objective_": found.history[-1],
+            "converged_": found.converged,
+            "n_iter_": n_iter,
+            "history_": {"objective": np.array(found.history)},
+        }
 
-    def _scatters(self, Z: NDArray, labels: PairLabels, alpha: float) -> tuple[NDArray, NDArray]:
-        """Numerator and denominator of the ratio, before the trace."""
+    def _scatters(
+        self, Z: NDArray[Any], labels: PairLabels, alpha: float
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the matrices in the numerator and the denominator of the ratio."""
         if labels.n_dissimilar == 0:
             raise ValueError(
-                f"All {labels.n_similar} labelled pairs are similar: there is nothing to move "
+                f"All {labels.n_similar} labeled pairs are similar: there is nothing to move "
                 "apart. Add labels of another class, or dissimilar pairs."
             )
         if labels.n_similar == 0 and alpha == 0.0:
             raise ValueError(
-                f"All {labels.n_dissimilar} labelled pairs are dissimilar and alpha is 0: there "
+                f"All {labels.n_dissimilar} labeled pairs are dissimilar and alpha is 0: there "
                 "is nothing to hold together. Add a second label of some class, or similar "
                 "pairs, or set alpha > 0."
             )
         sums = PairSums(labels)
         together, apart = sums.scatters(Z[sums.rows])
-        if not np.trace(apart) > _ROUNDING * np.einsum("ij,ij->", Z, Z):
+        if not np.trace(apart) > _ZERO * np.einsum("ij,ij->", Z, Z):
             raise ValueError(
                 f"The points of all {labels.n_dissimilar} dissimilar pairs coincide: no metric "
-                "can tell them apart. Check X and the labels."
+                "can separate them. Check X and the labels."
             )
         if alpha > 0.0:
             rest = Z - reconstruction(Z, self.n_neighbors) @ Z
@@ -224,22 +192,22 @@ class MFDA(MahalanobisLearner):
         return apart, together
 
 
-def reconstruction(X: NDArray, n_neighbors: int) -> csr_array:
-    """Weights ``R`` that write each point as a mean of its neighbours, ``x_i = sum_j R_ij x_j``.
+def reconstruction(X: NDArray[Any], n_neighbors: int) -> csr_array:
+    """Return weights that write each point as a mean of its neighbors.
 
-    ``min ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
+    ``min_R ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
 
     Parameters
     ----------
     X : ndarray of shape (n, m)
         Points.
     n_neighbors : int
-        Number k of neighbours; n - 1 if that is less.
+        Number k of neighbors; n - 1 if that is smaller.
 
     Returns
     -------
     csr_array of shape (n, n)
-        k weights a row, which add up to 1.
+        The weights R: k in each row, which add up to 1.
 
     Examples
     --------
@@ -257,7 +225,7 @@ def reconstruction(X: NDArray, n_neighbors: int) -> csr_array:
         offsets = X[neighbors[part]] - X[part, np.newaxis]
         gram = offsets @ offsets.transpose(0, 2, 1)
         trace = np.einsum("ijj->i", gram)
-        trace[trace == 0.0] = 1.0  # a point on top of its neighbours: their plain mean
+        trace[trace == 0.0] = 1.0  # a point that coincides with them: their plain mean
         gram[:, diagonal, diagonal] += _RIDGE * trace[:, np.newaxis]
         weights[part] = np.linalg.solve(gram, np.ones((len(gram), k, 1)))[:, :, 0]
     weights /= weights.sum(axis=1, keepdims=True)
@@ -265,40 +233,44 @@ def reconstruction(X: NDArray, n_neighbors: int) -> csr_array:
     return csr_array((weights.reshape(-1), neighbors.reshape(-1), starts), shape=(n, n))
 
 
-def _range(matrix: NDArray) -> NDArray:
-    """Orthonormal basis of the range of a positive semi-definite matrix, as columns."""
+def _range(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return an orthonormal basis of the range of a positive semi-definite matrix, as columns."""
     values, vectors = np.linalg.eigh(matrix)
-    return vectors[:, values > _ROUNDING * values[-1]]
+    return vectors[:, values > _ZERO * values[-1]]
 
 
 @dataclass(frozen=True)
-class Found:
-    """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it came to rest."""
+class TraceRatio:
+    """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it converged."""
 
-    W: NDArray
+    W: NDArray[Any]
     history: list[float]
     converged: bool
 
 
 def trace_ratio(
-    numerator: NDArray, denominator: NDArray, d: int, max_iter: int = 100, tol: float = 1e-10
-) -> Found:
-    """Maximise ``tr(W' numerator W) / tr(W' denominator W)`` over W of d orthonormal columns.
+    numerator: NDArray[Any],
+    denominator: NDArray[Any],
+    d: int,
+    max_iter: int = 100,
+    tol: float = 1e-10,
+) -> TraceRatio:
+    """Maximize ``tr(W' numerator W) / tr(W' denominator W)`` over W of d orthonormal columns.
 
     Parameters
     ----------
     numerator, denominator : ndarray of shape (m, m)
-        Positive semi-definite matrices, of which the sum is positive definite.
+        Positive semi-definite matrices whose sum is positive definite.
     d : int
         Number of columns of W.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-10
-        Relative rise of the ratio at which to stop.
+        Stop where the ratio rises by no more than this, relatively.
 
     Returns
     -------
-    Found
+    TraceRatio
 
     Examples
     --------
@@ -311,10 +283,10 @@ def trace_ratio(
         ratio = float(np.trace(numerator) / np.trace(denominator))
     history = [ratio]
     values, vectors = np.linalg.eigh(denominator)
-    null = vectors[:, values <= _ROUNDING * np.trace(numerator + denominator)]
+    null = vectors[:, values <= _ZERO * np.trace(numerator + denominator)]
     if null.shape[1] >= d:
         _, inner = np.linalg.eigh(null.T @ numerator @ null)
-        return Found(null @ inner[:, ::-1][:, :d], [*history, np.inf], True)
+        return TraceRatio(null @ inner[:, ::-1][:, :d], [*history, np.inf], True)
     converged = False
     while not converged and len(history) <= max_iter:
         _, vectors = np.linalg.eigh(numerator - ratio * denominator)
@@ -323,4 +295,4 @@ def trace_ratio(
         ratio = max(ratio, above / float(np.einsum("ij,ij->", W, denominator @ W)))
         converged = ratio - history[-1] <= tol * ratio
         history.append(ratio)
-    return Found(W, history, converged)
+    return TraceRatio(W, history, converged)

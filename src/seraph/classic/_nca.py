@@ -1,69 +1,65 @@
-"""Neighbourhood components analysis (Goldberger et al. 2004), which scikit-learn does."""
+"""Neighborhood components analysis (Goldberger et al. 2004), as scikit-learn implements it."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
-from sklearn.utils import Tags
 
-from .._base import MahalanobisLearner
 from .._pairs import PairLabels
 from .._validation import check_choice, check_number
-from ._classes import labeled_classes
+from ._learner import ClassLabelLearner
 
 _STARTS = ("pca", "identity", "random")
-# Gradients below this are zero; with tol=0 L-BFGS would divide by the squares of such steps.
-_FLAT = 1e-100
+# With tol=0 L-BFGS would go on to steps so short that it divides by squares that are zero.
+_SMALLEST_TOL = 1e-100
 
 
-class NCA(MahalanobisLearner):
-    r"""Neighbourhood components analysis (Goldberger, Roweis, Hinton and Salakhutdinov, 2004).
+class NCA(ClassLabelLearner):
+    r"""Neighborhood components analysis (Goldberger, Roweis, Hinton and Salakhutdinov, 2004).
 
-    Each labelled point picks another one at random, the nearer the likelier. The metric
-    maximises how many are expected to pick one of their own class,
+    Each labeled point picks another one at random, the closer the likelier. The metric
+    maximizes the number of points that are expected to pick one of their own class,
 
     .. math:: \sum_i \sum_{j: y_j = y_i} p_{ij}, \qquad
               p_{ij} = \frac{e^{-d^2_{ij}}}{\sum_{k \neq i} e^{-d^2_{ik}}}.
 
-    This is :class:`sklearn.neighbors.NeighborhoodComponentsAnalysis` on the labelled rows;
-    the unlabelled ones have no influence. It learns from class labels alone, holds an array
-    of the labelled rows by the labelled rows, and starts at the scale of X: features of unit
-    variance suit it.
+    This is :class:`sklearn.neighbors.NeighborhoodComponentsAnalysis` on the labeled rows;
+    unlabeled rows have no influence. It learns from class labels alone, holds an array with an
+    entry for every pair of labeled rows, and starts at the scale of X: features of unit variance
+    suit it.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of rows of the learned map; by default that of the features.
+        Number of rows of the learned map; the number of features if None.
     init : {"pca", "identity", "random"} or ndarray, default="pca"
-        Where to start: the principal components of the labelled rows, the features as they
-        are (the first `n_components` of them), normal numbers, or a map of shape
-        (n_components, n_features). Without `n_components` "pca" is "identity", the Euclidean
-        metric, which all the components would make too.
+        Where to start: the principal components of the labeled rows, the (first
+        `n_components`) features as they are, normally distributed numbers, or a map of shape
+        (n_components, n_features). Without `n_components`, "pca" is the same as "identity":
+        all components together make the Euclidean metric.
     max_iter : int, default=200
-        Iterations of L-BFGS at most.
+        Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
         Tolerance of L-BFGS.
     random_state : int, RandomState instance or None, default=0
-        Seed of ``init="random"``, and of the randomised decomposition that "pca" takes for
-        large data. The default makes every fit give the same.
+        Seed of ``init="random"``, and of the randomized decomposition that "pca" uses for
+        large data. With the default, every fit gives the same result.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``.
     objective_ : float
-        Value of the objective: how many of the labelled points are expected to be right.
+        Value of the objective: the expected number of labeled points that pick their own class.
     converged_ : bool
         Whether L-BFGS stopped before `max_iter`.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -90,7 +86,7 @@ class NCA(MahalanobisLearner):
         self,
         *,
         n_components: int | None = None,
-        init: Literal["pca", "identity", "random"] | NDArray = "pca",
+        init: Literal["pca", "identity", "random"] | NDArray[Any] = "pca",
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = 0,
@@ -101,80 +97,49 @@ class NCA(MahalanobisLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-    ) -> Self:
-        """Learn the metric from the labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-        y : array-like of shape (n_samples,)
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs, pair_labels : array-like, optional
-            Accepted only where they follow from `y`: the method needs classes.
-
-        Returns
-        -------
-        NCA
-            The fitted learner.
-        """
+    def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         if not isinstance(self.init, np.ndarray):
             check_choice("init", self.init, _STARTS)
-        points = self._check_points(X)
+
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         if self.n_components is not None and self.n_components > points.shape[1]:
             raise ValueError(
-                f"n_components={self.n_components} is more than there can be: X has "
-                f"{points.shape[1]} features."
+                f"n_components={self.n_components} is too large: X has only {points.shape[1]} "
+                "features."
             )
-        labels = PairLabels.make(len(points), y, pairs, pair_labels)
-        labeled, codes = labeled_classes(self, points, labels)
+        rows = np.flatnonzero(labels.codes >= 0)
+        labeled, codes = self._labeled_points(points, labels, rows), labels.codes[rows]
         found = NeighborhoodComponentsAnalysis(
             n_components=self.n_components,
             init=self._start(labeled),
             max_iter=self.max_iter,
-            tol=max(self.tol, _FLAT),
+            tol=max(self.tol, _SMALLEST_TOL),
             random_state=self.random_state,
         ).fit(labeled, codes)
         n_iter = found.n_iter_ - 1  # scikit-learn counts the first evaluation too
         if n_iter >= self.max_iter:
-            warnings.warn(
-                f"NCA has not converged ({n_iter} iterations). Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self._learned(
-            X,
-            found.components_.astype(points.dtype),
-            objective_=_expected_right(labeled @ found.components_.T, codes),
-            converged_=n_iter < self.max_iter,
-            n_iter_=max(1, n_iter),
-        )
+            self._warn_not_converged(f"{n_iter} iterations")
+        return found.components_, {
+            "objective_": _expected_right(labeled @ found.components_.T, codes),
+            "converged_": n_iter < self.max_iter,
+            "n_iter_": max(1, n_iter),
+        }
 
-    def _start(self, labeled: NDArray) -> str | NDArray:
-        """What scikit-learn should start from."""
+    def _start(self, labeled: NDArray[Any]) -> str | NDArray[Any]:
+        """Return what scikit-learn should start from."""
         if isinstance(self.init, str) and self.init == "pca":
-            all_of_them = min(labeled.shape)
-            return "pca" if (self.n_components or all_of_them) < all_of_them else "identity"
+            n_principal = min(labeled.shape)
+            return "pca" if (self.n_components or n_principal) < n_principal else "identity"
         return self.init
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
-
-def _expected_right(Z: NDArray, codes: NDArray) -> float:
-    """Number of the points that are expected to pick one of their own class."""
+def _expected_right(Z: NDArray[Any], codes: NDArray[Any]) -> float:
+    """Return the expected number of points that pick one of their own class."""
     squared = euclidean_distances(Z, squared=True)
     np.fill_diagonal(squared, np.inf)
     picks = softmax(-squared, axis=1)

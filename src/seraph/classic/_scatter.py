@@ -1,51 +1,52 @@
-"""Sums over the labelled pairs: their scatter matrices, and any function of their distance.
+"""Sums over the labeled pairs: their scatter matrices, and any function of their distances.
 
-Pairs that class labels imply are never listed; they are swept in tiles.
+Pairs that follow from class labels are never listed; they are swept in tiles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .._pairs import PairLabels
+from ._rows import PairedRows, class_ranges
 
-# Of squared distances and whether the pairs are similar: the sum of the terms, and the
-# derivative of each by its squared distance. A point with itself counts as a similar pair.
-# The squared distances may be overwritten.
-Term = Callable[[NDArray, NDArray], tuple[float, NDArray]]
+# Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
+# the derivative of each by its squared distance. A point with itself counts as a similar pair.
+# It may overwrite the squared distances.
+DistanceTerm = Callable[[NDArray[Any], NDArray[Any]], tuple[float, NDArray[Any]]]
 
 _TILE = 128  # side of a tile: a few arrays of doubles of this side fit the cache
-_CHUNK = 1 << 18  # numbers gathered at a time for listed pairs
+_CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
 _CLOSE = 1e-8
-# Deviations below this share of the mean are its rounding errors.
-_ROUNDING = 1e-13
 
 
 class PairSums:
-    """Sums over the labelled pairs.
+    """Sums over the labeled pairs.
 
-    The arrays that its methods take have a row for each point that stands in a labelled
-    pair, and for no other: ``X[sums.rows]`` for the X that was labelled.
+    Its methods take arrays with a row for each point that stands in a labeled pair, and for no
+    other: ``X[sums.rows]`` for all points X.
 
     Parameters
     ----------
     labels : PairLabels
-        What is known of the pairs.
+        Labels of the pairs.
 
     Attributes
     ----------
     rows : ndarray of int of shape (k,)
-        Row numbers of these points: by class first, then those in listed pairs alone.
+        Row numbers of these points: by class first, then those in marked pairs only.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from seraph._pairs import PairLabels
     >>> X = np.array([[0.0], [9.0], [1.0], [3.0]])
     >>> sums = PairSums(PairLabels.make(4, y=[0, -1, 0, 1]))
     >>> points = X[sums.rows]
@@ -57,32 +58,22 @@ class PairSums:
     """
 
     def __init__(self, labels: PairLabels) -> None:
-        n = len(labels.codes)
-        labeled = np.flatnonzero(labels.codes >= 0)
-        labeled = labeled[np.argsort(labels.codes[labeled], kind="stable")]
-        self.rows = np.concatenate([labeled, np.setdiff1d(labels.pairs, labeled)])
-        self._codes = labels.codes[labeled]
-
-        place = np.zeros(n, dtype=np.intp)
-        place[self.rows] = np.arange(len(self.rows))
-        pairs = place[labels.pairs]
+        paired = PairedRows.of(labels)
+        self.rows, self._codes = paired.rows, paired.codes
+        pairs = paired.pairs
         order = np.lexsort([pairs[:, 1], pairs[:, 0]])
         self._pairs, self._similar = pairs[order], labels.similar[order]
         counts = np.bincount(self._pairs[:, 0], minlength=len(self.rows))
         self._starts = np.concatenate([[0], np.cumsum(counts)])
 
-    def scatters(self, X: NDArray) -> tuple[NDArray, NDArray]:
-        """Sums of ``(x_i - x_j)(x_i - x_j)'`` over the similar and the dissimilar pairs.
-
-        Over all pairs of k points the sum is k times their scatter about the mean.
-        """
+    def scatters(self, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
         m = X.shape[1]
         similar, everything = np.zeros((m, m)), np.zeros((m, m))
         if len(self._codes):
-            labeled = X[: len(self._codes)]
-            everything += _all_pairs(labeled)
-            for members in np.split(labeled, np.flatnonzero(np.diff(self._codes)) + 1):
-                similar += _all_pairs(members)
+            everything += _all_pairs(X[: len(self._codes)])
+            for first, last in class_ranges(self._codes):
+                similar += _all_pairs(X[first:last])
         for start, stop in _chunks(len(self._pairs), m):
             i, j = self._pairs[start:stop].T
             difference = X[i] - X[j]
@@ -91,24 +82,34 @@ class PairSums:
             similar += alike.T @ alike
         return similar, everything - similar
 
-    def laplacian(self, Z: NDArray, term: Term, Y: NDArray | None = None) -> tuple[float, NDArray]:
-        """Sum ``term(||z_i - z_j||^2)`` over the pairs; and ``Lap(W) Y``, W its derivatives.
+    def laplacian(
+        self, Z: NDArray[Any], term: DistanceTerm, Y: NDArray[Any] | None = None
+    ) -> tuple[float, NDArray[Any]]:
+        """Sum ``term(||z_i - z_j||^2)`` over the pairs, and multiply the Laplacian by `Y`.
 
-        ``Lap(W) = diag(W 1) - W``. With ``Z = X P'``, the derivative of the sum by ``P`` is
-        ``2 (Lap(W) Z)' X``, and that by ``A = P'P`` is ``X' Lap(W) X``.
+        The Laplacian is ``Lap(W) = diag(W 1) - W``, where W holds the derivatives of the terms.
+        With ``Z = X P'``, the derivative of the sum by ``P`` is ``2 (Lap(W) Z)' X``, and that
+        by ``A = P'P`` is ``X' Lap(W) X``.
 
         Parameters
         ----------
         Z : ndarray of shape (k, r)
-            Points between which the distances are.
+            Points, mapped to where distances are measured.
         term : callable
-            Function of squared distances and whether the pairs are similar, arrays of one
-            shape; returns the sum of the terms and the array of their derivatives.
+            Takes squared distances and whether the pairs are similar, arrays of one shape;
+            returns the sum of the terms and the array of their derivatives.
         Y : ndarray of shape (k, c), optional
-            What to multiply by; `Z` if None.
+            Matrix to multiply by the Laplacian; `Z` if None.
+
+        Returns
+        -------
+        float
+            The sum.
+        ndarray of shape (k, c)
+            ``Lap(W) Y``.
         """
         Y = Z if Y is None else Y
-        value, product = self._listed(Z, term, Y)
+        value, product = self._marked(Z, term, Y)
         n = len(self._codes)
         degree = np.zeros(n)
         for top in range(0, n, _TILE):
@@ -119,7 +120,7 @@ class PairSums:
                 here, weight = term(_squared_distances(Z[rows], Z[columns]), similar)
                 degree[rows] += weight.sum(axis=1)
                 product[rows] -= weight @ Y[columns]
-                if rows == columns:  # every pair stands in it twice
+                if rows == columns:  # this tile holds every pair twice
                     value += 0.5 * here
                     continue
                 value += here
@@ -128,8 +129,10 @@ class PairSums:
         product[:n] += degree[:, np.newaxis] * Y[:n]
         return float(value), product
 
-    def _listed(self, Z: NDArray, term: Term, Y: NDArray) -> tuple[float, NDArray]:
-        """`laplacian` of the listed pairs."""
+    def _marked(
+        self, Z: NDArray[Any], term: DistanceTerm, Y: NDArray[Any]
+    ) -> tuple[float, NDArray[Any]]:
+        """Do the same for the marked pairs alone."""
         if len(self._pairs) == 0:
             return 0.0, np.zeros_like(Y)
         n, value, weights = len(Z), 0.0, np.empty(len(self._pairs))
@@ -145,22 +148,16 @@ class PairSums:
         return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
 
 
-def centred(X: NDArray) -> NDArray:
-    """Points about their mean, in double precision; features that only round to 0 are 0."""
-    centre = X.mean(axis=0, dtype=np.float64)
-    centred = X - centre
-    centred[:, np.abs(centred).max(axis=0) <= _ROUNDING * np.abs(centre)] = 0.0
-    return centred
+def _all_pairs(X: NDArray[Any]) -> NDArray[Any]:
+    """Sum over all pairs of k points: k times their scatter about the mean."""
+    centered = X - X.mean(axis=0)
+    scatter: NDArray[Any] = len(X) * (centered.T @ centered)
+    return scatter
 
 
-def _all_pairs(X: NDArray) -> NDArray:
-    centred = X - X.mean(axis=0)
-    return len(X) * (centred.T @ centred)
-
-
-def _squared_distances(A: NDArray, B: NDArray) -> NDArray:
+def _squared_distances(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     norms_a, norms_b = np.einsum("ir,ir->i", A, A), np.einsum("ir,ir->i", B, B)
-    d2 = (-2.0 * A) @ B.T
+    d2: NDArray[Any] = (-2.0 * A) @ B.T
     d2 += norms_a[:, np.newaxis]
     d2 += norms_b
     i, j = np.nonzero(d2 <= _CLOSE * max(norms_a.max(), norms_b.max()))

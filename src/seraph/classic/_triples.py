@@ -1,22 +1,25 @@
-"""The objective of LMNN: points, their target neighbours and their impostors."""
+"""The objective of LMNN: points, their target neighbors and their impostors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ._rows import class_ranges
+
 # Entries of one tile of distances: 8 MB.
 _TILE = 1 << 20
-# Squared distance to a target neighbour that is not there; finite, so that 0 times it is 0.
+# Squared distance to a missing target neighbor; finite, so that 0 times it is 0.
 _ABSENT = -1e200
 
 
 @dataclass(frozen=True)
-class Value:
+class TripleSums:
     """The objective at one metric.
 
     Parameters
@@ -26,7 +29,7 @@ class Value:
     rounded : float
         Its value with the kink of the hinge rounded off.
     push : float
-        Sum of the weights of the triples, times that of the push.
+        Sum of the weights of the triples, times the weight of the push.
     laplacian : ndarray of shape (n, q)
         ``Lap(W) Y`` for the weights W of the pairs in the gradient of `rounded`.
     """
@@ -34,16 +37,16 @@ class Value:
     exact: float
     rounded: float
     push: float
-    laplacian: NDArray
+    laplacian: NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Triples:
-    """The objective over all triples of a point, a target of it and an impostor.
+    """The objective over all triples of a point, one of its targets and an impostor.
 
-    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. Its kink is rounded off
-    to a parabola, of slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples,
-    the slopes are weights of pairs: of the pair (i, j) with a plus, of (i, l) with a minus.
+    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola rounds its kink
+    off, with the slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
+    slopes are weights of pairs: positive for the pair (i, j), negative for (i, l).
 
     Parameters
     ----------
@@ -52,38 +55,38 @@ class Triples:
     classes : list of (int, int)
         Where each class begins and ends.
     targets : ndarray of int of shape (n, k)
-        Target neighbours of each point; itself where there are fewer than k.
+        Target neighbors of each point; the point itself where there are fewer than k.
     present : ndarray of bool of shape (n, k)
-        Which of them are there.
+        Which of the targets exist.
     push_weight : float
         Weight of the push.
     rounding : float
         Width of the parabola.
     """
 
-    points: NDArray
+    points: NDArray[Any]
     classes: list[tuple[int, int]]
-    targets: NDArray
-    present: NDArray
+    targets: NDArray[Any]
+    present: NDArray[Any]
     push_weight: float
     rounding: float
 
     @classmethod
     def make(
         cls,
-        points: NDArray,
-        codes: NDArray,
+        points: NDArray[Any],
+        codes: NDArray[Any],
         *,
         n_neighbors: int,
         push_weight: float,
         rounding: float,
     ) -> Triples:
-        """Find the target neighbours: the nearest points of the same class."""
+        """Find the target neighbors: the nearest points of the same class."""
         n = len(points)
         k = min(n_neighbors, int(np.bincount(codes).max()) - 1)
         targets = np.repeat(np.arange(n)[:, np.newaxis], k, axis=1)
         present = np.zeros((n, k), dtype=bool)
-        classes = _runs(codes)
+        classes = class_ranges(codes)
         for first, last in classes:
             some = min(k, last - first - 1)
             present[first:last, :some] = True
@@ -96,8 +99,8 @@ class Triples:
                 targets[first + rows.start : first + rows.stop, :some] = first + nearest
         return cls(points, classes, targets, present, push_weight, rounding)
 
-    def at(self, P: NDArray, Y: NDArray | None = None) -> Value:
-        """The objective at ``P'P``, with the Laplacian applied to `Y` (the mapped points)."""
+    def at(self, P: NDArray[Any], Y: NDArray[Any] | None = None) -> TripleSums:
+        """Compute the objective at ``P'P``; `Y` is the mapped points if None."""
         mu, n = self.push_weight, len(self.points)
         Z = self.points @ P.T
         Y = Z if Y is None else Y
@@ -106,7 +109,7 @@ class Triples:
         pull = float(near.sum())
         near[~self.present] = _ABSENT
         norms = np.einsum("ir,ir->i", Z, Z)
-        # What is farther from a point than this is an impostor to none of its targets.
+        # Points farther away than this are impostors for none of the targets.
         reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding) - norms
         exact = rounded = weight = 0.0
         laplacian = np.zeros_like(Y)
@@ -140,17 +143,22 @@ class Triples:
                 np.concatenate([-mu * w.sum(axis=1), (1.0 - mu) + mu * of_targets[present]]),
             )
         pull *= 1.0 - mu
-        return Value(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
+        return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
-    def pull_matrix(self) -> NDArray:
-        """Matrix C of the pull: its sum of squared distances is ``<C, A>``."""
+    def pull_matrix(self) -> NDArray[Any]:
+        """Return the matrix C of the pull, whose sum of squared distances is ``<C, A>``."""
         i, rank = np.nonzero(self.present)
         difference = self.points[i] - self.points[self.targets[i, rank]]
-        return difference.T @ difference
+        scatter: NDArray[Any] = difference.T @ difference
+        return scatter
 
 
 def _add_laplacian(
-    out: NDArray, Y: NDArray, rows: NDArray, columns: NDArray, weights: NDArray
+    out: NDArray[Any],
+    Y: NDArray[Any],
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    weights: NDArray[Any],
 ) -> None:
     """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`, for W given by its entries."""
     n = len(Y)
@@ -161,14 +169,8 @@ def _add_laplacian(
     out -= W.T @ Y
 
 
-def _runs(codes: NDArray) -> list[tuple[int, int]]:
-    """Where each class begins and ends in the ordered `codes`."""
-    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-    return list(zip([0, *ends[:-1]], ends, strict=True))
-
-
 def _tiles(n: int) -> Iterator[slice]:
-    """Ranges of rows of an n x n array, for tiles of bounded size."""
+    """Yield ranges of rows that cut an n x n array into tiles of bounded size."""
     height = max(1, _TILE // n)
     for start in range(0, n, height):
         yield slice(start, min(n, start + height))

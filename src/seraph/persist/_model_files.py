@@ -19,6 +19,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from .._files import write_whole
 from .._version import __version__
+from .._warnings import warn
 from ._parts import changed, from_file, to_file
 from ._trusted import TRUSTED, foreign_part, foreign_types, with_public_names
 
@@ -243,12 +244,10 @@ def _warn_about_versions(path: Path, then: dict[str, str]) -> None:
     now = _versions_here()
     for library in ("seraph", "scikit-learn"):
         if library in then and _line(then[library]) != _line(now[library]):
-            warnings.warn(
+            warn(
                 f"{path} was saved by {library} {then[library]}, and this is {library} "
                 f"{now[library]}: the model may behave differently. Fit and save it again, or "
-                f"load it with {library} {then[library]}.",
-                UserWarning,
-                stacklevel=3,
+                f"load it with {library} {then[library]}."
             )
 
 

@@ -1,0 +1,87 @@
+"""L-BFGS as every learner here uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+
+
+def lbfgs(
+    function: Callable[[NDArray[Any]], tuple[float, NDArray[Any]]],
+    first: NDArray[Any],
+    *,
+    max_iter: int,
+    is_done: Callable[[NDArray[Any], float], bool],
+    ftol: float = 0.0,
+    n_corrections: int = 20,
+    nonnegative: bool = False,
+) -> OptimizeResult:
+    """Minimize `function` from `first` until `is_done` says so.
+
+    The size of the gradient is not a stopping rule: `is_done` decides.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an array of the shape of `first`; returns the value and the gradient, of the same
+        shape.
+    first : ndarray
+        Where to start.
+    max_iter : int
+        Largest number of iterations.
+    is_done : callable
+        Called after each iteration with the point and the value; returns whether to stop.
+    ftol : float, default=0.0
+        Also stop where an iteration lowers the value by less than this, relatively.
+    n_corrections : int, default=20
+        Number of steps that the approximate Hessian remembers.
+    nonnegative : bool, default=False
+        Whether to keep every number at least 0.
+
+    Returns
+    -------
+    OptimizeResult
+        What scipy returns; its `x` has the shape of `first`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = lbfgs(lambda P: (np.sum((P - 3.0) ** 2), 2.0 * (P - 3.0)), np.zeros((2, 1)),
+    ...               max_iter=100, is_done=lambda P, value: value < 1e-6)
+    >>> found.x.round(2).tolist()
+    [[3.0], [3.0]]
+    """
+    shape = first.shape
+
+    def flat(x: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        value, gradient = function(x.reshape(shape))
+        return value, gradient.ravel()
+
+    def after_iteration(intermediate_result: OptimizeResult) -> None:
+        if is_done(intermediate_result.x.reshape(shape), float(intermediate_result.fun)):
+            raise StopIteration
+
+    # Close to the minimum the squares of steps may vanish: scipy divides by them, for an
+    # inverse Hessian that nobody uses.
+    with np.errstate(over="ignore", divide="ignore"):
+        found = minimize(
+            flat,
+            first.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * first.size if nonnegative else None,
+            callback=after_iteration,
+            options={
+                "maxiter": max_iter,
+                "maxfun": 20 * max_iter,
+                "maxcor": n_corrections,
+                "gtol": 0.0,
+                "ftol": ftol,
+            },
+        )
+    found.x = found.x.reshape(shape)
+    return found

@@ -1,0 +1,111 @@
+"""Bases of the classic learners: the one `fit`, which checks the input and then learns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+
+from .._base import MahalanobisLearner
+from .._pairs import PairLabels
+from .._warnings import warn
+
+
+class ClassicLearner(MahalanobisLearner, ABC):
+    """Base of the classic learners.
+
+    A subclass implements ``_check_parameters`` and ``_learn``.
+    """
+
+    _needs_labels = True
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_labels: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the metric from class labels, marked pairs, or both.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points, labeled or not.
+        y : array-like of shape (n_samples,), optional
+            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+        pairs : array-like of int of shape (n_pairs, 2), optional
+            Row numbers of pairs of points that are known to be alike or not. A learner that
+            uses class labels alone accepts only pairs that follow from `y`.
+        pair_labels : array-like of shape (n_pairs,), optional
+            +1 or True for pairs that are alike, -1 or False for those that are not.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        self._check_parameters()
+        points = self._check_points(X)
+        labels = PairLabels.make(len(points), y, pairs, pair_labels, required=self._needs_labels)
+        components, attributes = self._learn(points, labels)
+        return self._learned(X, components.astype(points.dtype), **attributes)
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise a ValueError for a parameter that is out of its range."""
+
+    @abstractmethod
+    def _learn(
+        self, points: NDArray[Any], labels: PairLabels
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Return the factor of the metric and the other fitted attributes."""
+
+    def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
+        name = type(self).__name__
+        warn(f"{name} has not converged ({progress}). {advice}", ConvergenceWarning)
+
+
+class ClassLabelLearner(ClassicLearner):
+    """Base of the learners that use class labels alone."""
+
+    def _labeled_points(
+        self, points: NDArray[Any], labels: PairLabels, rows: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Check that `labels` will do, and return the labeled `rows` in double precision."""
+        name = type(self).__name__
+        if len(rows) == 0:
+            raise ValueError(
+                f"{name} learns from class labels, and only marked pairs were given: pass class "
+                "labels as y (-1 where unknown), or use a learner of pairs, such as SERAPH or "
+                "ITML."
+            )
+        if len(labels.pairs):
+            raise ValueError(
+                f"{name} learns from class labels alone, and {len(labels.pairs)} of the marked "
+                "pairs do not follow from y: leave pairs out, or use a learner of pairs, such as "
+                "SERAPH or ITML."
+            )
+        sizes = np.bincount(labels.codes[rows])
+        if len(sizes) < 2 or sizes.max() < 2:
+            raise ValueError(
+                f"{name} needs at least two classes, one of them with at least two members; got "
+                f"{len(sizes)} class(es) with at most {sizes.max()} labeled row(s)."
+            )
+        labeled: NDArray[Any] = points[rows].astype(np.float64)
+        if (labeled == labeled[0]).all():
+            raise ValueError(
+                f"The {len(labeled)} labeled rows of X are one and the same point: there is no "
+                "distance to learn. Pass points that differ."
+            )
+        return labeled
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
