@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph._pairs import PairLabels
-from seraph._span import centered
+from seraph._sweep._points import centered
 from seraph.classic import _scatter
 from seraph.classic._gdm import GDM, _DissimilarDistances, _unit_constraint
 from seraph.classic._scatter import PairSums

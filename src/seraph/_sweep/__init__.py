@@ -38,21 +38,26 @@ from ._chunks import ChunkedPoints, map_rows
 from ._formulas import posterior
 from ._numpy import NumbaSweep, NumpySweep
 from ._points import (
+    CONSTANT_FEATURE,
     FLOATS,
     Coordinates,
     Points,
     PointsInMemory,
+    centered,
     digest,
     header,
     in_memory,
     is_chunked,
     is_tensor,
+    magnitude,
+    principal_directions,
 )
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
 
 __all__ = [
     "BACKENDS",
+    "CONSTANT_FEATURE",
     "FLOATS",
     "Backend",
     "ChunkedPoints",
@@ -65,15 +70,18 @@ __all__ = [
     "Posterior",
     "Sample",
     "Sweep",
+    "centered",
     "choose_backend",
     "digest",
     "header",
     "in_memory",
     "is_chunked",
     "is_tensor",
+    "magnitude",
     "make_sweep",
     "map_rows",
     "one_blas_thread",
     "posterior",
+    "principal_directions",
     "workers",
 ]

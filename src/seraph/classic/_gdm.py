@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
-from .._span import ROUNDING, centered, principal_directions
+from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._validation import check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -115,7 +115,7 @@ class GDM(ClassicLearner):
                 "at least two rows of one class and one of another."
             )
         sums = PairSums(labels)
-        used = centered(points[sums.rows].astype(np.float64), rounding=ROUNDING)
+        used = centered(points[sums.rows].astype(np.float64), rounding=CONSTANT_FEATURE)
         share = self.ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, self.diagonal)
         objective = _DissimilarDistances(used @ C, sums, labels.n_dissimilar)

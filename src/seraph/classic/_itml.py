@@ -13,7 +13,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
 from .._solvers import lbfgs
-from .._span import ROUNDING, centered, principal_directions
+from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._validation import check_choice, check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -163,7 +163,7 @@ class ITML(ClassicLearner):
         if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
             labels = _sampled(labels, self.n_constraints, self.random_state)
 
-        moved = centered(points.astype(np.float64), rounding=ROUNDING)
+        moved = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
         root = np.eye(points.shape[1]) if self.prior == "identity" else _whitening(moved)
         moved = moved @ root  # the prior is the identity from here on
         bounds = _percentiles(moved) if self.bounds is None else _checked_bounds(self.bounds)

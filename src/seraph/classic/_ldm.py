@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._pairs import PairLabels
-from .._span import centered, magnitude, principal_directions
+from .._sweep import centered, magnitude, principal_directions
 from .._validation import check_number
 from .._warnings import warn
 from ._learner import ClassicLearner

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._pairs import PairLabels
 from .._solvers import compress, lbfgs
-from .._span import centered, magnitude, principal_directions
+from .._sweep import centered, magnitude, principal_directions
 from .._validation import check_number
 from ._learner import ClassLabelLearner
 from ._triples import Triples

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._pairs import PairLabels
-from .._span import ROUNDING, centered, magnitude, principal_directions
+from .._sweep import CONSTANT_FEATURE, centered, magnitude, principal_directions
 from .._validation import check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -143,7 +143,7 @@ class MFDA(ClassicLearner):
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
-        Z = centered(points.astype(np.float64) / magnitude(points), rounding=ROUNDING)
+        Z = centered(points.astype(np.float64) / magnitude(points), rounding=CONSTANT_FEATURE)
         basis = np.eye(Z.shape[1])
         if Z.shape[1] > len(Z):  # the span of the points is all there is to choose from
             left, lengths, basis = principal_directions(Z)

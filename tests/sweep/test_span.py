@@ -5,7 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 
-from seraph._span import ROUNDING, TOLERANCE, centered, magnitude, principal_directions
+from seraph._sweep._points import (
+    CONSTANT_FEATURE,
+    TOLERANCE,
+    centered,
+    magnitude,
+    principal_directions,
+)
 
 SHAPES = {"tall": (20, 4), "square": (6, 6), "wide": (5, 12), "one feature": (7, 1)}
 
@@ -39,7 +45,8 @@ def test_rounding_errors_of_a_constant_feature_become_zero():
     X[3, 0] = np.nextafter(0.1, 1.0)
     assert np.any(centered(X)[:, 0])
     assert_array_equal(
-        centered(X, rounding=ROUNDING), np.column_stack([np.zeros(7), np.arange(-3.0, 4.0)])
+        centered(X, rounding=CONSTANT_FEATURE),
+        np.column_stack([np.zeros(7), np.arange(-3.0, 4.0)]),
     )
 
 
