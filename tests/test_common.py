@@ -263,7 +263,7 @@ BAD_DATA = {
     "text": (X.astype(str).astype(object) + "?", Y, "could not convert string to float"),
     "complex numbers": (X + 1j, Y, "[Cc]omplex data not supported"),
     "one dimension": (X[:, 0], Y, "2D array"),
-    "no row": (X[:0], Y[:0], "minimum of .* required|0 row"),
+    "no row": (X[:0], Y[:0], "minimum of .* required|0 row|n_samples = 0"),
     "no feature": (X[:, :0], Y, r"0 feature\(s\)"),
     "too few labels": (X, Y[:-1], f"{N - 1}.*{N}|{N}.*{N - 1}"),
     "labels in two columns": (X, np.c_[Y, Y], "1d array|shape"),

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import re
 
+import matplotlib.pyplot as plt
 import pytest
 
 from tests.test_docs import PACKAGES
@@ -90,7 +91,10 @@ def test_a_public_class_or_function_has_an_example(name):
     "name", sorted(n for n, v in DOCUMENTED.items() if ">>>" in (v.__doc__ or ""))
 )
 def test_the_examples_of_a_docstring_run(name):
-    assert run_examples(DOCUMENTED[name].__doc__, name) == ""
+    try:
+        assert run_examples(DOCUMENTED[name].__doc__, name) == ""
+    finally:
+        plt.close("all")
 
 
 def test_no_example_is_skipped():

@@ -143,7 +143,7 @@ def test_versions_are_shown_of_all_that_a_user_may_install(capsys):
 
 
 def test_versions_of_missing_packages_are_shown_as_such(monkeypatch, capsys):
-    monkeypatch.setattr(seraph._versions, "_OPTIONAL", ("no-such-package",))
+    monkeypatch.setattr(seraph._version, "_OPTIONAL", ("no-such-package",))
     seraph.show_versions()
     said = capsys.readouterr().out
     assert re.search(r"no-such-package +not installed", said)

@@ -83,14 +83,14 @@ def test_a_single_labeled_row_is_in_no_labeled_pair():
 
 def test_minus_one_lost_in_an_unsigned_type_gives_a_warning():
     y = np.array([1, 2, 255], dtype=np.uint8)  # what some versions of numpy make of -1
-    with pytest.warns(UserWarning, match="uint8, which cannot hold -1, and contains 255"):
+    with pytest.warns(UserWarning, match=r"uint8, which cannot hold -1\. It contains 255"):
         PairLabels.make(3, y)
 
 
 BAD = {
     "nothing given": ({}, "requires y to be passed.*pairs"),
-    "no label": ({"y": [-1, -1, -1, -1]}, r"No \w+ pair: y gives 0 \w+ row"),
-    "one label": ({"y": [3, -1, -1, -1]}, r"No \w+ pair: y gives 1 \w+ row"),
+    "no label": ({"y": [-1, -1, -1, -1]}, r"No \w+ pair: y labels 0 of 4 rows"),
+    "one label": ({"y": [3, -1, -1, -1]}, r"No \w+ pair: y labels 1 of 4 rows"),
     "no pair": ({"pairs": np.empty((0, 2)), "pair_labels": []}, r"No \w+ pair"),
     "another length": ({"y": [0, 1, 0]}, "y has 3 labels and X has 4 rows"),
     "two columns": ({"y": [[0, 1]] * 4}, "1d array"),

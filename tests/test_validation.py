@@ -5,7 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from seraph._validation import check_choice, check_number
+from seraph._validation import (
+    check_choice,
+    check_flag,
+    check_n_jobs,
+    check_number,
+    check_seed,
+    check_verbose,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +63,26 @@ def test_a_choice_is_one_of_those_listed():
         ) as error:
             check_choice("solver", other, ("auto", "spg"))
         assert repr(other) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (lambda value: check_flag("diagonal", value), [True, np.False_], ["yes", 1, None]),
+        (check_verbose, [0, 3, True], [-1, "loud", None, 1.5]),
+        (check_n_jobs, [None, 1, -1, np.int64(2)], [0, 1.5, "all", True]),
+        (check_seed, [None, 0, np.random.RandomState(0)], ["seed", -1, 1.5, [None]]),
+    ],
+    ids=["flag", "verbose", "n_jobs", "seed"],
+)
+def test_flags_threads_and_seeds(check, good, bad):
+    for value in good:
+        check(value)
+    for value in bad:
+        with pytest.raises(ValueError, match=r" must be .*got "):
+            check(value)
+
+
+def test_a_whole_number_too_large_for_a_float_is_refused():
+    with pytest.raises(ValueError, match="max_iter must be a finite whole number"):
+        check_number("max_iter", 10**400, low=1, integer=True)

@@ -6,24 +6,64 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 
 def check_number(
-    name: str, value: Any, *, low: float, integer: bool = False, instead: object = ...
+    name: str, value: Any, *, low: float = -np.inf, integer: bool = False, instead: object = ...
 ) -> None:
     """Refuse a value that is neither a finite number of at least `low` nor `instead`."""
-    if value is instead or (isinstance(instead, str) and value == instead):
-        return
-    kind = Integral if integer else Real
-    if isinstance(value, kind) and not isinstance(value, bool) and low <= float(value) < np.inf:
-        return
+    if value is instead or (isinstance(instead, str) and isinstance(value, str)):
+        if value == instead:
+            return
+    elif isinstance(value, Integral if integer else Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond the range of floats
+            number = np.inf
+        if np.isfinite(number) and number >= low:
+            return
     noun = "whole number" if integer else "number"
+    limit = "" if np.isinf(low) else f" of at least {low:g}"
     other = "" if instead is ... else f", or {instead!r}"
-    raise ValueError(f"{name} must be a finite {noun} of at least {low:g}{other}; got {value!r}.")
+    raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {value!r}.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a value that is not one of the `choices`."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse a value that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_verbose(value: Any) -> None:
+    """Refuse a parameter `verbose` that is neither a whole number nor a flag."""
+    if not isinstance(value, bool | np.bool_):
+        check_number("verbose", value, low=0, integer=True)
+
+
+def check_n_jobs(value: Any) -> None:
+    """Refuse a parameter `n_jobs` that is not a number of threads as joblib counts them."""
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value):
+        return
+    raise ValueError(
+        "n_jobs must be a whole number (of threads; -1 for all cores) other than 0, or None; "
+        f"got {value!r}."
+    )
+
+
+def check_seed(value: Any) -> None:
+    """Refuse a parameter `random_state` that scikit-learn cannot use."""
+    try:
+        check_random_state(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be None, a whole number from 0 to 2**32 - 1, or a RandomState; "
+            f"got {value!r}."
+        ) from error

@@ -37,7 +37,7 @@ def test_distances_are_euclidean_whatever_is_known(rng, known):
         ({"pairs": [[0, 9]], "pair_labels": [1]}, "X has rows 0 to 4"),
         ({"pairs": [[0, 1]], "pair_labels": [2]}, "must be"),
         ({"pairs": [[0, 1]]}, "without pair_labels"),
-        ({"y": [0, 0, 1, 1, 1], "pairs": [[0, 1]], "pair_labels": [-1]}, "both similar and"),
+        ({"y": [0, 0, 1, 1, 1], "pairs": [[0, 1]], "pair_labels": [-1]}, "Correct one of the two"),
     ],
     ids=str,
 )

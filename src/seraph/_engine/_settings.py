@@ -11,7 +11,13 @@ import numpy as np
 
 from .._solvers import SOLVERS
 from .._sweep import BACKENDS, Backend
-from .._validation import check_choice, check_number
+from .._validation import (
+    check_choice,
+    check_n_jobs,
+    check_number,
+    check_seed,
+    check_verbose,
+)
 from ._callback import FitState
 
 ALGORITHMS = ("direct", "em")
@@ -83,6 +89,9 @@ class Settings:
         check_choice("algorithm", self.algorithm, ALGORITHMS)
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         check_choice("backend", self.backend, BACKENDS)
+        check_verbose(self.verbose)
+        check_n_jobs(self.n_jobs)
+        check_seed(self.random_state)
         self._check_unlabeled_pairs()
         if self.callback is not None and not callable(self.callback):
             raise ValueError(

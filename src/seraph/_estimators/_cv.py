@@ -28,7 +28,7 @@ from .._engine import (
 )
 from .._pairs import PairLabels
 from .._sweep import PointsInMemory
-from .._validation import check_number
+from .._validation import check_number, check_seed
 from .._warnings import warn
 from ._folds import assign_folds, restricted
 from ._posterior import PosteriorLearner
@@ -190,6 +190,7 @@ class SERAPHCV(PosteriorLearner):
             for factor in factors:
                 check_number(f"each of {name}", factor, low=low)
         check_number("cv", self.cv, low=2, integer=True)
+        check_seed(self.random_state)
         check_checkpoint(learner.checkpoint)
         if learner.checkpoint is not None and self.random_state is not None:
             check_repeatable("folds", self.random_state)

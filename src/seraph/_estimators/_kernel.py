@@ -312,6 +312,9 @@ class KernelSERAPH(PosteriorLearner):
             )
         check_number("gamma", self.gamma, low=0, instead=None)
         check_number("degree", self.degree, low=0)
+        check_number("coef0", self.coef0)
+        if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
+            raise ValueError(f"kernel_params must be a dict, or None; got {self.kernel_params!r}.")
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
     def _kernel_map(self, points: NDArray) -> KernelMap:
@@ -348,7 +351,8 @@ class KernelSERAPH(PosteriorLearner):
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
     def _points_of_metric(self, X: ArrayLike) -> NDArray:
-        return self.kernel_map_(super()._points_of_metric(X))
+        points = super()._points_of_metric(X)
+        return self.kernel_map_(points)
 
     def _mapped_differences(self, pairs: NDArray) -> NDArray:
         if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table

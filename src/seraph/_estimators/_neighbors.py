@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._pairs import as_labels, is_missing
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_n_jobs, check_number
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
@@ -218,6 +218,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             )
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_choice("weights", self.weights, ("uniform", "distance"))
+        check_n_jobs(self.n_jobs)
 
 
 def _mapped(learner: Any, X: ArrayLike) -> NDArray:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import MahalanobisLearner
 from .._pairs import PairLabels, as_labels, is_missing
-from .._sweep import FLOATS, posterior
+from .._sweep import FLOATS, in_memory, posterior
 from .._validation import check_choice, check_number
 from .._warnings import warn
 from . import _query as query
@@ -119,7 +119,7 @@ class PosteriorLearner(MahalanobisLearner):
     def _points_of_metric(self, X: ArrayLike) -> NDArray:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        points: NDArray = validate_data(self, X, dtype=FLOATS, reset=False)
+        points: NDArray = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
 
 

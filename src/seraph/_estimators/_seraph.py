@@ -21,6 +21,7 @@ from .._engine import (
     warn_of_scales,
 )
 from .._sweep import Backend
+from .._validation import check_flag
 from ._posterior import PosteriorLearner
 
 
@@ -261,6 +262,7 @@ class SERAPH(PosteriorLearner):
             The fitted learner.
         """
         settings = Settings.of(self)
+        check_flag("warm_start", self.warm_start)
         check_checkpoint(self.checkpoint)
         points, settings = read_points(X, settings)
         if self.n_components is not None and self.n_components > points.shape[1]:

@@ -45,7 +45,7 @@ def choose_backend(
                 f'device={device!r} is for backend="torch", but backend={backend!r}: leave one '
                 "of the two out."
             )
-        return "torch", str(device)
+        return "torch", _checked_device(device)
     if backend == "torch":
         return "torch", "cuda" if _has_gpu() else "cpu"
     if backend != "auto":
@@ -55,6 +55,27 @@ def choose_backend(
     if n >= _GPU_FROM and _has_gpu():
         return "torch", "cuda"
     return ("numba" if n >= COMPILED_FROM and find_spec("numba") else "numpy"), None
+
+
+def _checked_device(device: Any) -> str:
+    """Refuse a device that torch does not know or that this machine does not have."""
+    _require("torch", "torch")
+    import torch
+
+    here = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
+    if torch.backends.mps.is_available():
+        here.append("mps")
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError):
+        found = None
+    # "cuda" alone is the current CUDA device.
+    if found is not None and any(str(found) in (name, name.partition(":")[0]) for name in here):
+        return str(found)
+    raise ValueError(
+        f"device={device!r} is not a device that torch has here: choose one of "
+        f"{', '.join(map(repr, here))}, or leave it out."
+    )
 
 
 def _has_gpu() -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _solvers as solvers
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._validation import check_number
+from .._validation import check_flag, check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
 
@@ -101,6 +101,7 @@ class GDM(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
+        check_flag("diagonal", self.diagonal)
         check_number("ridge", self.ridge, low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)

@@ -14,7 +14,7 @@ from sklearn.utils.random import sample_without_replacement
 from .._pairs import PairLabels
 from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, check_seed
 from ._learner import ClassicLearner
 from ._scatter import PairSums
 
@@ -156,6 +156,7 @@ class ITML(ClassicLearner):
         check_number("n_constraints", self.n_constraints, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
+        check_seed(self.random_state)
 
     def _learn(
         self, points: NDArray[Any], labels: PairLabels

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._pairs import PairLabels
 from .._solvers import compress, lbfgs
 from .._sweep import centered, magnitude, principal_directions
-from .._validation import check_number
+from .._validation import check_number, check_verbose
 from ._learner import ClassLabelLearner
 from ._triples import Triples
 
@@ -119,6 +119,7 @@ class LMNN(ClassLabelLearner):
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
+        check_verbose(self.verbose)
         if not (isinstance(self.push_weight, Real) and 0.0 < float(self.push_weight) < 1.0):
             raise ValueError(
                 "push_weight must be a number between 0 and 1, and neither of the two; got "
