@@ -295,7 +295,7 @@ class _Shards:
                 left, *right = ((taken, shard, number) for number in range(len(sides)))
                 graph[name, shard, 0] = (_tasks.differences, left, right)
                 lengths.append(stop - start)
-        arrays = [parts.array_of(part) for part in (of.min(), of.max())]
+        arrays = [parts.array_of(part) for part in (int(of.min()), int(of.max()))]
         shape = (tuple(length + 1 for length in lengths), (n_features,))
         (self.array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, dtype))
         self.similar = None
