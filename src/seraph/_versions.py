@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from ._version import __version__
 
-_NEEDED = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
+_NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib",
     "skops",

@@ -307,7 +307,9 @@ def test_a_cluster_of_its_own_is_there_for_the_fit_and_no_longer(data, expected,
         default_client()
     for thread in set(threading.enumerate()) - before:
         if "Offload" not in thread.name:  # a pool that dask keeps for the whole process
-            thread.join(timeout=10)  # dask's profiler notices only at its next tick that it may end
+            thread.join(
+                timeout=10
+            )  # dask's profiler notices only at its next tick that it may end
             assert not thread.is_alive(), thread
 
 
