@@ -110,7 +110,7 @@ def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
     [
         (["fit", "table.csv"], "fit needs a few packages more: pip install 'seraph-learn[cli]'"),
         (["demo", "--samplings", "0"], "--samplings must be 1 or more; got 0"),
-        (["demo", "--colour"], "unrecognized arguments: --colour"),
+        (["demo", "--color"], "unrecognized arguments: --color"),
     ],
 )
 def test_a_bare_installation_says_what_it_cannot_do(arguments, said, bare, capsys):
