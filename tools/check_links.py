@@ -1,8 +1,8 @@
 """Check the links within a built site: ``python tools/check_links.py docs/_build/html``.
 
-Every ``href``, ``src`` and ``srcset`` within the site must lead to a file that exists and, if it has
-a fragment, to an anchor in that file. ``make linkcheck`` checks links to other sites; sphinx has no
-check for links within the site that also reads raw HTML and the gallery's pages.
+Every ``href``, ``src`` and ``srcset`` within the site must lead to a file that exists and, if it
+has a fragment, to an anchor in that file. ``make linkcheck`` checks links to other sites; Sphinx
+does not check links in raw HTML and on the gallery's pages.
 """
 
 import sys
