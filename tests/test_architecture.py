@@ -1,6 +1,7 @@
 """Imports run one way: each room may import those below it, and no others."""
 
 import ast
+import runpy
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import seraph
 ROOT = Path(seraph.__file__).parent
 # From the ground up: what stands on which floor, and what each room may import.
 MAY_IMPORT = {
+    "_typing": set(),  # every room may import it
     "_version": set(),
     "_public": set(),
     "_validation": set(),
@@ -79,4 +81,13 @@ def test_a_room_imports_only_what_it_may(path):
     room = room_of(path)
     assert room in MAY_IMPORT, f"{room} is a new room: say in MAY_IMPORT what it may import"
     rooms = {r for r in imported_rooms(path) if r in MAY_IMPORT}
-    assert rooms <= MAY_IMPORT[room]
+    assert rooms - {"_typing"} <= MAY_IMPORT[room]
+
+
+def test_the_drawing_shows_every_room_and_imports_run_downward():
+    tool = runpy.run_path(str(ROOT.parents[1] / "tools" / "draw_architecture.py"))
+    floor = {room: n for n, (_, rooms) in enumerate(tool["FLOORS"]) for room in rooms}
+    assert set(floor) == set(MAY_IMPORT) - {"__init__"}
+    for room, others in MAY_IMPORT.items():
+        assert all(floor[other] > floor.get(room, -1) for other in others), room
+    assert tool["TARGET"].read_text() == tool["drawing"](), "run tools/draw_architecture.py"
