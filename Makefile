@@ -1,29 +1,52 @@
-# `make demo` and `make test` do all of the set-up themselves, in .venv.
+# `make demo` and `make test` do all of the setup themselves, in .venv. CONTRIBUTING.md explains
+# every target.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Processes that the tests run in; threads of theirs would only wait for each other.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+# Pinned versions, so that a new release of a dependency cannot break the build overnight.
+PINS ?= constraints/dev.txt
+EXTRAS := cli,dask,numba,onnx,torch
+# Quiet twice: pip's warnings about package indexes are not ours to fix.
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check $(if $(PINS),-c $(PINS))
+INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
+# Test processes. Threads inside them would only wait for each other.
 JOBS ?= 2
+COVERAGE ?= --cov --cov-report=term:skip-covered
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
-.PHONY: demo test test-all test-oldest lint format bench table2 docs linkcheck clean
+.PHONY: demo test test-all test-pythons test-newest test-oldest lint format bench table2 docs \
+	linkcheck dist lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m seraph demo
 
 test: $(VENV)/.dev lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" $(COVERAGE)
 
 test-all: $(VENV)/.dev lint
-	HYPOTHESIS_PROFILE=nightly $(PYTEST)
+	HYPOTHESIS_PROFILE=nightly $(PYTEST) $(COVERAGE)
 
-# The suite on exactly the lower bounds that pyproject.toml states.
+# Every Python from 3.11 on that this machine has, each in its own environment.
+test-pythons:
+	@for python in $$($(PYTHON) tools/pythons.py); do \
+		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "Python $$version: $$python"; \
+		$(MAKE) --no-print-directory test PYTHON=$$python VENV=.venv-$$version COVERAGE= || exit 1; \
+	done
+
+# The newest release of everything, instead of the pinned ones.
+test-newest:
+	rm -rf .venv-newest
+	$(MAKE) --no-print-directory test VENV=.venv-newest PINS=
+
+# Exactly the lower bounds that pyproject.toml states.
 test-oldest:
-	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
+	$(PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/python -m pip install -qq -c constraints/dev.txt --upgrade pip
 	.venv-oldest/bin/python tools/lower_bounds.py > .venv-oldest/bounds.txt
-	.venv-oldest/bin/python -m pip install --quiet -e ".[test]" -c .venv-oldest/bounds.txt
+	.venv-oldest/bin/python -m pip install -qq -e ".[$(EXTRAS)]" --group test \
+		-c .venv-oldest/bounds.txt -c constraints/held.txt
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/.dev
@@ -46,29 +69,47 @@ table2: $(VENV)/.dev
 	$(BIN)/seraph reproduce all --jobs 2 --out reproduced
 
 docs: $(VENV)/.docs
-	$(BIN)/python tools/run_pages.py docs/*.md
+	$(BIN)/python -m pytest docs/*.md
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python tools/check_links.py docs/_build/html
 
-# The links to other sites; needs a network.
+# Links to other sites. Needs a network.
 linkcheck: docs
 	$(BIN)/python -m sphinx -q -b linkcheck -d docs/_build/html/.doctrees docs docs/_build/linkcheck
 
+# The wheel and the source archive, in dist/.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+# Pin the newest release of everything, for all platforms and Pythons at once.
+lock: $(VENV)/.python-$(VERSION)
+	$(INSTALL) --group lock
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 \
+		--no-annotate --no-emit-index-url --custom-compile-command "make lock" --constraint constraints/held.txt \
+		$(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) \
+		--group dev pyproject.toml --output-file constraints/dev.txt
+
 clean:
-	rm -rf .venv .venv-oldest build dist demo.png docs/_build docs/auto_examples docs/generated
+	rm -rf .venv .venv-* build dist demo.png docs/_build docs/auto_examples docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+comma := ,
 
-$(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(PIP) -e ".[plot]"
+# A new environment wherever PYTHON is not the version that the last one was made with.
+$(VENV)/.python-$(VERSION):
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) --upgrade pip
 	touch $@
 
-$(VENV)/.dev: $(BIN)/python pyproject.toml
-	$(PIP) -e ".[dev]"
+$(VENV)/.demo: $(VENV)/.python-$(VERSION) pyproject.toml constraints/dev.txt
+	$(INSTALL) -e ".[plot]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.python-$(VERSION) pyproject.toml constraints/dev.txt
+	$(INSTALL) -e ".[$(EXTRAS)]" --group test --group lint
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.dev
-	$(PIP) -e ".[dev,docs]"
+	$(INSTALL) --group docs
 	touch $@

@@ -4,6 +4,9 @@ import importlib
 import importlib.util
 import pkgutil
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,19 +117,35 @@ def test_the_user_guide_quotes_the_benchmark():
     assert quoted == expected
 
 
-def test_pages_are_run_and_wrong_output_is_noticed(tmp_path):
-    run_pages = tool("run_pages")
-    page = tmp_path / "page.md"
-    page.write_text(
-        "<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```python\ny = x\n```\n"
-    )
-    assert run_pages.run(page) == ""
-    page.write_text("```python\n>>> 1 + 1\n3\n\n```\n")
-    assert "Expected" in run_pages.run(page)
-    page.write_text("text\n\n```python\n1 / 0\n```\n")
-    assert "line 4, in <module>" in run_pages.run(page)
-    page.write_text("```pycon\n>>> 1 + 1\n3\n\n```\n")
-    assert run_pages.run(page) == ""
+@pytest.mark.parametrize(
+    ("page", "trouble"),
+    [
+        ("<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n", None),
+        ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
+        ("text\n\n```python\n1 / 0\n```\n", "page.md:4: ZeroDivisionError"),
+        ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
+        ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
+        ("```python\n1\n```\n\n```{code-block} sh\nfalse\n```\n", None),
+    ],
+    ids=["right", "wrong output", "error", "warning", "failing command", "left alone"],
+)
+def test_pages_are_run_and_what_is_wrong_is_noticed(page, trouble, tmp_path):
+    shutil.copy(DOCS / "conftest.py", tmp_path)
+    (tmp_path / "page.md").write_text(page)
+    run = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-W",
+        "error",
+        "-p",
+        "no:cacheprovider",
+        "page.md",
+    ]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == (trouble is not None), done.stdout
+    assert (trouble or "passed") in done.stdout
 
 
 def test_broken_links_and_anchors_are_found(tmp_path):

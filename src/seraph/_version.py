@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 __version__ = "0.1.0.dev0"
 
-_NEEDED = ("numpy", "scipy", "scikit-learn", "threadpoolctl")
+_NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib",
     "skops",

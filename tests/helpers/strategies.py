@@ -179,8 +179,8 @@ def _named(codes, missing, name=lambda code: f"class {code}"):
 
 
 def _dates(codes):
-    days = np.datetime64("2020-01-01") + codes.astype("m8[D]")
-    days[codes < 0] = np.datetime64("NaT")
+    days = np.datetime64("2020-01-01") + codes.astype("timedelta64[D]")
+    days[codes < 0] = np.datetime64("NaT", "D")
     return days
 
 

@@ -15,11 +15,10 @@ from . import _options as options
 from ._console import SHARES_TITLE, progress_bar, say, show, show_facts
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from rich.progress import Progress
 
-    from .._engine._callback import FitState
+    from .._engine import FitState
+    from .._typing import Array, BoolArray, IntArray
     from ._summary import FitSummary
     from ._tables import InputTable
 
@@ -199,7 +198,8 @@ def _learn(
     from ._tables import read_pairs, read_table
 
     labels = table.labels(label)
-    pairs, similar = np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
+    pairs: IntArray = np.empty((0, 2), dtype=np.intp)
+    similar: BoolArray = np.empty(0, dtype=bool)
     if pairs_file is not None:
         pairs, similar = read_pairs(read_table(pairs_file), table.n_rows)
     _check_labels(table, labels, label, pairs_file, n_pairs=len(similar))
@@ -271,7 +271,7 @@ _TOO_FEW_LABELS = (
 
 def _check_labels(
     table: InputTable,
-    labels: NDArray[np.object_] | None,
+    labels: Array | None,
     label: str | None,
     pairs_file: Path | None,
     *,
@@ -298,7 +298,7 @@ def _check_labels(
         )
 
 
-def _why_not_checked(labels: NDArray[np.object_] | None, *, check: bool) -> str:
+def _why_not_checked(labels: Array | None, *, check: bool) -> str:
     """Say why the comparison with the Euclidean distance is skipped; empty if it is not."""
     if not check:
         return "Not compared with the Euclidean distance (--no-check)."

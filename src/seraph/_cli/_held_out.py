@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.preprocessing import FunctionTransformer
 
 from .._estimators._neighbors import MetricNeighborsClassifier
+from .._typing import BoolArray, IntArray
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
@@ -92,9 +92,9 @@ class HeldOutErrors:
 def held_out_errors(
     learner: Any,
     points: Any,
-    codes: NDArray[np.intp],
-    pairs: NDArray[np.intp],
-    similar: NDArray[np.bool_],
+    codes: IntArray,
+    pairs: IntArray,
+    similar: BoolArray,
     *,
     seed: int,
     after_fold: Callable[[], object],
@@ -128,8 +128,8 @@ def held_out_errors(
         be left to learn from.
     """
     points = np.asarray(points)
-    right: list[NDArray[np.bool_]] = []
-    right_euclidean: list[NDArray[np.bool_]] = []
+    right: list[BoolArray] = []
+    right_euclidean: list[BoolArray] = []
     for held in folds(codes, seed):
         kept = codes.copy()
         kept[held] = -1
@@ -158,7 +158,7 @@ def held_out_errors(
     )
 
 
-def folds(codes: NDArray[np.intp], seed: int, n_folds: int = FOLDS) -> list[NDArray[np.intp]]:
+def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
     """Deal the labeled rows to folds, so that each has its share of every class.
 
     A row that is alone in its class is left out: no neighbor could have its class. scikit-learn's

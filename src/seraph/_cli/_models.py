@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from .._typing import FloatArray, IntArray
     from ._tables import InputTable
 
 # Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
@@ -113,7 +111,7 @@ class SavedModel:
         """Return points as the learner sees them, after the scaler."""
         return self.estimator[:-1].transform(points) if len(self.steps) > 1 else points
 
-    def pair_proba(self, points: Any, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+    def pair_proba(self, points: Any, pairs: IntArray) -> FloatArray:
         """Return the probability that each pair of rows is similar."""
         import numpy as np
 

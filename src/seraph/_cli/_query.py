@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import _options as options
 from ._console import say, show
+
+if TYPE_CHECKING:
+    from .._typing import IntArray
 
 
 def query(
@@ -60,7 +63,7 @@ def query(
         )
     table = read_table(data, decimal_comma=decimal_comma)
     points = fitted.points(table, without=[label, id_column])
-    known = np.empty((0, 2), dtype=np.intp)
+    known: IntArray = np.empty((0, 2), dtype=np.intp)
     if pairs is not None:
         known = read_pairs(read_table(pairs), table.n_rows)[0]
     chosen = fitted.learner.query_pairs(

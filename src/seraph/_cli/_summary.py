@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from ._held_out import HeldOutErrors
@@ -43,12 +44,12 @@ class FitSummary:
     """
 
     model: Any
-    scaled: NDArray[np.floating[Any]]
+    scaled: FloatArray
     names: list[str]
     scale: str
-    labels: NDArray[np.object_] | None
-    pairs: NDArray[np.intp]
-    similar: NDArray[np.bool_]
+    labels: Array | None
+    pairs: IntArray
+    similar: BoolArray
     seconds: float
     errors: HeldOutErrors | None
     no_errors_reason: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .._pairs import PairLabels
+from .._typing import Array
 from .._warnings import warn
 
 # Warn if the standard deviations of two features differ by more than this factor.
@@ -28,7 +28,7 @@ def warn_of_labels(labels: PairLabels) -> None:
         )
 
 
-def warn_of_scales(scales: NDArray) -> None:
+def warn_of_scales(scales: Array) -> None:
     """Warn if the features' standard deviations differ wildly."""
     varying = scales > 1e-12 * scales.max(initial=0.0)
     if varying.any():

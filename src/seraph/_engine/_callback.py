@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _solvers as solvers
+from .._typing import Array
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class FitState:
     objective: float
     gap: float | None
     elapsed: float
-    components: NDArray
+    components: Array
 
     @property
     def rank(self) -> int:
@@ -89,7 +89,7 @@ class Watch:
     def __init__(
         self,
         callback: Callable[[FitState], object] | None,
-        to_features: Callable[[NDArray], NDArray],
+        to_features: Callable[[Array], Array],
         scale: float,
     ) -> None:
         self.callback = callback
@@ -98,7 +98,7 @@ class Watch:
         self.steps: list[solvers.Step] = []
         self.started = time.perf_counter()
 
-    def __call__(self, objective: solvers.Objective, step: solvers.Step, P: NDArray) -> None:
+    def __call__(self, objective: solvers.Objective, step: solvers.Step, P: Array) -> None:
         """Report an iteration on an `objective` that has reached the factor `P`."""
         if self.callback is None:
             return

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._pairs import PairLabels
 from .._sweep import PairTerms, Points, Sample, Sweep, digest
+from .._typing import Array
 from .._version import __version__
 from .._warnings import warn
 
@@ -162,9 +162,7 @@ class Journal:
         query = "SELECT EXISTS (SELECT 1 FROM sums) OR EXISTS (SELECT 1 FROM scores)"
         return not self._is_lost and not self._connection.execute(query).fetchone()[0]
 
-    def sums(
-        self, key: str, compute: Callable[[], tuple[float, NDArray]]
-    ) -> tuple[float, NDArray]:
+    def sums(self, key: str, compute: Callable[[], tuple[float, Array]]) -> tuple[float, Array]:
         """Return a value and a gradient from the file, or else compute and record them."""
         query = "SELECT value, gradient, rows, columns, by_columns FROM sums WHERE key = ?"
         row = None if self._is_lost else self._connection.execute(query, (key,)).fetchone()
@@ -176,7 +174,7 @@ class Journal:
         )
         return value, gradient
 
-    def score(self, rows: NDArray, factors: tuple[float, float]) -> float | None:
+    def score(self, rows: Array, factors: tuple[float, float]) -> float | None:
         """Return the score of a complete fit, by the `rows` it leaves out and its weights."""
         if self._is_lost:
             return None
@@ -185,7 +183,7 @@ class Journal:
         row = self._connection.execute(query, (key,)).fetchone()
         return None if row is None else row[0]
 
-    def finish(self, rows: NDArray, factors: tuple[float, float], score: float) -> None:
+    def finish(self, rows: Array, factors: tuple[float, float], score: float) -> None:
         """Record the score of a complete fit, and forget its sums."""
         key, score = digest(rows, np.array(factors)), float(score)
         self._write("INSERT INTO scores VALUES (?, ?, ?)", (key, score, _seal(key, score)))
@@ -310,8 +308,8 @@ class RecordedSweep:
         return self.sweep.n_features
 
     def __call__(
-        self, P: NDArray, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]
-    ) -> tuple[float, NDArray]:
+        self, P: Array, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]
+    ) -> tuple[float, Array]:
         """Return the sum and its gradient, as the sweep itself would."""
         self.n_sweeps += 1
         weights = np.array([terms.eta, terms.mu])
@@ -327,7 +325,7 @@ class RecordedSweep:
         return self._sample[1]
 
 
-def _sum_row(key: str, value: float, gradient: NDArray) -> tuple[Any, ...]:
+def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:
     # The memory order is kept: products with the gradient round differently in another.
     by_columns = bool(np.isfortran(gradient))
     content = np.asarray(gradient, dtype="<f8").tobytes("F" if by_columns else "C")
@@ -336,7 +334,7 @@ def _sum_row(key: str, value: float, gradient: NDArray) -> tuple[Any, ...]:
     return (*row, _seal(*row))
 
 
-def _unpacked(content: bytes, rows: int | None, columns: int | None, by_columns: int) -> NDArray:
+def _unpacked(content: bytes, rows: int | None, columns: int | None, by_columns: int) -> Array:
     shape = [size for size in (rows, columns) if size is not None]
     gradient = np.frombuffer(content, dtype="<f8")
     # (A copy, since the caller may write to it.)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
+from .._typing import Array
 
-def neighbor_graph(points: NDArray, n_neighbors: int) -> sparse.csr_array:
+
+def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
 
     Parameters
@@ -68,7 +69,7 @@ def check_graph(graph: Any, n: int) -> sparse.csr_array:
     return weights
 
 
-def roughness(points: NDArray, graph: sparse.csr_array) -> NDArray:
+def roughness(points: Array, graph: sparse.csr_array) -> Array:
     """Compute ``X' L X``, with L the Laplacian of the graph.
 
     ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The

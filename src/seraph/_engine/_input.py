@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from .._pairs import PairLabels
@@ -18,6 +18,7 @@ from .._sweep import (
     in_memory,
     is_chunked,
 )
+from .._typing import Array
 from . import _advice as advice
 from ._settings import Settings
 
@@ -68,7 +69,7 @@ def _settled(settings: Settings, X: Any, n: int) -> Settings:
     return replace(settings, backend=backend, device=device)
 
 
-def _checked(X: Any, name: str) -> NDArray:
+def _checked(X: Any, name: str) -> Array:
     return check_array(
         in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=name, input_name="X"
     )

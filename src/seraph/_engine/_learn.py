@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
 from .._sweep import Points, PointsInMemory, make_sweep, one_blas_thread, workers
+from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
@@ -46,7 +46,7 @@ class Fit:
         What summed over the pairs, and where.
     """
 
-    components: NDArray
+    components: Array
     mu: float
     lam: float
     eta: float
@@ -56,7 +56,7 @@ class Fit:
     converged: bool
     stopped: bool
     n_iter: int
-    history: dict[str, NDArray]
+    history: dict[str, Array]
     n_similar: int
     n_dissimilar: int
     n_unlabeled: int
@@ -104,7 +104,7 @@ def learn(
     settings: Settings,
     *,
     graph: Any = None,
-    start: NDArray | None = None,
+    start: Array | None = None,
     journal: Journal | None = None,
 ) -> Fit:
     """Learn a metric. Writes nothing but the journal, and warns nobody.
@@ -138,7 +138,7 @@ def learn(
 
 def fit_of(
     result: solvers.Result,
-    P: NDArray,
+    P: Array,
     kappa: float,
     objective: Objective,
     problem: Problem,
@@ -180,7 +180,7 @@ class _Search:
     """One run of the solver: where it starts, and who watches."""
 
     def __init__(
-        self, problem: Problem, objective: Objective, settings: Settings, start: NDArray | None
+        self, problem: Problem, objective: Objective, settings: Settings, start: Array | None
     ) -> None:
         self.problem = problem
         self.objective = objective
@@ -211,7 +211,7 @@ class _Search:
             found, s = stopped.result, stopped.s
             return replace(found, value=found.value - model.prior(s)), s
 
-    def _start(self, s: float) -> NDArray:
+    def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
         settings, coordinates = self.settings, self.problem.coordinates
         if self.given_start is not None:
@@ -225,11 +225,11 @@ class _Search:
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
 
-    def _maximize(self, objective: solvers.Objective, P: NDArray) -> solvers.Result:
+    def _maximize(self, objective: solvers.Objective, P: Array) -> solvers.Result:
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
-        def after_iteration(step: solvers.Step, P: NDArray) -> None:
+        def after_iteration(step: solvers.Step, P: Array) -> None:
             if progress is not None:
                 progress(step)
             self.watch(objective, step, P)

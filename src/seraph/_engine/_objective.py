@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._sweep import PairTerms, Posterior, Sweep
+from .._typing import Array
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Objective:
     terms: PairTerms
     lam: float
     scale: float = 1.0
-    roughness: NDArray | None = None
+    roughness: Array | None = None
 
     @property
     def n_features(self) -> int:
@@ -47,7 +47,7 @@ class Objective:
         """Relative error of a value."""
         return self.sweep.rounding
 
-    def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the m x m gradient by the metric."""
         value, gradient = self.sweep(P, self.terms, "metric")
         gradient[np.diag_indices_from(gradient)] -= self.lam
@@ -55,7 +55,7 @@ class Objective:
             gradient -= self.roughness
         return value - self.penalty(P), gradient
 
-    def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_factor(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the r x m gradient by ``P``."""
         value, gradient = self.sweep(P, self.terms, "factor")
         gradient = gradient - 2.0 * self.lam * P
@@ -63,12 +63,12 @@ class Objective:
             gradient -= 2.0 * P @ self.roughness
         return value - self.penalty(P), gradient
 
-    def penalty(self, P: NDArray) -> float:
+    def penalty(self, P: Array) -> float:
         """Compute the penalty ``lam tr(A) + <R, A>`` at ``A = P'P``."""
         penalty = self.lam * float(np.vdot(P, P))
         return penalty if self.roughness is None else penalty + np.vdot(P @ self.roughness, P)
 
-    def m_step(self, P: NDArray | None) -> Objective:
+    def m_step(self, P: Array | None) -> Objective:
         """Return the concave objective (11) whose ``q`` comes from the metric ``P'P``.
 
         None stands for the start, where every unlabeled pair counts as dissimilar.
@@ -109,7 +109,7 @@ class FullModel:
         """Compute the penalty of the prior on kappa, ``gamma s^2 / 2``."""
         return 0.5 * self.gamma * s * s
 
-    def slope(self, s: float, P: NDArray) -> float:
+    def slope(self, s: float, P: Array) -> float:
         """Compute the derivative of L by ``ln s`` at a fixed ``B = P'P``.
 
         At the best B for this s it is also the derivative of the best value.

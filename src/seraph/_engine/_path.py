@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
 from .._sweep import Points
+from .._typing import Array
 from ._checkpoint import Journal
 from ._learn import Fit, fit_of, running
 from ._objective import Objective
@@ -41,9 +41,9 @@ class FitsAlongPath:
         What ``lam="auto"`` stands for.
     """
 
-    lams: NDArray
+    lams: Array
     fits: list[Fit]
-    n_sweeps: NDArray
+    n_sweeps: Array
     lam_max: float
     auto_lam: float
 
@@ -52,7 +52,7 @@ def follow_path(
     points: Points,
     labels: PairLabels,
     settings: Settings,
-    lams: NDArray | tuple[int, float],
+    lams: Array | tuple[int, float],
     *,
     graph: Any = None,
     journal: Journal | None = None,
@@ -139,7 +139,7 @@ class _Path:
         self.rank = len(result.P)
         return result
 
-    def _better_than_zero(self, objective: Objective) -> NDArray | None:
+    def _better_than_zero(self, objective: Objective) -> Array | None:
         """Return the factor that SERAPH finds from its own start, unless zero is as good."""
         start = self.problem.first_factor(self.max_rank, narrow=True, eta=self.problem.terms.eta)
         found = solvers.low_rank(objective, start, callback=lambda step, P: None, **self.options)

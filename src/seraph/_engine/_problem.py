@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._pairs import PairLabels
 from .._sweep import Coordinates, PairTerms, Points, PointsInMemory, Sample, Sweep, make_sweep
+from .._typing import Array
 from ._checkpoint import Journal, check_repeatable
 from ._graph import check_graph, neighbor_graph, roughness
 from ._objective import Objective
@@ -46,7 +46,7 @@ class Problem:
     sweep: Sweep
     terms: PairTerms
     noise: float
-    roughness: NDArray | None = None
+    roughness: Array | None = None
 
     @classmethod
     def make(
@@ -105,7 +105,7 @@ class Problem:
         """What ``lam="auto"`` stands for, in the user's units."""
         return self.noise * self.coordinates.unit**2
 
-    def first_factor(self, max_rank: int | None, *, narrow: bool, eta: float) -> NDArray:
+    def first_factor(self, max_rank: int | None, *, narrow: bool, eta: float) -> Array:
         """Make a factor to start from.
 
         Parameters
@@ -125,7 +125,7 @@ class Problem:
         return self.coordinates.start(eta, rank)
 
 
-def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[NDArray, PairTerms]:
+def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, PairTerms]:
     """Return the rows that the sweeps want first, and the terms of the reordered pairs.
 
     The class-labeled rows come first, sorted by class, so that all their pairs form one
@@ -163,7 +163,7 @@ def _noise(labels: PairLabels) -> float:
 
 def _roughness(
     points: Points, coordinates: Coordinates, settings: Settings, graph: Any
-) -> NDArray | None:
+) -> Array | None:
     """Matrix of the manifold extension, or None without one."""
     weights = None if graph is None else check_graph(graph, len(points))
     if settings.manifold == 0.0:

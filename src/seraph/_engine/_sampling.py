@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 # From this share of the pairs on, list all of them and permute.
 _DENSE = 0.2
 
 
 def sample_pairs(
-    n: int, n_labeled: int, listed: NDArray, size: int, rng: np.random.RandomState
-) -> NDArray:
+    n: int, n_labeled: int, listed: Array, size: int, rng: np.random.RandomState
+) -> Array:
     """Sample unlabeled pairs uniformly without replacement.
 
     Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labeled rows come first, so

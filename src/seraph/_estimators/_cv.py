@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._engine import (
@@ -28,6 +28,7 @@ from .._engine import (
 )
 from .._pairs import PairLabels
 from .._sweep import PointsInMemory
+from .._typing import Array
 from .._validation import check_number, check_seed
 from .._warnings import warn
 from ._folds import assign_folds, restricted
@@ -185,7 +186,7 @@ class SERAPHCV(PosteriorLearner):
         learner = SERAPH() if self.learner is None else self.learner
         for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
             factors = getattr(self, name)
-            if not np.iterable(factors) or isinstance(factors, str) or not len(list(factors)):
+            if not np.iterable(factors) or isinstance(factors, str) or not list(factors):
                 raise ValueError(f"{name} must be a sequence of numbers; got {factors!r}.")
             for factor in factors:
                 check_number(f"each of {name}", factor, low=low)
@@ -206,7 +207,7 @@ class SERAPHCV(PosteriorLearner):
         settings: Settings,
         graph: Any,
         journal: Journal | None,
-    ) -> NDArray:
+    ) -> Array:
         """Mean log-likelihood of a held-out pair: one row per fold, one column per choice."""
         rng = None if self.random_state is None else check_random_state(self.random_state)
         fold = assign_folds(labels, self.cv, rng)
@@ -259,13 +260,13 @@ class SERAPHCV(PosteriorLearner):
 class _Split:
     """The rows inside and outside of a fold, with the labels of their pairs."""
 
-    inside: NDArray
+    inside: Array
     test: PairLabels
-    outside: NDArray
+    outside: Array
     train: PairLabels
 
     @classmethod
-    def make(cls, labels: PairLabels, inside: NDArray, outside: NDArray) -> Self | None:
+    def make(cls, labels: PairLabels, inside: Array, outside: Array) -> Self | None:
         """Split the labels; None if a part has too few of them to learn from or to judge."""
         test, train = restricted(labels, inside), restricted(labels, outside)
         if test is None or train is None or not (train.n_similar and train.n_dissimilar):
@@ -273,7 +274,7 @@ class _Split:
         return cls(inside, test, outside, train)
 
 
-def _choice(grid: NDArray, scores: NDArray) -> int:
+def _choice(grid: Array, scores: Array) -> int:
     """Pick the choice nearest to the learner's own within a standard error of the best."""
     means = scores.mean(axis=0)
     best = int(np.argmax(means))
@@ -284,7 +285,7 @@ def _choice(grid: NDArray, scores: NDArray) -> int:
     return int(np.lexsort([-means, away])[0])
 
 
-def _results(grid: NDArray, scores: NDArray) -> dict[str, NDArray]:
+def _results(grid: Array, scores: Array) -> dict[str, Array]:
     """Make the table of scores, with scikit-learn's names."""
     if len(scores) == 0:
         return {}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from .._pairs import PairLabels
+from .._typing import Array
 
 
 def assign_folds(
     labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None
-) -> NDArray:
+) -> Array:
     """Assign the points of labeled pairs to folds.
 
     Points of a class are dealt out one by one, so that each fold gets its share of every
@@ -61,7 +61,7 @@ def assign_folds(
     return fold
 
 
-def _marked_groups(labels: PairLabels, order: NDArray) -> list[NDArray]:
+def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
     """Group the points without a class that marked pairs connect, directly or indirectly."""
     pairs = labels.pairs[np.all(labels.codes[labels.pairs] < 0, axis=1)]
     n = len(labels.codes)
@@ -74,7 +74,7 @@ def _marked_groups(labels: PairLabels, order: NDArray) -> list[NDArray]:
     return [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
 
 
-def restricted(labels: PairLabels, rows: NDArray) -> PairLabels | None:
+def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:
     """Return the labels of the pairs among some rows, in their order; None if there are none.
 
     Parameters

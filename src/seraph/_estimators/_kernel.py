@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
@@ -28,6 +28,7 @@ from .._engine import (
     running,
 )
 from .._sweep import Backend, PointsInMemory
+from .._typing import Array
 from .._validation import check_choice, check_number
 from ._posterior import PosteriorLearner
 
@@ -68,10 +69,10 @@ class KernelMap:
 
     kernel: Kernel
     parameters: dict[str, Any]
-    landmarks: NDArray
+    landmarks: Array
     projection: KernelPCA | Nystroem
 
-    def __call__(self, X: NDArray) -> NDArray:
+    def __call__(self, X: Array) -> Array:
         """Compute the coordinates of the points `X`."""
         values = _values(self.kernel, self.parameters, X, self.landmarks)
         coordinates = self.projection.transform(values).astype(X.dtype, copy=False)
@@ -265,7 +266,7 @@ class KernelSERAPH(PosteriorLearner):
                 fit.warn(settings)
                 return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
 
-    def transform(self, X: ArrayLike) -> NDArray:
+    def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
 
         Parameters
@@ -292,7 +293,7 @@ class KernelSERAPH(PosteriorLearner):
         check_is_fitted(self)
         return KernelMetric(self.kernel_map_, self.components_.copy())
 
-    def get_mahalanobis_matrix(self) -> NDArray:
+    def get_mahalanobis_matrix(self) -> Array:
         """Raise an error: the metric lives in feature space and has no matrix on the features.
 
         ``components_.T @ components_`` is its matrix on the coordinates of ``kernel_map_``.
@@ -317,7 +318,7 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(f"kernel_params must be a dict, or None; got {self.kernel_params!r}.")
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
-    def _kernel_map(self, points: NDArray) -> KernelMap:
+    def _kernel_map(self, points: Array) -> KernelMap:
         """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
@@ -350,11 +351,11 @@ class KernelSERAPH(PosteriorLearner):
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
-    def _points_of_metric(self, X: ArrayLike) -> NDArray:
+    def _points_of_metric(self, X: ArrayLike) -> Array:
         points = super()._points_of_metric(X)
         return self.kernel_map_(points)
 
-    def _mapped_differences(self, pairs: NDArray) -> NDArray:
+    def _mapped_differences(self, pairs: Array) -> Array:
         if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
             return np.empty((0, len(self.components_)), dtype=pairs.dtype)
         coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
@@ -386,7 +387,7 @@ class KernelMetric:
     """
 
     kernel_map: KernelMap
-    components: NDArray
+    components: Array
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
@@ -394,7 +395,7 @@ class KernelMetric:
         return float(np.linalg.norm(self.components @ (first - second)))
 
 
-def _values(kernel: Kernel, parameters: dict[str, Any], X: NDArray, landmarks: NDArray) -> NDArray:
+def _values(kernel: Kernel, parameters: dict[str, Any], X: Array, landmarks: Array) -> Array:
     """Compute the kernel between the points `X` and the landmarks, in double precision."""
     X = X.astype(np.float64, copy=False)
     if kernel == "precomputed":

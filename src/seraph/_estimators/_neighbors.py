@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_consistent_length
@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._pairs import as_labels, is_missing
+from .._typing import Array
 from .._validation import check_choice, check_n_jobs, check_number
 
 _NUMBERS = (int, float, np.number)
@@ -140,7 +141,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         self.classes_ = classes
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray:
+    def predict(self, X: ArrayLike) -> Array:
         """Predict the class of each point.
 
         Parameters
@@ -156,7 +157,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         mapped = self._map(X)
         return self.classes_[self.neighbors_.predict(mapped)]
 
-    def predict_proba(self, X: ArrayLike) -> NDArray:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Compute the share of each class in the votes of the neighbors.
 
         Parameters
@@ -204,7 +205,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))
 
-    def _map(self, X: ArrayLike) -> NDArray:
+    def _map(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         validate_data(self, X, reset=False, **_SHAPE_ONLY)
         return _mapped(self.learner_, X)
@@ -221,13 +222,13 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         check_n_jobs(self.n_jobs)
 
 
-def _mapped(learner: Any, X: ArrayLike) -> NDArray:
+def _mapped(learner: Any, X: ArrayLike) -> Array:
     """Map points by the learner; a metric of rank 0 gives one column of zeros."""
     mapped = np.asarray(learner.transform(X))
     return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
 
 
-def _classes(known: NDArray, y: ArrayLike) -> tuple[NDArray, NDArray]:
+def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     """Return the classes of the `known` labels of `y`, and the class number of each."""
     if known.dtype.kind == "O" and not isinstance(y, np.ndarray):
         # A list or a pandas column may hold objects only because some labels are missing.
@@ -248,13 +249,13 @@ def _classes(known: NDArray, y: ArrayLike) -> tuple[NDArray, NDArray]:
     return classes, codes
 
 
-def _is_minus_one(labels: NDArray) -> NDArray:
+def _is_minus_one(labels: Array) -> Array:
     if labels.dtype.kind in "if":
         return labels == -1
     return np.array([isinstance(label, _NUMBERS) and label == -1 for label in labels], dtype=bool)
 
 
-def _are_signs(labels: NDArray) -> bool:
+def _are_signs(labels: Array) -> bool:
     """Whether the labels are only -1 and +1, as people write two classes."""
     minus = _is_minus_one(labels)
     others = labels[~minus & ~is_missing(labels)].tolist()
@@ -263,6 +264,6 @@ def _are_signs(labels: NDArray) -> bool:
     )
 
 
-def _is_labeled(labels: NDArray, *, minus_one_is_class: bool) -> NDArray:
+def _is_labeled(labels: Array, *, minus_one_is_class: bool) -> Array:
     known = ~is_missing(labels)
     return known | _is_minus_one(labels) if minus_one_is_class else known

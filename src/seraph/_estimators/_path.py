@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._engine import (
     Settings,
@@ -21,6 +21,7 @@ from .._engine import (
     warn_of_scales,
 )
 from .._sweep import Backend
+from .._typing import Array
 from .._validation import check_number
 
 
@@ -61,24 +62,24 @@ class RegularizationPath:
     (0, 5, 5)
     """
 
-    lams: NDArray
-    components: list[NDArray]
-    objectives: NDArray
-    optimality_gaps: NDArray
-    converged: NDArray
-    n_sweeps: NDArray
+    lams: Array
+    components: list[Array]
+    objectives: Array
+    optimality_gaps: Array
+    converged: Array
+    n_sweeps: Array
     lam_max: float
     auto_lam: float
     mu: float
     eta: float
 
     @property
-    def ranks(self) -> NDArray:
+    def ranks(self) -> Array:
         """Rank of each metric."""
         return np.array([len(P) for P in self.components])
 
     @property
-    def eigenvalues(self) -> NDArray:
+    def eigenvalues(self) -> Array:
         """Eigenvalues of each metric, one row each: decreasing, padded with zeros."""
         values = np.zeros((len(self.lams), max(self.ranks, default=0)))
         for row, P in zip(values, self.components, strict=True):
@@ -230,7 +231,7 @@ def seraph_path(
     )
 
 
-def _check_lams(lams: ArrayLike) -> NDArray:
+def _check_lams(lams: ArrayLike) -> Array:
     weights = np.unique(np.asarray(lams, dtype=np.float64).ravel())[::-1]
     if len(weights) == 0 or not np.all(np.isfinite(weights)) or weights[-1] <= 0.0:
         raise ValueError(

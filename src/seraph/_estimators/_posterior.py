@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import MahalanobisLearner
 from .._pairs import PairLabels, as_labels, is_missing
 from .._sweep import FLOATS, in_memory, posterior
+from .._typing import Array
 from .._validation import check_choice, check_number
 from .._warnings import warn
 from . import _query as query
@@ -25,7 +26,7 @@ class PosteriorLearner(MahalanobisLearner):
     eta_: float
     kappa_: float
 
-    def pair_proba(self, pairs: ArrayLike) -> NDArray:
+    def pair_proba(self, pairs: ArrayLike) -> Array:
         """Compute the probability (5) that the two points of each pair are alike.
 
         Parameters
@@ -50,7 +51,7 @@ class PosteriorLearner(MahalanobisLearner):
         *,
         y: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
-    ) -> NDArray:
+    ) -> Array:
         """Choose pairs of rows of `X` to ask an expert about next; no row is in two of them.
 
         The search looks at all pairs, tile by tile, and never stores an n x n array.
@@ -100,10 +101,10 @@ class PosteriorLearner(MahalanobisLearner):
         d2 = query.squared_distances(points @ self.components_.T.astype(points.dtype))
         span2 = query.squared_distances(points)
 
-        def doubt(a: NDArray, b: NDArray) -> NDArray:
+        def doubt(a: Array, b: Array) -> Array:
             return -np.abs(d2(a, b) - self.eta_)
 
-        def change(a: NDArray, b: NDArray) -> NDArray:
+        def change(a: Array, b: Array) -> Array:
             p = posterior(-self.kappa_ * (d2(a, b) - self.eta_))
             return p * (1.0 - p) * span2(a, b)
 
@@ -116,14 +117,14 @@ class PosteriorLearner(MahalanobisLearner):
             )
         return chosen
 
-    def _points_of_metric(self, X: ArrayLike) -> NDArray:
+    def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        points: NDArray = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+        points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
 
 
-def _known(n: int, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[NDArray, NDArray]:
+def _known(n: int, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[Array, Array]:
     """Say which of `n` rows have a class, and which pairs are marked."""
     labeled = np.zeros(n, dtype=bool)
     if y is not None:

@@ -6,18 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 _TILE = 512
 # Candidates kept per wanted pair, since those that share a point with a better pair drop out.
 _CANDIDATES = 50
 
-Tile = Callable[[NDArray, NDArray], NDArray]
+Tile = Callable[[Array, Array], Array]
 
 
-def best_pairs(
-    score: Tile, n: int, labeled: NDArray, pairs: NDArray, tile: int = _TILE
-) -> NDArray:
+def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _TILE) -> Array:
     """Find the pairs of rows with the highest scores; no row is in two of them.
 
     The choice is greedy: the best pair, then the best that shares no row with it, and so on.
@@ -55,21 +54,19 @@ def best_pairs(
     return np.array(chosen, dtype=np.intp).reshape(-1, 2)
 
 
-def squared_distances(Z: NDArray) -> Tile:
+def squared_distances(Z: Array) -> Tile:
     """Return a function that computes squared distances between rows of `Z`."""
     Z = Z.astype(np.float64)
     Z -= Z.mean(axis=0)
     squares = np.einsum("ir,ir->i", Z, Z)
 
-    def between(a: NDArray, b: NDArray) -> NDArray:
+    def between(a: Array, b: Array) -> Array:
         return np.maximum(np.add.outer(squares[a], squares[b]) - 2.0 * Z[a] @ Z[b].T, 0.0)
 
     return between
 
 
-def _best(
-    score: Tile, n: int, rows: NDArray, labeled: NDArray, pairs: NDArray, tile: int
-) -> NDArray:
+def _best(score: Tile, n: int, rows: Array, labeled: Array, pairs: Array, tile: int) -> Array:
     """Find the `n` best pairs of some rows, best first."""
     scores, first, second = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     lowest = -np.inf
@@ -85,8 +82,8 @@ def _best(
 
 
 def _tiles(
-    score: Tile, rows: NDArray, labeled: NDArray, pairs: NDArray, tile: int
-) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+    score: Tile, rows: Array, labeled: Array, pairs: Array, tile: int
+) -> Iterator[tuple[Array, Array, Array]]:
     """Yield rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
     place = np.full(len(labeled), -1)
     place[rows] = np.arange(len(rows))

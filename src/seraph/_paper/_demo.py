@@ -10,15 +10,14 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 from .._base import MahalanobisLearner
 from .._estimators._seraph import SERAPH
+from .._typing import Array
 from ..classic import Euclidean
 from ..datasets import load_task
 from ._protocol import Sampling, place_in_class
@@ -82,7 +81,7 @@ def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, l
     return errors
 
 
-def _sample(X: NDArray[Any], y: NDArray[Any], seed: int) -> Sampling:
+def _sample(X: Array, y: Array, seed: int) -> Sampling:
     """Sample 20 training images of each class, 2 of them labeled, and 2500 test images."""
     order = np.random.default_rng(seed).permutation(len(X))
     place = place_in_class(order, y)

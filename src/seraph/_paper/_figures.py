@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._seraph import SERAPH
+from .._typing import Array
 from ..classic import GDM, Euclidean
 from ..datasets import make_posterior_sparsity, make_projection_sparsity
 from ._experiment import Record
@@ -47,7 +47,7 @@ class FittedMethod:
 
 def fit_sparsity(
     which: Literal["posterior", "projection"], random_state: int = 0
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], list[FittedMethod]]:
+) -> tuple[Array, Array, Array, list[FittedMethod]]:
     """Fit the methods of figure 1 ("posterior") or 2 ("projection").
 
     Figure 1 sets ``mu = 10 #(S u D) / #U`` and ``lam = 0``, figure 2 ``mu = 0`` and
@@ -134,7 +134,7 @@ def draw_times(records: Iterable[Record]) -> Figure:
     return figure
 
 
-def _symmetric_root(A: NDArray[Any]) -> NDArray[Any]:
+def _symmetric_root(A: Array) -> Array:
     """Compute the symmetric square root of a metric.
 
     Of all maps with this metric, it is the one that does not rotate the points.
@@ -143,7 +143,7 @@ def _symmetric_root(A: NDArray[Any]) -> NDArray[Any]:
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
-def _draw_points(axes: Axes, Z: NDArray[Any], y: NDArray[Any], known: NDArray[Any]) -> None:
+def _draw_points(axes: Axes, Z: Array, y: Array, known: Array) -> None:
     for code, color in enumerate(_COLORS):
         rows = y == code
         (left, up), (left_known, up_known) = Z[rows & ~known].T, Z[rows & known].T
@@ -160,7 +160,7 @@ def _draw_points(axes: Axes, Z: NDArray[Any], y: NDArray[Any], known: NDArray[An
     axes.tick_params(labelsize=8)
 
 
-def _draw_regions(axes: Axes, X: NDArray[Any], classifier: MetricNeighborsClassifier) -> None:
+def _draw_regions(axes: Axes, X: Array, classifier: MetricNeighborsClassifier) -> None:
     from matplotlib.colors import ListedColormap
 
     low, high = X.min(axis=0), X.max(axis=0)

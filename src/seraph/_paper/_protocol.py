@@ -6,14 +6,14 @@ Where the paper leaves a choice open, the docstrings below say what we chose.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from .._base import MahalanobisLearner
 from .._estimators._neighbors import MetricNeighborsClassifier
+from .._typing import Array
 from ..datasets import Task
 
 Scaling = Literal["zscore", "unit", "symmetric", "raw"]
@@ -34,14 +34,14 @@ class Sampling:
         Test points and their classes.
     """
 
-    X: NDArray[Any]
-    y: NDArray[Any]
-    labeled: NDArray[Any]
-    X_test: NDArray[Any]
-    y_test: NDArray[Any]
+    X: Array
+    y: Array
+    labeled: Array
+    X_test: Array
+    y_test: Array
 
     @property
-    def y_partial(self) -> NDArray[Any]:
+    def y_partial(self) -> Array:
         """Classes of the labeled points, -1 elsewhere."""
         return np.where(self.labeled, self.y, -1)
 
@@ -58,7 +58,7 @@ class Sampling:
         return 100.0 * float(np.mean(classifier.predict(self.X_test) != self.y_test))
 
 
-def scaled(X: NDArray[Any], scaling: Scaling) -> NDArray[Any]:
+def scaled(X: Array, scaling: Scaling) -> Array:
     """Scale the features of a UCI data set, using all of its points.
 
     The paper does not say how it scaled the features. "zscore" divides z-scores by ``sqrt(m)``
@@ -78,7 +78,7 @@ def scaled(X: NDArray[Any], scaling: Scaling) -> NDArray[Any]:
         z_scores = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         return np.asarray(z_scores / np.sqrt(X.shape[1]))
     low, high = X.min(axis=0), X.max(axis=0)
-    unit: NDArray[Any] = (X - low) / np.where(high > low, high - low, 1.0)
+    unit: Array = (X - low) / np.where(high > low, high - low, 1.0)
     return unit if scaling == "unit" else 2.0 * unit - 1.0
 
 
@@ -113,7 +113,7 @@ def sample_task(task: Task, seed: int, number: int, scaling: Scaling = "zscore")
     return Sampling(X[train], y[train], labeled, X[test], y[test])
 
 
-def place_in_class(order: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+def place_in_class(order: Array, y: Array) -> Array:
     """Return each point's place among the points of its class, when taken in this order.
 
     Examples
@@ -129,7 +129,7 @@ def place_in_class(order: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     return place
 
 
-def _by_class(order: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]:
+def _by_class(order: Array, y: Array, task: Task) -> Array:
     """Reorder the points so that labels, other training points and test points are balanced."""
     place = place_in_class(order, y)
     counts = np.array([task.n_labels, task.n_train, task.n_train + task.n_test]) // task.n_classes

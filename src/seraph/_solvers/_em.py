@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array
 from ._result import Objective, Result, Step
 
 
 def em(
-    m_step_objective: Callable[[NDArray | None], Objective],
-    solve: Callable[[Objective, NDArray], Result],
-    P: NDArray,
+    m_step_objective: Callable[[Array | None], Objective],
+    solve: Callable[[Objective, Array], Result],
+    P: Array,
     *,
     max_iter: int,
     tol: float,
@@ -41,7 +41,7 @@ def em(
         M-step has, and if the metric no longer changes.
     """
     steps: list[Step] = []
-    q_from: NDArray | None = None
+    q_from: Array | None = None
     settled = False
     for _ in range(max_iter):
         found = solve(m_step_objective(q_from), P)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array
 from ._low_rank import low_rank
 from ._psd import optimality_gap
 from ._result import Objective, Result, Step
@@ -30,9 +30,9 @@ _NULL_ROW = 1e-8
 class _Point:
     """A factor, with the value of the objective and its gradient by the metric there."""
 
-    P: NDArray
+    P: Array
     value: float
-    gradient: NDArray
+    gradient: Array
 
 
 class Follower:
@@ -53,9 +53,9 @@ class Follower:
         self.tol = tol
         self.max_rank = max_rank
         self._curvature = _Curvature()
-        self._trail: deque[tuple[float, NDArray]] = deque(maxlen=3)
+        self._trail: deque[tuple[float, Array]] = deque(maxlen=3)
 
-    def __call__(self, objective: Objective, at: float, P: NDArray | None = None) -> Result:
+    def __call__(self, objective: Objective, at: float, P: Array | None = None) -> Result:
         """Maximize the objective at a place of the path.
 
         Parameters
@@ -85,7 +85,7 @@ class Follower:
         self._trail.append((at, found.P))
         return found
 
-    def _from_scratch(self, objective: Objective, P: NDArray) -> Result:
+    def _from_scratch(self, objective: Objective, P: Array) -> Result:
         return low_rank(
             objective,
             P,
@@ -95,7 +95,7 @@ class Follower:
             max_rank=self.max_rank,
         )
 
-    def _predicted(self, at: float) -> NDArray:
+    def _predicted(self, at: float) -> Array:
         """Extrapolate the last factors of the same rank to the new place."""
         last = self._trail[-1][1]
         if len(last) == 0:
@@ -108,7 +108,7 @@ class Follower:
             guess += share * _turned(P, last)
         return guess
 
-    def _correct(self, objective: Objective, P: NDArray) -> Result:
+    def _correct(self, objective: Objective, P: Array) -> Result:
         """Take quasi-Newton steps from a guess until the certificate holds."""
         max_rank = self.max_rank or objective.n_features
         steps: list[Step] = []
@@ -133,8 +133,8 @@ class Follower:
             here = self._tidied(objective, P)
 
     def _climb(
-        self, objective: Objective, P: NDArray, value: float, slope: NDArray, steps: list[Step]
-    ) -> NDArray:
+        self, objective: Objective, P: Array, value: float, slope: Array, steps: list[Step]
+    ) -> Array:
         """Climb until the gradient by the factor is flat, or no step helps."""
         while _relative(slope, P, objective.scale) > 0.5 * self.tol and len(steps) < self.max_iter:
             move = self._curvature.step(slope, 0.1 * float(np.linalg.norm(P)))
@@ -153,7 +153,7 @@ class Follower:
             steps.append(Step(value, len(P), share * float(np.linalg.norm(move))))
         return P
 
-    def _tidied(self, objective: Objective, P: NDArray) -> _Point:
+    def _tidied(self, objective: Objective, P: Array) -> _Point:
         """Make the rows orthogonal, and drop those that are shrinking to nothing."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
@@ -173,7 +173,7 @@ class Follower:
 
     def _widened(
         self, objective: Objective, here: _Point, max_rank: int
-    ) -> tuple[NDArray, float, NDArray] | None:
+    ) -> tuple[Array, float, Array] | None:
         """Append the directions of ascent; return the factor, its value and gradient."""
         values, vectors = np.linalg.eigh(here.gradient)
         room = min(max_rank - len(here.P), int(np.sum(values > 0.5 * self.tol * objective.scale)))
@@ -200,15 +200,15 @@ class _Curvature:
     """What quasi-Newton steps have learned about the second derivative (L-BFGS)."""
 
     def __init__(self) -> None:
-        self.pairs: deque[tuple[NDArray, NDArray]] = deque(maxlen=_CORRECTIONS)
+        self.pairs: deque[tuple[Array, Array]] = deque(maxlen=_CORRECTIONS)
         self.clear: Callable[[], None] = self.pairs.clear
 
-    def learn(self, move: NDArray, change: NDArray) -> None:
+    def learn(self, move: Array, change: Array) -> None:
         """Record that the slope fell by `change` along `move`."""
         if np.vdot(move, change) > 1e-10 * np.linalg.norm(move) * np.linalg.norm(change):
             self.pairs.append((move, change))
 
-    def step(self, slope: NDArray, length: float) -> NDArray:
+    def step(self, slope: Array, length: float) -> Array:
         """Compute the quasi-Newton step; one of the given length if nothing is known yet."""
         if not self.pairs:
             return slope * (length / float(np.linalg.norm(slope)))
@@ -223,7 +223,7 @@ class _Curvature:
             step += (share - np.vdot(change, step) / np.vdot(move, change)) * move
         return step
 
-    def turn(self, rows: NDArray) -> None:
+    def turn(self, rows: Array) -> None:
         """Apply to all moves the change of rows that was applied to the factor."""
         turned = [(rows @ move, rows @ change) for move, change in self.pairs]
         self.clear()
@@ -231,17 +231,17 @@ class _Curvature:
             self.learn(move, change)
 
 
-def _turned(P: NDArray, target: NDArray) -> NDArray:
+def _turned(P: Array, target: Array) -> Array:
     """Rotate the rows of `P` to be nearest to `target`; the metric stays the same."""
     left, _, right = np.linalg.svd(target @ P.T)
     return left @ right @ P
 
 
-def _relative(slope: NDArray, P: NDArray, scale: float) -> float:
+def _relative(slope: Array, P: Array, scale: float) -> float:
     """Compute the size of the gradient by P in the units of the gap."""
     length = float(np.linalg.norm(P))
     return float(np.linalg.norm(slope)) / (2.0 * length * scale) if length > 0.0 else 0.0
 
 
-def _silent(step: Step, P: NDArray) -> None:
+def _silent(step: Step, P: Array) -> None:
     pass

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
+
+from .._typing import Array
 
 
 def lbfgs(
-    function: Callable[[NDArray[Any]], tuple[float, NDArray[Any]]],
-    first: NDArray[Any],
+    function: Callable[[Array], tuple[float, Array]],
+    first: Array,
     *,
     max_iter: int,
-    is_done: Callable[[NDArray[Any], float], bool],
+    is_done: Callable[[Array, float], bool],
     ftol: float = 0.0,
     n_corrections: int = 20,
     nonnegative: bool = False,
@@ -57,7 +57,7 @@ def lbfgs(
     """
     shape = first.shape
 
-    def flat(x: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def flat(x: Array) -> tuple[float, Array]:
         value, gradient = function(x.reshape(shape))
         return value, gradient.ravel()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array
 from ._lbfgs import lbfgs
 from ._psd import compress, optimality_gap
 from ._result import Callback, Objective, Result, Step
@@ -17,12 +17,12 @@ _NULL_ROW = 1e-8
 _NEW_ROWS = 5
 
 # A factor, with the value and the gradient there.
-_Value = tuple[NDArray, float, NDArray]
+_Value = tuple[Array, float, Array]
 
 
 def low_rank(
     objective: Objective,
-    P: NDArray,
+    P: Array,
     *,
     max_iter: int,
     tol: float,
@@ -74,12 +74,12 @@ def low_rank(
 
 def _ascend(
     objective: Objective,
-    P: NDArray,
+    P: Array,
     max_iter: int,
     tol: float,
     steps: list[Step],
     callback: Callback,
-) -> tuple[NDArray, bool]:
+) -> tuple[Array, bool]:
     """Run L-BFGS from `P`; also say whether the gradient is flat where it ended."""
     if P.size == 0 or max_iter <= 0:
         return P, P.size == 0
@@ -88,7 +88,7 @@ def _ascend(
     base: _Value | None = None  # at the last iterate
     tried: _Value | None = None  # at the last point of the line search
 
-    def negative(P: NDArray) -> tuple[float, NDArray]:
+    def negative(P: Array) -> tuple[float, Array]:
         nonlocal slope, base, tried
         value, gradient = objective.by_factor(P)
         slope = _slope(P, gradient, objective.scale)
@@ -98,7 +98,7 @@ def _ascend(
         base = base or tried
         return -value, -gradient
 
-    def is_done(P: NDArray, value: float) -> bool:
+    def is_done(P: Array, value: float) -> bool:
         nonlocal last, base
         base = tried
         moved = float(np.linalg.norm(P - last))
@@ -111,7 +111,7 @@ def _ascend(
     return found.x, slope <= tol
 
 
-def _against(base: _Value, P: NDArray, value: float, gradient: NDArray, rounding: float) -> float:
+def _against(base: _Value, P: Array, value: float, gradient: Array, rounding: float) -> float:
     """Return the value at `P`, from the gradients if its difference to `base` is rounding.
 
     Near a maximum, values differ by less than their rounding errors long before gradients do.
@@ -123,15 +123,15 @@ def _against(base: _Value, P: NDArray, value: float, gradient: NDArray, rounding
     return value_base + 0.5 * float(np.vdot(gradient + gradient_base, P - P_base))
 
 
-def _slope(P: NDArray, gradient: NDArray, scale: float) -> float:
+def _slope(P: Array, gradient: Array, scale: float) -> float:
     """Relative size of the gradient by P, which bounds the part ``|<G, A>| / tr A`` of the gap."""
     length = float(np.linalg.norm(P))
     return float(np.linalg.norm(gradient)) / (2.0 * length * scale) if length > 0.0 else 0.0
 
 
 def _drop_idle(
-    objective: Objective, P: NDArray, value: float, gradient: NDArray, tol: float
-) -> tuple[NDArray, float, NDArray]:
+    objective: Objective, P: Array, value: float, gradient: Array, tol: float
+) -> tuple[Array, float, Array]:
     """Drop the rows that the gradient shortens, if the objective does not fall.
 
     At a stationary metric the gradient along its rows is zero. A row with a clearly negative
@@ -148,12 +148,12 @@ def _drop_idle(
 
 def _widen(
     objective: Objective,
-    P: NDArray,
+    P: Array,
     value: float,
-    gradient: NDArray,
+    gradient: Array,
     max_rank: int,
     tol: float,
-) -> NDArray | None:
+) -> Array | None:
     """Append the directions of steepest ascent, short enough to raise the objective."""
     room = min(_NEW_ROWS, max_rank - len(P))
     if room <= 0:

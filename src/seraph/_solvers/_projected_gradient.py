@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, Objective, Result, Step
 
@@ -13,7 +13,7 @@ _MAX_HALVINGS = 20
 
 def projected_gradient(
     objective: Objective,
-    P: NDArray,
+    P: Array,
     *,
     max_iter: int,
     tol: float,

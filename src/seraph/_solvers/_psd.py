@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 # Eigenvalues below this share of the largest are zero up to rounding.
 _RANK_TOLERANCE = 1e-10
@@ -11,7 +12,7 @@ _RANK_TOLERANCE = 1e-10
 _TINY = np.finfo(np.float64).tiny
 
 
-def project_psd(A: NDArray) -> tuple[NDArray, NDArray]:
+def project_psd(A: Array) -> tuple[Array, Array]:
     """Find the positive semi-definite matrix nearest to the symmetric `A`, and a factor of it.
 
     Returns
@@ -26,7 +27,7 @@ def project_psd(A: NDArray) -> tuple[NDArray, NDArray]:
     return P.T @ P, P
 
 
-def compress(P: NDArray, tolerance: float = _RANK_TOLERANCE) -> NDArray:
+def compress(P: Array, tolerance: float = _RANK_TOLERANCE) -> Array:
     """Return a factor of ``P'P`` with as many rows as its rank: orthogonal, longest first."""
     if P.size == 0:
         return P[:0]
@@ -35,7 +36,7 @@ def compress(P: NDArray, tolerance: float = _RANK_TOLERANCE) -> NDArray:
     return lengths[keep, np.newaxis] * directions[keep]
 
 
-def optimality_gap(P: NDArray, gradient: NDArray, scale: float) -> float:
+def optimality_gap(P: Array, gradient: Array, scale: float) -> float:
     """Compute how far ``A = P'P`` is from the conditions of a maximum over the cone.
 
     ``max(eigmax(G), |<G, A>| / tr A) / scale``, with G the gradient at A.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 
 class Objective(Protocol):
@@ -25,10 +26,10 @@ class Objective(Protocol):
     def rounding(self) -> float:
         """Relative error of a value."""
 
-    def by_metric(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value and the gradient by A."""
 
-    def by_factor(self, P: NDArray) -> tuple[float, NDArray]:
+    def by_factor(self, P: Array) -> tuple[float, Array]:
         """Compute the value and the gradient by P."""
 
 
@@ -43,7 +44,7 @@ class Step:
 
 
 # Called after each iteration with the factor it reached.
-Callback = Callable[[Step, NDArray], None]
+Callback = Callable[[Step, Array], None]
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Result:
         Whether a callback ended it.
     """
 
-    P: NDArray
+    P: Array
     value: float
     gap: float
     converged: bool
@@ -74,7 +75,7 @@ class Result:
     stopped: bool = False
 
     @property
-    def history(self) -> dict[str, NDArray]:
+    def history(self) -> dict[str, Array]:
         """Objective, rank and step of each iteration, as arrays."""
         return {
             "objective": np.array([step.objective for step in self.steps], dtype=float),

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
+from .._typing import Array
 from ._result import Objective, Result, Step
 
 _STRIDE = 0.7  # of the search, in the logarithm of the scale
@@ -24,7 +24,7 @@ class ScaledModel(Protocol):
     def prior(self, s: float) -> float:
         """Compute the penalty that depends on the scale alone."""
 
-    def slope(self, s: float, P: NDArray) -> float:
+    def slope(self, s: float, P: Array) -> float:
         """Compute the derivative of the whole by ``ln s``."""
 
     @property
@@ -34,8 +34,8 @@ class ScaledModel(Protocol):
 
 def over_scale(
     model: ScaledModel,
-    solve: Callable[[Objective, NDArray], Result],
-    start: Callable[[float], NDArray],
+    solve: Callable[[Objective, Array], Result],
+    start: Callable[[float], Array],
     *,
     tol: float,
 ) -> tuple[Result, float]:
@@ -99,8 +99,8 @@ class _Search:
     def __init__(
         self,
         model: ScaledModel,
-        solve: Callable[[Objective, NDArray], Result],
-        start: Callable[[float], NDArray],
+        solve: Callable[[Objective, Array], Result],
+        start: Callable[[float], Array],
     ) -> None:
         self.model, self.solve, self.start = model, solve, start
         self.seen: dict[float, _Trial] = {}
@@ -157,7 +157,7 @@ class _Search:
         minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": tol})
         return max(self.seen, key=lambda other: self.seen[other].value)
 
-    def _try(self, x: float, P: NDArray) -> float:
+    def _try(self, x: float, P: Array) -> float:
         s = float(np.exp(x))
         found = self.solve(self.model.at(s), P)
         self.steps += found.steps

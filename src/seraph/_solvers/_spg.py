@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, Objective, Result, Step
 
@@ -17,7 +17,7 @@ _SHORTEST, _LONGEST = 1e-12, 1e12
 
 def spg(
     objective: Objective,
-    P: NDArray,
+    P: Array,
     *,
     max_iter: int,
     tol: float,

@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any, Literal
 
+from .._typing import Array
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
-from ._terms import Array, Sweep
+from ._terms import Sweep
 
 Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
 BACKENDS = ("auto", "numpy", "numba", "torch", "dask")

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Array
 from ._points import Coordinates, digest
 
 # Number of results merged by one task. They are merged in order, so that the sum does not
@@ -63,10 +63,10 @@ def compute(graph: Graph, key: Any) -> Any:
 
 def persist(*arrays: Any) -> tuple[Any, ...]:
     """Compute dask arrays together and keep the results on the workers."""
-    import dask
+    import dask.base
 
     with _large_graphs():
-        return dask.persist(*arrays)
+        return dask.base.persist(*arrays)
 
 
 @contextmanager
@@ -85,10 +85,10 @@ def _large_graphs() -> Iterator[None]:
 
 def tasks(array: Any) -> tuple[Graph, list[Any]]:
     """Return the optimized graph of a dask array, and the keys of its chunks."""
-    import dask
+    import dask.base
 
     keys = [(array.name, number, 0) for number in range(array.numblocks[0])]
-    graph = dict(dask.optimize(array)[0].dask)
+    graph = dict(dask.base.optimize(array)[0].dask)
     for key in keys:  # the optimized graph leaves out what a cluster already holds
         if key not in graph:
             graph[key] = array.dask[key]
@@ -160,8 +160,8 @@ class ChunkedPoints:
 
     array: Any
     size: float
-    mean: NDArray
-    covariance: NDArray
+    mean: Array
+    covariance: Array
 
     @classmethod
     def read(cls, X: Any) -> Self:
@@ -210,7 +210,7 @@ class ChunkedPoints:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def std(self) -> NDArray:
+    def std(self) -> Array:
         """Compute the standard deviation of each feature."""
         return self.size * np.sqrt(np.diag(self.covariance))
 
@@ -240,12 +240,12 @@ class ChunkedPoints:
 class _ChunkedCoordinates(Coordinates):
     """Coordinates of points that stay in chunks."""
 
-    def with_first(self, rows: NDArray) -> Any:
+    def with_first(self, rows: Array) -> Any:
         """Return the points with some rows moved to the front; the others keep their order."""
         return with_first(self.array, rows)
 
 
-def with_first(array: Any, first: NDArray) -> Any:
+def with_first(array: Any, first: Array) -> Any:
     """Move some rows to a chunk of their own at the front; the others stay where they are.
 
     Parameters
@@ -281,7 +281,7 @@ def with_first(array: Any, first: NDArray) -> Any:
     return collection(name, graph, [array], ((len(first), *rest), array.chunks[1]), array.dtype)
 
 
-def map_rows(X: Any, function: Callable[..., NDArray], width: int) -> Any:
+def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     """Apply a function of rows to each chunk of a dask collection, when it is computed.
 
     Parameters
@@ -303,7 +303,7 @@ def map_rows(X: Any, function: Callable[..., NDArray], width: int) -> Any:
 def each(
     array: Any,
     name: str,
-    function: Callable[..., NDArray],
+    function: Callable[..., Array],
     *arguments: Any,
     width: int | None = None,
 ) -> Any:
@@ -351,8 +351,8 @@ class _Moments(NamedTuple):
 
     lengths: tuple[int, ...]
     size: float
-    mean: NDArray
-    scatter: NDArray
+    mean: Array
+    scatter: Array
 
 
 def _moments(chunk: Any) -> _Moments:
@@ -389,14 +389,14 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
     )
 
 
-def _scaled(chunk: NDArray, size: Any, mean: NDArray, unit: Any) -> NDArray:
+def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
     points = chunk / size
     points -= mean
     points /= unit
     return points
 
 
-def _reordered(pieces: list[NDArray], order: NDArray) -> NDArray:
+def _reordered(pieces: list[Array], order: Array) -> Array:
     return np.concatenate(pieces)[order]
 
 

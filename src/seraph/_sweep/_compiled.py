@@ -17,8 +17,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from .._typing import Array
 from ._formulas import FACTORS
-from ._terms import Array
 
 _logger = logging.getLogger("seraph")
 # Sums may be computed in any order; infinities and NaN keep their meaning.

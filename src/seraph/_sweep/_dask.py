@@ -19,10 +19,11 @@ from dask.optimization import cull
 from distributed import Client, LocalCluster, default_client
 from joblib import effective_n_jobs
 
+from .._typing import Array
 from . import _chunks as chunks
 from . import _tasks
 from ._points import is_chunked
-from ._terms import ROUNDING, Array, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Variable
 from ._tiles import row_blocks
 
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at

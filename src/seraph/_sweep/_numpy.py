@@ -12,8 +12,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 
+from .._typing import Array
 from . import _formulas
-from ._terms import ROUNDING, Array, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Variable
 from ._tiles import Arithmetic, Pass, Sums
 
 # Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)

@@ -11,7 +11,8 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 FLOATS = (np.float64, np.float32)
 # Directions in which the points are shorter than this share of their longest direction are
@@ -62,7 +63,7 @@ def header(X: Any) -> Any:
     return pandas.DataFrame(columns=X.columns)
 
 
-def magnitude(X: NDArray[Any]) -> float:
+def magnitude(X: Array) -> float:
     """Return the largest absolute value in `X`, 1 if all are 0.
 
     Divided by it, points have squares that are finite.
@@ -76,7 +77,7 @@ def magnitude(X: NDArray[Any]) -> float:
     return float(np.max(np.abs(X), initial=0.0)) or 1.0
 
 
-def centered(X: NDArray[Any], *, rounding: float = 0.0) -> NDArray[Any]:
+def centered(X: Array, *, rounding: float = 0.0) -> Array:
     """Subtract the mean, taken in double precision, from the points `X`.
 
     Parameters
@@ -94,14 +95,14 @@ def centered(X: NDArray[Any], *, rounding: float = 0.0) -> NDArray[Any]:
            [ 1.,  0.]])
     """
     mean = X.mean(axis=0, dtype=np.float64)
-    points: NDArray[Any] = X - mean.astype(X.dtype)
+    points: Array = X - mean.astype(X.dtype)
     points[:, np.abs(points).max(axis=0, initial=0.0) <= rounding * np.abs(mean)] = 0.0
     return points
 
 
 def principal_directions(
-    points: NDArray[Any], tolerance: float = TOLERANCE
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    points: Array, tolerance: float = TOLERANCE
+) -> tuple[Array, Array, Array]:
     """Decompose centered points along their principal directions, the longest first.
 
     Directions of no length are left out, but for the first one of points that coincide.
@@ -157,24 +158,24 @@ class Coordinates:
     """
 
     array: Any
-    basis: NDArray | None
+    basis: Array | None
     unit: float
-    known_covariance: NDArray | None = None
+    known_covariance: Array | None = None
 
     @property
     def n_features(self) -> int:
         """Number of the user's features."""
         return (self.array if self.basis is None else self.basis.T).shape[1]
 
-    def to_features(self, P: NDArray) -> NDArray:
+    def to_features(self, P: Array) -> Array:
         """Turn a factor on these coordinates into one on the user's features."""
         return (P if self.basis is None else P @ self.basis.T) / self.unit
 
-    def from_features(self, P: NDArray) -> NDArray:
+    def from_features(self, P: Array) -> Array:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
-    def covariance(self) -> NDArray:
+    def covariance(self) -> Array:
         """Compute the covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
@@ -188,7 +189,7 @@ class Coordinates:
             return float(np.linalg.eigvalsh(points @ points.T)[-1]) / len(points)
         return float(np.linalg.eigvalsh(self.covariance())[-1])
 
-    def start(self, eta: float, rank: int) -> NDArray:
+    def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
 
         At full rank it is a multiple of the identity. The mean squared distance under it is
@@ -208,7 +209,7 @@ class Coordinates:
             squared = 2.0 * float(values[::-1][:rank].sum())
         return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
 
-    def with_first(self, rows: NDArray) -> Any:
+    def with_first(self, rows: Array) -> Any:
         """Return the points with some rows moved to the front; the others keep their order."""
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
@@ -228,7 +229,7 @@ class Points(Protocol):
 
     def __len__(self) -> int: ...
 
-    def std(self) -> NDArray:
+    def std(self) -> Array:
         """Compute the standard deviation of each feature."""
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
@@ -254,7 +255,7 @@ class PointsInMemory:
     (2, array([1., 0.]))
     """
 
-    array: NDArray
+    array: Array
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -269,10 +270,10 @@ class PointsInMemory:
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, rows: NDArray) -> PointsInMemory:
+    def __getitem__(self, rows: Array) -> PointsInMemory:
         return PointsInMemory(self.array[rows])
 
-    def std(self) -> NDArray:
+    def std(self) -> Array:
         """Compute the standard deviation of each feature."""
         return self.array.std(axis=0, dtype=np.float64)
 

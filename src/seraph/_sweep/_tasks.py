@@ -7,8 +7,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from .._typing import Array
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
-from ._terms import Array, PairTerms, Sample, Variable
+from ._terms import PairTerms, Sample, Variable
 from ._threads import one_blas_thread
 from ._tiles import row_blocks
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-# An ndarray whose type of numbers is known only when it is there.
-Array: TypeAlias = NDArray[Any]
+from .._typing import Array
+
 # What a sum can be differentiated by.
 Variable = Literal["metric", "factor", "threshold"]
 

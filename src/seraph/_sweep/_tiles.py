@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._terms import Array, PairTerms, Variable
+from .._typing import Array
+from ._terms import PairTerms, Variable
 
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
 # and q = 0: exp(-t) is 0 in any precision, and so are its term and its weight.

@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._typing import Array
 from . import _tensors
-from ._terms import ROUNDING, Array, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import SharedSetting
 from ._tiles import Pass, Sums, chunks
 

@@ -21,8 +21,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from .._typing import Array
 from . import _formulas
-from ._terms import Array
 from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._pairs import PairLabels
+from .._typing import Array
 from ._learner import ClassicLearner
 
 
@@ -39,7 +39,5 @@ class Euclidean(ClassicLearner):
     def _check_parameters(self) -> None:
         pass
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         return np.eye(points.shape[1]), {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
+from .._typing import Array
 from .._validation import check_flag, check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -106,9 +106,7 @@ class GDM(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0 or labels.n_dissimilar == 0:
             raise ValueError(
                 "GDM needs similar pairs to hold together and dissimilar ones to move apart; got "
@@ -133,9 +131,7 @@ class GDM(ClassicLearner):
         }
 
 
-def _unit_constraint(
-    X: NDArray[Any], sums: PairSums, share: float, diagonal: bool
-) -> NDArray[Any]:
+def _unit_constraint(X: Array, sums: PairSums, share: float, diagonal: bool) -> Array:
     """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
     ``C'(M_S + share * M) C = 1``, with M the scatter of all labeled pairs and M_S that of the
@@ -143,7 +139,7 @@ def _unit_constraint(
     those in which similar pairs differ least, as a share of all, come first.
     """
     scale = X.std(axis=0)
-    C: NDArray[Any] = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
+    C: Array = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
     X = X @ C
     if not diagonal and X.any():  # whiten: products of the points would square their condition
         _, lengths, directions = principal_directions(X)
@@ -188,7 +184,7 @@ class _DissimilarDistances:
 
     rounding = 1e-12
 
-    def __init__(self, X: NDArray[Any], sums: PairSums, n_dissimilar: int) -> None:
+    def __init__(self, X: Array, sums: PairSums, n_dissimilar: int) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
         self.floor = 0.0
@@ -197,12 +193,12 @@ class _DissimilarDistances:
         self.floor = _SHORTEST * mean
         self.scale = self.lam = 0.5 * mean * n_dissimilar  # the maximum has a trace near 1
 
-    def first_factor(self) -> NDArray[Any]:
+    def first_factor(self) -> Array:
         rank = min(_FIRST_RANK, self.n_features)
-        P: NDArray[Any] = np.eye(rank, self.n_features) / np.sqrt(rank)
+        P: Array = np.eye(rank, self.n_features) / np.sqrt(rank)
         return P
 
-    def term(self, d2: NDArray[Any], similar: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
         length = np.sqrt(d2)
         np.maximum(length, max(self.floor, 1e-300), out=length)
@@ -211,21 +207,21 @@ class _DissimilarDistances:
         d2 += np.square(length, out=length)
         return float(np.vdot(weight, d2)), weight
 
-    def sum(self, P: NDArray[Any], Y: NDArray[Any] | None) -> tuple[float, NDArray[Any]]:
+    def sum(self, P: Array, Y: Array | None) -> tuple[float, Array]:
         return self.sums.laplacian(self.X @ P.T, self.term, Y)
 
-    def by_metric(self, P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def by_metric(self, P: Array) -> tuple[float, Array]:
         value, product = self.sum(P, self.X)
         gradient = self.X.T @ product
         gradient.flat[:: len(gradient) + 1] -= self.lam
         return value - self.lam * float(np.vdot(P, P)), 0.5 * (gradient + gradient.T)
 
-    def by_factor(self, P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def by_factor(self, P: Array) -> tuple[float, Array]:
         value, product = self.sum(P, None)
         gradient = 2.0 * (product.T @ self.X - self.lam * P)
         return value - self.lam * float(np.vdot(P, P)), gradient
 
-    def by_weights(self, weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
         value, product = self.sums.laplacian(
@@ -233,7 +229,7 @@ class _DissimilarDistances:
         )
         return value, np.einsum("im,im->m", self.X, product)
 
-    def certificate(self, P: NDArray[Any], diagonal: bool) -> tuple[float, float]:
+    def certificate(self, P: Array, diagonal: bool) -> tuple[float, float]:
         """Return the value and the relative Frank-Wolfe gap at `P`, whose norm is 1."""
         value, product = self.sum(P, self.X)
         gradient = self.X.T @ product
@@ -241,7 +237,7 @@ class _DissimilarDistances:
         return value, max(0.0, float(top - np.vdot(P @ gradient, P))) / value
 
 
-def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[NDArray[Any], int]:
+def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
     """Return a factor, of norm 1, of the best metric, and the number of iterations."""
     found = solvers.low_rank(
         objective, objective.first_factor(), max_iter=max_iter, tol=tol, callback=_ignore_step
@@ -249,17 +245,15 @@ def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[N
     return found.P / np.linalg.norm(found.P), len(found.steps)
 
 
-def _ignore_step(step: solvers.Step, P: NDArray[Any]) -> None:
+def _ignore_step(step: solvers.Step, P: Array) -> None:
     pass
 
 
-def _diagonal(
-    objective: _DissimilarDistances, max_iter: int, tol: float
-) -> tuple[NDArray[Any], int]:
+def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
     """Return the same for the best diagonal metric."""
     gap = np.inf
 
-    def negative(weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def negative(weights: Array) -> tuple[float, Array]:
         nonlocal gap
         value, gradient = objective.by_weights(weights)
         trace = weights.sum()

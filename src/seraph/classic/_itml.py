@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
@@ -14,6 +13,7 @@ from sklearn.utils.random import sample_without_replacement
 from .._pairs import PairLabels
 from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
+from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -158,9 +158,7 @@ class ITML(ClassicLearner):
         check_number("tol", self.tol, low=0)
         check_seed(self.random_state)
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
             labels = _sampled(labels, self.n_constraints, self.random_state)
 
@@ -196,7 +194,7 @@ class _SlackObjective:
     """
 
     def __init__(
-        self, X: NDArray[Any], sums: PairSums, bounds: tuple[float, float], gamma: float
+        self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
         self.sums, self.bounds, self.gamma = sums, bounds, gamma
         values, vectors = np.linalg.eigh(gamma / bounds[0] * sums.scatters(X)[0])
@@ -204,12 +202,12 @@ class _SlackObjective:
         self.C = vectors / np.sqrt(self.curvature)
         self.X = X @ self.C
 
-    def factor(self, R: NDArray[Any]) -> NDArray[Any]:
+    def factor(self, R: Array) -> Array:
         """Return the factor L of the metric ``R R'``."""
-        L: NDArray[Any] = self.C.T @ R * self.curvature[:, np.newaxis]  # C^-1 R
+        L: Array = self.C.T @ R * self.curvature[:, np.newaxis]  # C^-1 R
         return L
 
-    def term(self, d2: NDArray[Any], similar: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
         bound = np.where(similar, *self.bounds)
         ratio = np.divide(d2, bound, out=d2)
@@ -222,7 +220,7 @@ class _SlackObjective:
         value = np.vdot(ratio, slope) - np.log(kept, out=kept).sum()
         return float(value), np.divide(slope, bound, out=slope)
 
-    def value_and_gradient(self, L: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def value_and_gradient(self, L: Array) -> tuple[float, Array]:
         """Return the objective, and half its derivative by L."""
         sign, logdet = np.linalg.slogdet(L)
         if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
@@ -243,12 +241,12 @@ def _gammas_up_to(gamma: float) -> list[float]:
 
 
 def _minimize(
-    objective: _SlackObjective, R: NDArray[Any], max_iter: int, tol: float
-) -> tuple[NDArray[Any], float, float, int]:
+    objective: _SlackObjective, R: Array, max_iter: int, tol: float
+) -> tuple[Array, float, float, int]:
     """Minimize from the metric ``R R'``; return R, value, relative gap, number of iterations."""
     last: dict[str, Any] = {}
 
-    def value_and_gradient(L: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def value_and_gradient(L: Array) -> tuple[float, Array]:
         value, half = objective.value_and_gradient(L)
         last.update(L=L.copy(), value=value, half=half)
         return value, 2.0 * half
@@ -267,22 +265,22 @@ def _minimize(
     return objective.C @ found.x, last["value"], gap(), found.nit
 
 
-def _duality_gap(H: NDArray[Any]) -> float:
+def _duality_gap(H: Array) -> float:
     """Compute ``D(A, A~)`` from ``H = L' A~^-1 L - 1``, L' times half the derivative by L."""
     values = np.linalg.eigvalsh(0.5 * (H + H.T))
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 
 
-def _symmetric_root(R: NDArray[Any], basis: NDArray[Any] | None) -> NDArray[Any]:
+def _symmetric_root(R: Array, basis: Array | None) -> Array:
     """Return the symmetric root of ``R R'`` on the span of `basis`, the identity elsewhere."""
     left, lengths, _ = np.linalg.svd(R)
-    root: NDArray[Any] = (left * lengths) @ left.T
+    root: Array = (left * lengths) @ left.T
     if basis is not None:
         root = np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
     return root
 
 
-def _in_their_span(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _in_their_span(X: Array) -> tuple[Array, Array | None]:
     """Return points in coordinates of their span, and its basis if it is not the whole space.
 
     The metric differs from the prior in this span alone.
@@ -293,7 +291,7 @@ def _in_their_span(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
     return left * lengths, directions.T
 
 
-def _whitening(X: NDArray[Any]) -> NDArray[Any]:
+def _whitening(X: Array) -> Array:
     """Return W such that ``W W'`` is the inverse covariance of the centered points `X`."""
     scale = X.std(axis=0, ddof=1)
     varies = scale > 0.0
@@ -301,11 +299,11 @@ def _whitening(X: NDArray[Any]) -> NDArray[Any]:
     X = X / scale
     values, vectors = np.linalg.eigh(X.T @ X / (len(X) - 1))
     values[values <= 1e-12 * values[-1]] = 1.0
-    W: NDArray[Any] = (vectors / np.sqrt(values)) / scale[:, np.newaxis]
+    W: Array = (vectors / np.sqrt(values)) / scale[:, np.newaxis]
     return W
 
 
-def _percentiles(X: NDArray[Any]) -> tuple[float, float]:
+def _percentiles(X: Array) -> tuple[float, float]:
     if len(X) > _ROWS_FOR_BOUNDS:
         X = X[np.linspace(0, len(X) - 1, _ROWS_FOR_BOUNDS).astype(int)]
     d2 = pdist(X, "sqeuclidean")

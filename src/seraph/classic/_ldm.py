@@ -7,10 +7,10 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._pairs import PairLabels
 from .._sweep import centered, magnitude, principal_directions
+from .._typing import Array
 from .._validation import check_number
 from .._warnings import warn
 from ._learner import ClassicLearner
@@ -129,9 +129,7 @@ class LDM(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         axes, Z, unit = _principal_components(points, self.n_components)
         likelihood = Likelihood(Z, labels)
         if self.lam == "auto":
@@ -181,9 +179,7 @@ def _check_components(value: object) -> None:
         )
 
 
-def _principal_components(
-    points: NDArray[Any], n_components: float | None
-) -> tuple[NDArray[Any], NDArray[Any], float]:
+def _principal_components(points: Array, n_components: float | None) -> tuple[Array, Array, float]:
     """Return the principal axes as rows, the points along them, and the unit of length.
 
     The unit is the root of the mean squared distance of two points (along these axes).
@@ -212,14 +208,14 @@ def _principal_components(
 class LikelihoodMaximum:
     """Where `maximize` stopped: weights, objective at each iteration, gap at the end."""
 
-    gamma: NDArray[Any]
+    gamma: Array
     history: list[float]
     gap: float
     converged: bool
 
 
 def maximize(
-    likelihood: Likelihood, gamma: NDArray[Any], lam: float, max_iter: int, tol: float
+    likelihood: Likelihood, gamma: Array, lam: float, max_iter: int, tol: float
 ) -> LikelihoodMaximum:
     """Maximize ``likelihood(gamma) - lam * sum(gamma)`` over ``gamma >= 0``, from `gamma`.
 
@@ -257,9 +253,7 @@ def maximize(
     return LikelihoodMaximum(gamma, history, gap, gap <= tol)
 
 
-def bound(
-    near: NDArray[Any], far: NDArray[Any], step: NDArray[Any], lam: float, width: float
-) -> float:
+def bound(near: Array, far: Array, step: Array, lam: float, width: float) -> float:
     """Return a lower bound on what the objective gains by a `step`.
 
     ``-c sum_k [far_k (exp(-step_k / c) - 1) + near_k (exp(step_k / c) - 1)] - lam sum_k step_k``
@@ -279,13 +273,11 @@ def bound(
     return float(-width * (far @ np.expm1(-ratio) + near @ np.expm1(ratio)) - lam * step.sum())
 
 
-def bound_step(
-    near: NDArray[Any], far: NDArray[Any], gamma: NDArray[Any], lam: float, width: float
-) -> NDArray[Any]:
+def bound_step(near: Array, far: Array, gamma: Array, lam: float, width: float) -> Array:
     """Return the step from `gamma` that maximizes the `bound` and keeps the weights >= 0."""
     tiny = 1e-150  # its square is not 0
     # Where a sum is 0 the maximum lies at infinity; with a larger sum the bound still holds.
     near, far = np.maximum(near, 1e-12 * far + tiny), np.maximum(far, 1e-12 * near + tiny)
     growth = 2.0 * far / (lam + np.sqrt(lam**2 + 4.0 * near * far))
-    step: NDArray[Any] = np.maximum(width * np.log(growth), -gamma)
+    step: Array = np.maximum(width * np.log(growth), -gamma)
     return step

@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._base import MahalanobisLearner
 from .._pairs import PairLabels
+from .._typing import Array
 from .._warnings import warn
 
 
@@ -61,9 +62,7 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """Raise a ValueError for a parameter that is out of its range."""
 
     @abstractmethod
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         """Return the factor of the metric and the other fitted attributes."""
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
@@ -74,9 +73,7 @@ class ClassicLearner(MahalanobisLearner, ABC):
 class ClassLabelLearner(ClassicLearner):
     """Base of the learners that use class labels alone."""
 
-    def _labeled_points(
-        self, points: NDArray[Any], labels: PairLabels, rows: NDArray[Any]
-    ) -> NDArray[Any]:
+    def _labeled_points(self, points: Array, labels: PairLabels, rows: Array) -> Array:
         """Check that `labels` will do, and return the labeled `rows` in double precision."""
         name = type(self).__name__
         if len(rows) == 0:
@@ -97,7 +94,7 @@ class ClassLabelLearner(ClassicLearner):
                 f"{name} needs at least two classes, one of them with at least two members; got "
                 f"{len(sizes)} class(es) with at most {sizes.max()} labeled row(s)."
             )
-        labeled: NDArray[Any] = points[rows].astype(np.float64)
+        labeled: Array = points[rows].astype(np.float64)
         if (labeled == labeled[0]).all():
             raise ValueError(
                 f"The {len(labeled)} labeled rows of X are one and the same point: there is no "

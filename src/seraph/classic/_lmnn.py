@@ -7,11 +7,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._pairs import PairLabels
 from .._solvers import compress, lbfgs
 from .._sweep import centered, magnitude, principal_directions
+from .._typing import Array
 from .._validation import check_number, check_verbose
 from ._learner import ClassLabelLearner
 from ._triples import Triples
@@ -126,9 +126,7 @@ class LMNN(ClassLabelLearner):
                 f"{self.push_weight!r}."
             )
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
         coordinates, map_to_them = _principal_coordinates(labeled)
@@ -156,7 +154,7 @@ class LMNN(ClassLabelLearner):
         }
 
 
-def _principal_coordinates(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _principal_coordinates(X: Array) -> tuple[Array, Array]:
     """Return coordinates along the principal directions, and the map (d, m) that leads to them.
 
     The mean squared length of a coordinate is one, which suits the first step of L-BFGS.
@@ -171,22 +169,22 @@ def _principal_coordinates(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]
 class _FactorMinimum:
     """Where `_minimize` stopped."""
 
-    P: NDArray[Any]
+    P: Array
     objective: float
     gap: float
     converged: bool
     n_iter: int
 
 
-def _first_factor(triples: Triples, rank: int | None) -> NDArray[Any]:
+def _first_factor(triples: Triples, rank: int | None) -> Array:
     """Return the best multiple of the identity, or of its first `rank` rows."""
     d = triples.points.shape[1]
-    P: NDArray[Any] = np.eye(d if rank is None else min(rank, d), d)
+    P: Array = np.eye(d if rank is None else min(rank, d), d)
     mean = 2.0 * float(np.mean(np.sum(triples.points**2, axis=1)))
     low, high = -10.0, 10.0
     for _ in range(10):
         middle = 0.5 * (low + high)
-        factor: NDArray[Any] = np.sqrt(2.0**middle / mean) * P
+        factor: Array = np.sqrt(2.0**middle / mean) * P
         slope = np.vdot(triples.at(factor).laplacian, triples.points @ factor.T)
         low, high = (low, middle) if slope > 0.0 else (middle, high)
     factor = np.sqrt(2.0**low / mean) * P
@@ -194,7 +192,7 @@ def _first_factor(triples: Triples, rank: int | None) -> NDArray[Any]:
 
 
 def _minimize(
-    triples: Triples, P: NDArray[Any], *, max_iter: int, tol: float, verbose: int
+    triples: Triples, P: Array, *, max_iter: int, tol: float, verbose: int
 ) -> _FactorMinimum:
     """Run L-BFGS on the factor until the lower bound says that the minimum is close."""
     X, capped = triples.points, P.shape[0] < P.shape[1]
@@ -206,12 +204,12 @@ def _minimize(
     def gap() -> float:
         return (at.exact - lower) / unit
 
-    def value_and_gradient(P: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def value_and_gradient(P: Array) -> tuple[float, Array]:
         nonlocal at
         at = triples.at(P)
         return at.rounded / unit, (2.0 / unit) * (at.laplacian.T @ X)
 
-    def is_done(P: NDArray[Any], value: float) -> bool:
+    def is_done(P: Array, _: float) -> bool:
         nonlocal lower, n_iter
         n_iter += 1
         if n_iter % _ITERATIONS_PER_BOUND == 0:
@@ -252,7 +250,7 @@ class _LowerBound:
         floor = 1e-6 * max(values[-1], 1e-6 * len(triples.points))
         self.whitening = vectors / np.sqrt(np.maximum(values, floor))
 
-    def __call__(self, P: NDArray[Any]) -> float:
+    def __call__(self, P: Array) -> float:
         X = self.triples.points
         at = self.triples.at(P, X)
         gradient = self.whitening.T @ (X.T @ at.laplacian) @ self.whitening

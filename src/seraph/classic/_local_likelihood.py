@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._pairs import PairLabels
+from .._typing import Array
 from ._rows import PairedRows
 
 # Numbers held at a time: rows of a tile times points, or marked pairs times components.
@@ -31,7 +30,7 @@ class Likelihood:
         Labels of their pairs.
     """
 
-    def __init__(self, Z: NDArray[Any], labels: PairLabels) -> None:
+    def __init__(self, Z: Array, labels: PairLabels) -> None:
         paired = PairedRows.of(labels)
         self.Z = Z[paired.rows] - Z[paired.rows].mean(axis=0)
         self.codes = paired.codes
@@ -60,7 +59,7 @@ class Likelihood:
         longest = float(np.max(np.einsum("ik,ik->i", self.Z, self.Z)))
         return 1.0 / (8.0 * longest) if longest > 0.0 else 1.0
 
-    def __call__(self, gamma: NDArray[Any]) -> tuple[float, NDArray[Any], NDArray[Any]]:
+    def __call__(self, gamma: Array) -> tuple[float, Array, Array]:
         """Return the log-likelihood, and its moments over similar and over dissimilar points."""
         used = gamma > 0.0
         scaled = self.Z[:, used] * np.sqrt(gamma[used])
@@ -95,13 +94,13 @@ class Likelihood:
 
     def _sweep(
         self,
-        apart: NDArray[Any],
-        missing: NDArray[Any],
+        apart: Array,
+        missing: Array,
         rows: slice,
         block: slice,
-        log_similar: NDArray[Any],
-        log_dissimilar: NDArray[Any],
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        log_similar: Array,
+        log_dissimilar: Array,
+    ) -> tuple[Array, Array]:
         """Return the moments of a tile, and add the masses of its classes to the logarithms.
 
         `apart` holds the squared distances but for a term that is `missing` in each row. It is
@@ -130,9 +129,7 @@ class Likelihood:
         )
 
 
-def _hardness(
-    log_similar: NDArray[Any], log_dissimilar: NDArray[Any], counts: NDArray[Any]
-) -> tuple[float, NDArray[Any]]:
+def _hardness(log_similar: Array, log_dissimilar: Array, counts: Array) -> tuple[float, Array]:
     """Sum the log-likelihoods; return also ``M_D / (M_S + M_D)`` of each point, 0 if left out."""
     odds = log_dissimilar[counts] - log_similar[counts]
     hard = np.zeros(len(counts))
@@ -140,22 +137,20 @@ def _hardness(
     return -float(np.logaddexp(0.0, odds).sum()), hard
 
 
-def _to_kernel(squared: NDArray[Any]) -> NDArray[Any]:
+def _to_kernel(squared: Array) -> Array:
     """Turn squared distances into ``exp(shift - squared)``, in place; return the shifts."""
-    shift: NDArray[Any] = squared.min(axis=1)
+    shift: Array = squared.min(axis=1)
     shift[np.isinf(shift)] = 0.0
     np.subtract(shift[:, np.newaxis], squared, out=squared)
     np.exp(squared, out=squared)
     return shift
 
 
-def _weighted_squares(
-    share: NDArray[Any], kernel: NDArray[Any], points: NDArray[Any], others: NDArray[Any]
-) -> NDArray[Any]:
+def _weighted_squares(share: Array, kernel: Array, points: Array, others: Array) -> Array:
     """Compute ``sum_ij share_i kernel_ij (points_ik - others_jk)^2`` by matrix products."""
     mass = share * kernel.sum(axis=1)
     cross = share[:, np.newaxis] * points * (kernel @ others)
-    squares: NDArray[Any] = mass @ points**2 + (share @ kernel) @ others**2
+    squares: Array = mass @ points**2 + (share @ kernel) @ others**2
     squares -= 2.0 * cross.sum(axis=0)
     return squares
 
@@ -163,19 +158,19 @@ def _weighted_squares(
 class _PairsByPoint:
     """Marked pairs of one kind, grouped by each of their two points."""
 
-    def __init__(self, pairs: NDArray[Any]) -> None:
+    def __init__(self, pairs: Array) -> None:
         self.pairs = pairs
         self.centers = pairs.T.reshape(-1)
         self.order = np.argsort(self.centers, kind="stable")
         self.rows, self.starts = np.unique(self.centers[self.order], return_index=True)
 
-    def squared(self, scaled: NDArray[Any]) -> NDArray[Any]:
+    def squared(self, scaled: Array) -> Array:
         """Return the squared distance of each pair."""
         return np.concatenate(
             [np.einsum("ik,ik->i", gaps, gaps) for _, gaps in self._gaps(scaled)] or [np.empty(0)]
         )
 
-    def log_masses(self, squared: NDArray[Any], n: int) -> NDArray[Any]:
+    def log_masses(self, squared: Array, n: int) -> Array:
         """Return the log of the kernel mass around each of `n` points, -inf for none."""
         log_mass = np.full(n, -np.inf)
         if len(squared):
@@ -186,9 +181,7 @@ class _PairsByPoint:
             log_mass[self.rows] = np.log(mass) - shift
         return log_mass
 
-    def moments(
-        self, Z: NDArray[Any], squared: NDArray[Any], hard: NDArray[Any], log_mass: NDArray[Any]
-    ) -> NDArray[Any]:
+    def moments(self, Z: Array, squared: Array, hard: Array, log_mass: Array) -> Array:
         """Sum weight times squared difference over the pairs, for each column of `Z`."""
         total = np.zeros(Z.shape[1])
         for part, gaps in self._gaps(Z):
@@ -197,7 +190,7 @@ class _PairsByPoint:
             total += weights.sum(axis=1) @ gaps**2
         return total
 
-    def _gaps(self, Z: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+    def _gaps(self, Z: Array) -> Iterator[tuple[slice, Array]]:
         """Yield the differences of the points of the pairs, some pairs at a time."""
         size = max(1, _CHUNK // max(1, Z.shape[1]))
         for start in range(0, len(self.pairs), size):

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, magnitude, principal_directions
+from .._typing import Array
 from .._validation import check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -138,9 +138,7 @@ class MFDA(ClassicLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
         Z = centered(points.astype(np.float64) / magnitude(points), rounding=CONSTANT_FEATURE)
@@ -164,9 +162,7 @@ class MFDA(ClassicLearner):
             "history_": {"objective": np.array(found.history)},
         }
 
-    def _scatters(
-        self, Z: NDArray[Any], labels: PairLabels, alpha: float
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _scatters(self, Z: Array, labels: PairLabels, alpha: float) -> tuple[Array, Array]:
         """Return the matrices in the numerator and the denominator of the ratio."""
         if labels.n_dissimilar == 0:
             raise ValueError(
@@ -192,7 +188,7 @@ class MFDA(ClassicLearner):
         return apart, together
 
 
-def reconstruction(X: NDArray[Any], n_neighbors: int) -> csr_array:
+def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     """Return weights that write each point as a mean of its neighbors.
 
     ``min_R ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
@@ -233,7 +229,7 @@ def reconstruction(X: NDArray[Any], n_neighbors: int) -> csr_array:
     return csr_array((weights.reshape(-1), neighbors.reshape(-1), starts), shape=(n, n))
 
 
-def _range(matrix: NDArray[Any]) -> NDArray[Any]:
+def _range(matrix: Array) -> Array:
     """Return an orthonormal basis of the range of a positive semi-definite matrix, as columns."""
     values, vectors = np.linalg.eigh(matrix)
     return vectors[:, values > _ZERO * values[-1]]
@@ -243,14 +239,14 @@ def _range(matrix: NDArray[Any]) -> NDArray[Any]:
 class TraceRatio:
     """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it converged."""
 
-    W: NDArray[Any]
+    W: Array
     history: list[float]
     converged: bool
 
 
 def trace_ratio(
-    numerator: NDArray[Any],
-    denominator: NDArray[Any],
+    numerator: Array,
+    denominator: Array,
     d: int,
     max_iter: int = 100,
     tol: float = 1e-10,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._pairs import PairLabels
+from .._typing import Array
 from .._validation import check_choice, check_number
 from ._learner import ClassLabelLearner
 
@@ -86,7 +86,7 @@ class NCA(ClassLabelLearner):
         self,
         *,
         n_components: int | None = None,
-        init: Literal["pca", "identity", "random"] | NDArray[Any] = "pca",
+        init: Literal["pca", "identity", "random"] | Array = "pca",
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = 0,
@@ -104,9 +104,7 @@ class NCA(ClassLabelLearner):
         if not isinstance(self.init, np.ndarray):
             check_choice("init", self.init, _STARTS)
 
-    def _learn(
-        self, points: NDArray[Any], labels: PairLabels
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if self.n_components is not None and self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is too large: X has only {points.shape[1]} "
@@ -130,7 +128,7 @@ class NCA(ClassLabelLearner):
             "n_iter_": max(1, n_iter),
         }
 
-    def _start(self, labeled: NDArray[Any]) -> str | NDArray[Any]:
+    def _start(self, labeled: Array) -> str | Array:
         """Return what scikit-learn should start from."""
         if isinstance(self.init, str) and self.init == "pca":
             n_principal = min(labeled.shape)
@@ -138,7 +136,7 @@ class NCA(ClassLabelLearner):
         return self.init
 
 
-def _expected_right(Z: NDArray[Any], codes: NDArray[Any]) -> float:
+def _expected_right(Z: Array, codes: Array) -> float:
     """Return the expected number of points that pick one of their own class."""
     squared = euclidean_distances(Z, squared=True)
     np.fill_diagonal(squared, np.inf)

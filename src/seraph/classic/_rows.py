@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._pairs import PairLabels
+from .._typing import Array
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,9 @@ class PairedRows:
         Marked pairs, as positions in `rows`.
     """
 
-    rows: NDArray[Any]
-    codes: NDArray[Any]
-    pairs: NDArray[Any]
+    rows: Array
+    codes: Array
+    pairs: Array
 
     @classmethod
     def of(cls, labels: PairLabels) -> PairedRows:
@@ -41,7 +40,7 @@ class PairedRows:
         return cls(rows, labels.codes[by_class], position[labels.pairs])
 
 
-def class_ranges(codes: NDArray[Any]) -> list[tuple[int, int]]:
+def class_ranges(codes: Array) -> list[tuple[int, int]]:
     """Return where each class begins and ends in the ordered `codes`.
 
     Examples

@@ -6,19 +6,18 @@ Pairs that follow from class labels are never listed; they are swept in tiles.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .._pairs import PairLabels
+from .._typing import Array
 from ._rows import PairedRows, class_ranges
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
 # It may overwrite the squared distances.
-DistanceTerm = Callable[[NDArray[Any], NDArray[Any]], tuple[float, NDArray[Any]]]
+DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
 
 _TILE = 128  # side of a tile: a few arrays of doubles of this side fit the cache
 _CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
@@ -66,7 +65,7 @@ class PairSums:
         counts = np.bincount(self._pairs[:, 0], minlength=len(self.rows))
         self._starts = np.concatenate([[0], np.cumsum(counts)])
 
-    def scatters(self, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
         m = X.shape[1]
         similar, everything = np.zeros((m, m)), np.zeros((m, m))
@@ -83,8 +82,8 @@ class PairSums:
         return similar, everything - similar
 
     def laplacian(
-        self, Z: NDArray[Any], term: DistanceTerm, Y: NDArray[Any] | None = None
-    ) -> tuple[float, NDArray[Any]]:
+        self, Z: Array, term: DistanceTerm, Y: Array | None = None
+    ) -> tuple[float, Array]:
         """Sum ``term(||z_i - z_j||^2)`` over the pairs, and multiply the Laplacian by `Y`.
 
         The Laplacian is ``Lap(W) = diag(W 1) - W``, where W holds the derivatives of the terms.
@@ -129,9 +128,7 @@ class PairSums:
         product[:n] += degree[:, np.newaxis] * Y[:n]
         return float(value), product
 
-    def _marked(
-        self, Z: NDArray[Any], term: DistanceTerm, Y: NDArray[Any]
-    ) -> tuple[float, NDArray[Any]]:
+    def _marked(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
         """Do the same for the marked pairs alone."""
         if len(self._pairs) == 0:
             return 0.0, np.zeros_like(Y)
@@ -148,16 +145,16 @@ class PairSums:
         return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
 
 
-def _all_pairs(X: NDArray[Any]) -> NDArray[Any]:
+def _all_pairs(X: Array) -> Array:
     """Sum over all pairs of k points: k times their scatter about the mean."""
     centered = X - X.mean(axis=0)
-    scatter: NDArray[Any] = len(X) * (centered.T @ centered)
+    scatter: Array = len(X) * (centered.T @ centered)
     return scatter
 
 
-def _squared_distances(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+def _squared_distances(A: Array, B: Array) -> Array:
     norms_a, norms_b = np.einsum("ir,ir->i", A, A), np.einsum("ir,ir->i", B, B)
-    d2: NDArray[Any] = (-2.0 * A) @ B.T
+    d2: Array = (-2.0 * A) @ B.T
     d2 += norms_a[:, np.newaxis]
     d2 += norms_b
     i, j = np.nonzero(d2 <= _CLOSE * max(norms_a.max(), norms_b.max()))

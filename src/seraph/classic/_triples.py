@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from .._typing import Array
 from ._rows import class_ranges
 
 # Entries of one tile of distances: 8 MB.
@@ -37,7 +36,7 @@ class TripleSums:
     exact: float
     rounded: float
     push: float
-    laplacian: NDArray[Any]
+    laplacian: Array
 
 
 @dataclass(frozen=True)
@@ -64,18 +63,18 @@ class Triples:
         Width of the parabola.
     """
 
-    points: NDArray[Any]
+    points: Array
     classes: list[tuple[int, int]]
-    targets: NDArray[Any]
-    present: NDArray[Any]
+    targets: Array
+    present: Array
     push_weight: float
     rounding: float
 
     @classmethod
     def make(
         cls,
-        points: NDArray[Any],
-        codes: NDArray[Any],
+        points: Array,
+        codes: Array,
         *,
         n_neighbors: int,
         push_weight: float,
@@ -99,7 +98,7 @@ class Triples:
                 targets[first + rows.start : first + rows.stop, :some] = first + nearest
         return cls(points, classes, targets, present, push_weight, rounding)
 
-    def at(self, P: NDArray[Any], Y: NDArray[Any] | None = None) -> TripleSums:
+    def at(self, P: Array, Y: Array | None = None) -> TripleSums:
         """Compute the objective at ``P'P``; `Y` is the mapped points if None."""
         mu, n = self.push_weight, len(self.points)
         Z = self.points @ P.T
@@ -145,20 +144,20 @@ class Triples:
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
-    def pull_matrix(self) -> NDArray[Any]:
+    def pull_matrix(self) -> Array:
         """Return the matrix C of the pull, whose sum of squared distances is ``<C, A>``."""
         i, rank = np.nonzero(self.present)
         difference = self.points[i] - self.points[self.targets[i, rank]]
-        scatter: NDArray[Any] = difference.T @ difference
+        scatter: Array = difference.T @ difference
         return scatter
 
 
 def _add_laplacian(
-    out: NDArray[Any],
-    Y: NDArray[Any],
-    rows: NDArray[Any],
-    columns: NDArray[Any],
-    weights: NDArray[Any],
+    out: Array,
+    Y: Array,
+    rows: Array,
+    columns: Array,
+    weights: Array,
 ) -> None:
     """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`, for W given by its entries."""
     n = len(Y)

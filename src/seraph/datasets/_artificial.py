@@ -7,11 +7,12 @@ points are those nearest to fixed places, so that every seed shows the same effe
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
+
+from .._typing import Array
 
 _FEWEST = 20
 _LABELED = np.array([0, 0, 1, 1])
@@ -28,7 +29,7 @@ _BAR_LABELS = np.array([(-18.0, -5.0), (-10.0, -30.0), (11.0, -22.0), (18.0, -32
 
 def make_posterior_sparsity(
     n_samples: int = 200, *, random_state: int | np.random.RandomState | None = None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[Array, Array, Array]:
     r"""Make points whose labels differ in height although the classes do not.
 
     .. math:: x \in \{-2.5, -0.2, 0.2, 2.5\} + 0.05\, N(0, 1), \quad
@@ -80,7 +81,7 @@ def make_posterior_sparsity(
 
 def make_projection_sparsity(
     n_samples: int = 200, *, random_state: int | np.random.RandomState | None = None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[Array, Array, Array]:
     r"""Make points whose horizontal feature separates the classes, and whose vertical one doesn't.
 
     .. math:: x \sim \mp 14 + U(-6, 6), \quad y \sim U(-55, 55)
@@ -131,7 +132,7 @@ def _check_size(n_samples: int) -> None:
         raise ValueError(f"n_samples must be an integer of at least {_FEWEST}; got {n_samples!r}.")
 
 
-def _labels_near(places: ArrayLike, X: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+def _labels_near(places: ArrayLike, X: Array, y: Array) -> Array:
     """Label the point of the right class nearest to each of the four places; -1 elsewhere."""
     y_partial = np.full(len(y), -1, dtype=y.dtype)
     for place, label in zip(np.asarray(places), _LABELED, strict=True):

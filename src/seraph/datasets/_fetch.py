@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from os import PathLike
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
+from .._typing import Array
 from ._images import halved, pixel_names
 from ._tasks import Points, Row, Task, digit_names, find_row, make_task
 
@@ -121,9 +120,7 @@ def fetch_task(
     return make_task(name, _digits(name, row, source, X, labels))
 
 
-def _digits(
-    name: str, row: Row, source: _ImageSource, X: NDArray[Any], labels: NDArray[Any]
-) -> Points:
+def _digits(name: str, row: Row, source: _ImageSource, X: Array, labels: Array) -> Points:
     if X.min() < source.black or X.max() > source.white:
         wanted = f"pixels between {source.black:g} and {source.white:g}"
         raise _changed(name, wanted, f"between {X.min():g} and {X.max():g}")
@@ -134,7 +131,7 @@ def _digits(
     return smaller, digits[chosen], pixel_names(row.n_features), digit_names(row)
 
 
-def _numbered(name: str, labels: NDArray[Any], classes: dict[str, str]) -> NDArray[Any]:
+def _numbered(name: str, labels: Array, classes: dict[str, str]) -> Array:
     order = {label: number for number, label in enumerate(classes)}
     if unknown := sorted(set(labels.tolist()) - set(order)):
         raise _changed(name, f"the classes {sorted(order)}", f"{unknown} as well")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 DATA = files(__package__) / "data"
 
@@ -21,7 +21,7 @@ CHECKSUMS = {
 }
 
 
-def read_arrays(name: str) -> dict[str, NDArray[Any]]:
+def read_arrays(name: str) -> dict[str, Array]:
     """Read the arrays of a data file, after checking its checksum.
 
     Raises

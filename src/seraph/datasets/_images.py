@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 
-def halved(images: NDArray[Any], side: int) -> NDArray[Any]:
+def halved(images: Array, side: int) -> Array:
     """Sum square images over blocks of 2 x 2 pixels.
 
     .. math:: s_{kl} = x_{2k,2l} + x_{2k,2l+1} + x_{2k+1,2l} + x_{2k+1,2l+1}
@@ -34,7 +33,7 @@ def halved(images: NDArray[Any], side: int) -> NDArray[Any]:
     """
     kind = np.dtype(np.uint16) if images.dtype == np.uint8 else images.dtype
     blocks = images.reshape(len(images), side // 2, 2, side // 2, 2)
-    sums: NDArray[Any] = blocks.sum(axis=(2, 4), dtype=kind)
+    sums: Array = blocks.sum(axis=(2, 4), dtype=kind)
     return sums.reshape(len(images), -1)
 
 

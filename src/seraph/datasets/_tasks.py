@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
+from .._typing import Array
 from ._files import read_arrays
 from ._images import pixel_names
 
@@ -56,8 +56,8 @@ class Task:
 
     name: str
     title: str
-    X: NDArray[Any]
-    y: NDArray[Any]
+    X: Array
+    y: Array
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
     n_classes: int
@@ -113,7 +113,7 @@ ROWS = {
 }
 TASKS = tuple(ROWS)
 
-Points = tuple[NDArray[Any], NDArray[Any], tuple[str, ...], tuple[str, ...]]
+Points = tuple[Array, Array, tuple[str, ...], tuple[str, ...]]
 
 
 def load_task(name: str) -> Task:

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._estimators._kernel import KernelMap
+from .._typing import Array
 
 # Kernels that a few ONNX operators can compute.
 KERNELS = ("linear", "poly", "polynomial", "rbf")
@@ -140,7 +140,7 @@ def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int)
     return ops.OnnxPow(ops.OnnxAdd(inner, coef0, op_version=version), degree, op_version=version)
 
 
-def _inverse_distances(Z: Any, known: NDArray[Any], rows: Any, version: int) -> Any:
+def _inverse_distances(Z: Any, known: Array, rows: Any, version: int) -> Any:
     """Compute the weights of the neighbors; if any are at distance 0, only those count."""
     ops = _ops()
     rank = known.shape[1]
@@ -160,7 +160,7 @@ def _inverse_distances(Z: Any, known: NDArray[Any], rows: Any, version: int) -> 
     return ops.OnnxWhere(any_same, same, inverse, op_version=version)
 
 
-def _classes(classes: NDArray[Any]) -> NDArray[Any]:
+def _classes(classes: Array) -> Array:
     """Convert class labels to a type that ONNX supports: integers or text."""
     return classes.astype(str if classes.dtype.kind in "OU" else np.int64)
 

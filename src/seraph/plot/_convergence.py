@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._typing import Array
 from ._figure import BLUE, panels, say
 from ._learner import Learner, needed
 
@@ -50,7 +51,7 @@ class ConvergenceDisplay:
     ['linear', 'log']
     """
 
-    axes_: NDArray[Any]
+    axes_: Array
     rank_ax_: Axes | None
     figure_: Figure | SubFigure
 
@@ -157,7 +158,7 @@ class ConvergenceDisplay:
         return self
 
 
-def _steps(ax: Axes, number: NDArray[Any], rank: NDArray[Any]) -> Axes:
+def _steps(ax: Axes, number: Array, rank: Array) -> Axes:
     """Draw the rank as gray steps behind the line, on axes of its own."""
     rank_ax = ax.twinx()
     rank_ax.step(number, rank, where="post", color="0.6", linewidth=1)

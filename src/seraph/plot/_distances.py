@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
 
+from .._typing import Array
 from ._figure import panels
 from ._labels import class_codes
 from ._learner import Learner, before_and_after
@@ -56,7 +57,7 @@ class DistanceDisplay:
     (60, 60)
     """
 
-    axes_: NDArray[Any]
+    axes_: Array
     figure_: Figure | SubFigure
 
     def __init__(
@@ -144,20 +145,20 @@ class DistanceDisplay:
         return self
 
 
-def _distances(points: NDArray[Any]) -> NDArray[Any]:
+def _distances(points: Array) -> Array:
     if points.shape[1] == 0:
         return np.zeros((len(points), len(points)))
     return np.asarray(squareform(pdist(points)))
 
 
-def _relative(distances: ArrayLike) -> NDArray[Any]:
+def _relative(distances: ArrayLike) -> Array:
     """Divide distances by their mean over pairs of different points."""
     matrix = np.asarray(distances, dtype=np.float64)
     mean = matrix.sum() / max(1, len(matrix) * (len(matrix) - 1))
     return matrix / mean if mean > 0.0 else matrix
 
 
-def _summary(relative: NDArray[Any], codes: NDArray[Any]) -> str:
+def _summary(relative: Array, codes: Array) -> str:
     """Describe the mean distance within and between the known classes."""
     known = codes >= 0
     pair = known[:, np.newaxis] & known & ~np.eye(len(codes), dtype=bool)
@@ -168,7 +169,7 @@ def _summary(relative: NDArray[Any], codes: NDArray[Any]) -> str:
     return f"within classes {within.mean():.2f}, between {between.mean():.2f}"
 
 
-def _blocks(ax: Axes, codes: NDArray[Any], names: list[str], *, named: bool) -> None:
+def _blocks(ax: Axes, codes: Array, names: list[str], *, named: bool) -> None:
     """Draw lines between the classes, and their names."""
     if not names:
         return

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._typing import Array
 from ._figure import COLORS, MARKERS, panels, say
 from ._labels import class_codes
 from ._learner import Learner, before_and_after
@@ -66,7 +67,7 @@ class EmbeddingDisplay:
     ['Before (Euclidean)', 'After (learned)']
     """
 
-    axes_: NDArray[Any]
+    axes_: Array
     figure_: Figure | SubFigure
 
     def __init__(
@@ -172,9 +173,7 @@ def _axis_name(number: int, shares: ArrayLike | None) -> str:
     return f"component {number}{share}"
 
 
-def _as_lines(
-    ax: Axes, points: NDArray[Any], codes: NDArray[Any], names: list[str]
-) -> NDArray[Any]:
+def _as_lines(ax: Axes, points: Array, codes: Array, names: list[str]) -> Array:
     """Place one-dimensional points on one line per class, with random vertical offsets."""
     present = np.unique(codes)
     ax.set_ylim(present[0] - 0.7, present[-1] + 0.7)
@@ -192,7 +191,7 @@ def _style(code: int) -> dict[str, Any]:
     return {"color": COLORS[code % len(COLORS)], "marker": MARKERS[code % len(MARKERS)]}
 
 
-def _scatter(ax: Axes, flat: NDArray[Any], codes: NDArray[Any], labeled: NDArray[Any]) -> None:
+def _scatter(ax: Axes, flat: Array, codes: Array, labeled: Array) -> None:
     # Shrink many labeled points, so that they do not hide each other.
     size = float(np.clip(6000 / max(1, labeled.sum()), 16, 60))
     for code in np.unique(codes):
@@ -202,7 +201,7 @@ def _scatter(ax: Axes, flat: NDArray[Any], codes: NDArray[Any], labeled: NDArray
         ax.scatter(x_known, y_known, s=size, zorder=3, **_EDGE, **_style(code))
 
 
-def _legend(ax: Axes, names: list[str], labeled: NDArray[Any], *, beside: bool) -> None:
+def _legend(ax: Axes, names: list[str], labeled: Array, *, beside: bool) -> None:
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if beside else {}
     handles = [
         ax.scatter([], [], s=40, label=name, **_style(code)) for code, name in enumerate(names)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._typing import Array
 from ._figure import BLUE, panels, say
 from ._learner import Learner, before_and_after, needed
 from ._principal import principal
@@ -61,7 +62,7 @@ class FeatureImportanceDisplay:
     (4,)
     """
 
-    axes_: NDArray[Any]
+    axes_: Array
     figure_: Figure | SubFigure
 
     def __init__(
@@ -167,7 +168,7 @@ class FeatureImportanceDisplay:
         return self
 
 
-def _draw_numbers(ax: Axes, values: NDArray[Any]) -> None:
+def _draw_numbers(ax: Axes, values: Array) -> None:
     """Draw numbers on colors, orange if positive and violet if negative."""
     largest = np.abs(values).max(initial=0.0) or 1.0
     ax.imshow(values, cmap="PuOr_r", vmin=-largest, vmax=largest, aspect="auto")

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    Where = Axes | Sequence[Axes] | NDArray[Any] | None
+    Where = Axes | Sequence[Axes] | Array | None
 
 # Colors that most color-blind people can distinguish: those of Okabe and Ito (2008) except
 # yellow, which is hard to see on white, and three darker ones of Tol (2021). Each class also has

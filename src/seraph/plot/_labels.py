@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._pairs import as_labels, is_missing
+from .._typing import Array
 
 
-def class_codes(
-    labels: ArrayLike | None, n: int, name: str = "y"
-) -> tuple[NDArray[Any], list[str]]:
+def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Array, list[str]]:
     """Return the class codes 0, 1, ..., -1 where unknown, and the names of the classes.
 
     Parameters

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array
 
 
 class Learner(Protocol):
@@ -28,9 +30,7 @@ def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
     return getattr(estimator, name)
 
 
-def before_and_after(
-    display: str, estimator: Learner, X: ArrayLike
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[Array, Array]:
     """Return the points, and the points mapped so that the learned distance is Euclidean."""
     transform = needed(display, estimator, "transform", "pass a fitted metric learner.")
     if get_tags(estimator).input_tags.pairwise:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._typing import Array
 from ._figure import panels
 
 if TYPE_CHECKING:
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 class _Path(Protocol):
     """The attributes of a regularization path that the display needs."""
 
-    lams: NDArray[Any]
+    lams: Array
     auto_lam: float
 
     @property
-    def eigenvalues(self) -> NDArray[Any]: ...
+    def eigenvalues(self) -> Array: ...
 
     @property
-    def ranks(self) -> NDArray[Any]: ...
+    def ranks(self) -> Array: ...
 
 
 class RegularizationPathDisplay:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from .._pairs import PairLabels
+from .._typing import Array
 from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed
 
@@ -132,7 +133,7 @@ class PosteriorDisplay:
         others = others[(codes[others] < 0).any(axis=1)]
         others = others[~np.isin(_keys(others, n), _keys(labels.pairs, n))]
 
-        def probabilities(rows: NDArray[Any]) -> NDArray[Any]:
+        def probabilities(rows: Array) -> Array:
             chunks = [rows[k : k + _CHUNK] for k in range(0, len(rows), _CHUNK)]
             return np.concatenate([np.empty(0), *(pair_proba(points[chunk]) for chunk in chunks)])
 
@@ -185,7 +186,7 @@ class PosteriorDisplay:
         return self
 
 
-def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> Array:
     """Return all pairs of `n` rows; or, if there are more than `size`, a random sample."""
     if n * (n - 1) // 2 <= size:
         return np.column_stack(np.triu_indices(n, k=1))
@@ -193,7 +194,7 @@ def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
     return np.column_stack([first, other + (other >= first)])
 
 
-def _keys(pairs: NDArray[Any], n: int) -> NDArray[Any]:
+def _keys(pairs: Array, n: int) -> Array:
     """Number the pairs of `n` rows, regardless of the order within a pair."""
     first, second = np.sort(pairs, axis=1).T
     return np.asarray(first * n + second)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
+
+from .._typing import Array
 
 
 class Principal(NamedTuple):
     """Coordinates (n, k), directions (k, m) and shares of the variance (k,)."""
 
-    coordinates: NDArray[Any]
-    directions: NDArray[Any]
-    shares: NDArray[Any]
+    coordinates: Array
+    directions: Array
+    shares: Array
 
 
-def principal(points: NDArray[Any], k: int) -> Principal:
+def principal(points: Array, k: int) -> Principal:
     """Return the `k` leading principal components, or fewer if there are no more.
 
     Examples

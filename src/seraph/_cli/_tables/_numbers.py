@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..._typing import FloatArray
 
 # Empty cells as R, pandas and databases write them.
 MISSING = ("", "NA", "NaN", "nan", "null", "<NA>")
@@ -71,7 +72,7 @@ def _quoted(name: str) -> str:
 
 def to_numbers(
     name: str, column: Any, faults: Faults, *, decimal_comma: bool = False
-) -> NDArray[np.floating[Any]]:
+) -> FloatArray:
     """Return a pyarrow column as floats; if that fails, add to `faults`.
 
     Parameters
@@ -103,7 +104,7 @@ def to_numbers(
     if column is None:
         return np.zeros(0)
     width = pa.float32() if pa.types.is_float32(column.type) else pa.float64()
-    values: NDArray[np.floating[Any]] = pc.cast(column, width, safe=False).to_numpy()
+    values: FloatArray = pc.cast(column, width, safe=False).to_numpy()
     check_finite(name, values, faults)
     return values
 
@@ -154,12 +155,12 @@ def _short(value: str) -> str:
     return repr(value if len(value) <= 30 else value[:27] + "...")
 
 
-def largest_allowed(values: NDArray[np.floating[Any]]) -> float:
+def largest_allowed(values: FloatArray) -> float:
     """Return the largest value that a feature of this type may have."""
     return float(_SAFETY * np.sqrt(np.finfo(values.dtype).max))
 
 
-def check_finite(name: str, values: NDArray[np.floating[Any]], faults: Faults) -> None:
+def check_finite(name: str, values: FloatArray, faults: Faults) -> None:
     """Add the missing and the infinite values of a column to `faults`."""
     missing = np.isnan(values)
     if missing.any():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._typing import BoolArray, IntArray
 from ._numbers import MISSING
 from ._table import InputTable
 
@@ -16,7 +16,7 @@ _ANSWERS = {
 }
 
 
-def read_pairs(table: InputTable, n_rows: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def read_pairs(table: InputTable, n_rows: int) -> tuple[IntArray, BoolArray]:
     r"""Return the pairs that have been answered.
 
     Parameters

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._typing import Array
 from ._csv import check_distinct, parse_csv
 from ._table import InputTable, NamedColumns, PlainArray
 
@@ -120,7 +120,7 @@ def _parquet_columns(data: bytes) -> dict[str, Any]:
     return {name: table.column(name) for name in kept}
 
 
-def _npz_arrays(data: bytes) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
     with _reading_as("an .npz file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
         arrays = {
@@ -142,7 +142,7 @@ def _npz_arrays(data: bytes) -> tuple[NDArray[Any], NDArray[Any] | None]:
     return X, y
 
 
-def _load_npy(data: bytes) -> NDArray[Any]:
+def _load_npy(data: bytes) -> Array:
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
     header = {(1, 0): np.lib.format.read_array_header_1_0}.get(
@@ -153,11 +153,11 @@ def _load_npy(data: bytes) -> NDArray[Any]:
     if len(data) - file.tell() < dtype.itemsize * int(np.prod(shape, dtype=object)):
         raise ValueError(f"the header says shape {shape}, but the file is shorter")
     file.seek(0)
-    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    array: Array = np.lib.format.read_array(file, allow_pickle=False)
     return array
 
 
-def _checked_features(X: NDArray[Any]) -> NDArray[Any]:
+def _checked_features(X: Array) -> Array:
     if X.dtype.kind not in "biuf" or X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(
             "the features must be numbers in an array of two dimensions, rows by features; it is "

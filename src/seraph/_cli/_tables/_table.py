@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._typing import Array
 from ._numbers import MISSING, Faults, check_finite, largest_allowed, to_numbers
 
 # Labels that mean "unlabeled".
@@ -49,7 +49,7 @@ class InputTable(Protocol):
         """
         ...
 
-    def labels(self, name: str | None) -> NDArray[np.object_] | None:
+    def labels(self, name: str | None) -> Array | None:
         """Return the label of each row, text or None; None if the table has no labels."""
         ...
 
@@ -109,7 +109,7 @@ class NamedColumns:
         _check(self.path, faults)
         return pd.DataFrame(points)
 
-    def labels(self, name: str | None) -> NDArray[np.object_] | None:
+    def labels(self, name: str | None) -> Array | None:
         """Return the label of each row, text or None; see `InputTable`."""
         return None if name is None else as_text(self.cells(name).to_pylist())
 
@@ -153,8 +153,8 @@ class PlainArray:
     """
 
     path: Path
-    X: NDArray[Any]
-    y: NDArray[Any] | None = None
+    X: Array
+    y: Array | None = None
 
     names = None
 
@@ -181,7 +181,7 @@ class PlainArray:
         _check(self.path, faults)
         return points
 
-    def labels(self, name: str | None) -> NDArray[np.object_] | None:
+    def labels(self, name: str | None) -> Array | None:
         """Return the label of each row, text or None; see `InputTable`."""
         if name is not None and (name != "y" or self.y is None):
             self.cells(name)
@@ -202,7 +202,7 @@ def _check(path: Path, faults: Faults) -> None:
         raise ValueError(f"{path}: {error}") from None
 
 
-def as_text(cells: Sequence[Any]) -> NDArray[np.object_]:
+def as_text(cells: Sequence[Any]) -> Array:
     """Return labels as text, None for unlabeled rows.
 
     Examples
