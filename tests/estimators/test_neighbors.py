@@ -181,8 +181,8 @@ def test_the_learner_itself_is_left_alone(wine):
     ("settings", "y", "message"),
     [
         ({}, None, "target y is None"),
-        ({}, [-1, -1, -1, -1], r"0 row\(s\) of n_samples = 4 have a label"),
-        ({"n_neighbors": 3}, [0, 1, -1, -1], r"2 row\(s\) of n_samples = 4 have a label"),
+        ({}, [-1, -1, -1, -1], "0 of n_samples = 4 have a label"),
+        ({"n_neighbors": 3}, [0, 1, -1, -1], "2 of n_samples = 4 have a label"),
         ({}, [0, 1], "inconsistent numbers of samples"),
         ({}, [0.5, 1.25, 0.75, 2.0], "Unknown label type"),
         ({}, [0.0, np.inf, 1.0, 0.0], "infinity"),

@@ -127,10 +127,10 @@ def test_a_model_can_be_asked_about_new_points_and_float32(wine):
 def test_fewer_pairs_than_asked_for_give_a_warning(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
-    with pytest.warns(UserWarning, match="There are 2 pairs to ask for, not 10") as record:
+    with pytest.warns(UserWarning, match="Only 2 of 10 pairs are left to ask about") as record:
         assert len(learner.query_pairs(X[:5])) == 2
     assert [warning.filename for warning in record] == [__file__]
-    with pytest.warns(UserWarning, match="There are 0 pairs to ask for"):
+    with pytest.warns(UserWarning, match="Only 0 of"):
         assert learner.query_pairs(X, 1, y=np.zeros(80)).shape == (0, 2)
 
 

@@ -17,9 +17,9 @@ DOCUMENTED = (
     r"All \d+ \w+ pairs are (dis)?similar",
     "The standard deviations of the features",
     r"The learned metric is zero \(rank 0\)",
-    "The optimum of the full model is at kappa = 0",
+    "The full model is best at kappa = 0",
     "y is uint8, which cannot hold -1",
-    "Too few labels to choose",
+    "SERAPHCV has too few labels to choose",
 )
 HOME, SKLEARN = (str(Path(package.__file__).parent) for package in (seraph, sklearn))
 VALIDATORS = {

@@ -36,7 +36,8 @@ def problem(data, budget, seed=0, mu="auto"):
     X, y_partial, _ = data
     order = np.random.default_rng(1).permutation(len(X))
     labels = PairLabels.make(len(X), y_partial[order], **MARKED)
-    settings = Settings(mu=mu, unlabeled_pairs=budget, backend="numpy", random_state=seed)
+    size = "all" if budget is None else budget
+    settings = Settings(mu=mu, unlabeled_pairs=size, backend="numpy", random_state=seed)
     made = Problem.make(PointsInMemory(X[order]), labels, settings)
     return made, labels
 
@@ -48,7 +49,7 @@ def problem(data, budget, seed=0, mu="auto"):
 def test_no_labeled_pair_is_sampled(wine, budget):
     made, labels = problem(wine, budget)
     # Rows of the sweep, by their number in the user's table.
-    row_of = {tuple(point): row for row, point in enumerate(made.space.points)}
+    row_of = {tuple(point): row for row, point in enumerate(made.coordinates.array)}
     rows = np.array([row_of[tuple(point)] for point in made.sweep.X])
     sampled = {tuple(sorted(pair)) for pair in rows[made.terms.sample.pairs].tolist()}
     assert len(sampled) == budget
