@@ -110,7 +110,8 @@ class Follower:
 
     def _correct(self, objective: Objective, P: Array) -> Result:
         """Take quasi-Newton steps from a guess until the certificate holds."""
-        max_rank = self.max_rank or objective.n_features
+        max_rank = min(self.max_rank or objective.n_features, objective.n_features)
+        capped = max_rank < objective.n_features
         steps: list[Step] = []
         here = _Point(P, *objective.by_metric(P))
         stalled = False
@@ -118,7 +119,7 @@ class Follower:
             gap = optimality_gap(here.P, here.gradient, objective.scale)
             slope = 2.0 * here.P @ here.gradient
             flat = _relative(slope, here.P, objective.scale) <= 0.5 * self.tol
-            done = gap <= self.tol or (flat and len(here.P) == max_rank)
+            done = gap <= self.tol or (capped and flat and len(here.P) == max_rank)
             if done or stalled or len(steps) >= self.max_iter:
                 return Result(here.P, here.value, gap, done, steps)
             P, value = here.P, here.value

@@ -8,11 +8,15 @@ import numpy as np
 
 from .._typing import Array
 from ._lbfgs import lbfgs
-from ._psd import compress, optimality_gap
+from ._psd import compress, optimality_gap, project_psd
 from ._result import Callback, Objective, Result, Step
 
 # Rows with less than this share of the longest row's squared length are dropped.
 _NULL_ROW = 1e-8
+# A metric whose trace falls below this share of the first one is compared with zero.
+_ZERO_TRACE = 1e-4
+# Slopes below this are rounding errors.
+_LOWEST_SLOPE = 1e-13
 # Largest number of rows added at a time.
 _NEW_ROWS = 5
 
@@ -48,27 +52,42 @@ def low_rank(
     callback : callable
         Called with each `Step` and the factor it reached.
     max_rank : int, optional
-        Largest number of rows of P. A metric at this limit counts as converged when it is
-        stationary, whatever the full gradient says.
+        Largest number of rows of P. If it is smaller than the number of features, a metric at
+        this limit counts as converged when it is stationary, whatever the full gradient says.
 
     Returns
     -------
     Result
     """
-    max_rank = objective.n_features if max_rank is None else max_rank
+    n_features = objective.n_features
+    capped = max_rank is not None and max_rank < n_features
+    max_rank = min(max_rank or n_features, n_features)
+    shortest = _ZERO_TRACE * float(np.vdot(P, P))
+    slope_tol = 0.5 * tol
     steps: list[Step] = []
     for n_rounds in count(1):
-        P, flat = _ascend(objective, P, max_iter - len(steps), tol, steps, callback)
+        P, slope = _ascend(objective, P, max_iter - len(steps), slope_tol, steps, callback)
         P = compress(P, _NULL_ROW)
         P, value, gradient = _drop_idle(objective, P, *objective.by_metric(P), tol)
         gap = optimality_gap(P, gradient, objective.scale)
+        if len(P) and (gap > tol or float(np.vdot(P, P)) <= shortest):
+            P, value, gradient = _zero_if_as_good(objective, P, value, gradient)
+            gap = optimality_gap(P, gradient, objective.scale)
         # A round in which L-BFGS takes no step adds none to `steps`, so rounds are counted, too.
         if gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
             break
         wider = _widen(objective, P, value, gradient, max_rank, tol)
+        if wider is None and capped and len(P) == max_rank:
+            return Result(P, value, gap, slope <= tol, steps)
         if wider is None:
-            return Result(P, value, gap, flat and len(P) == max_rank, steps)
-        P = wider
+            wider = _step_along_gradient(objective, P, value, gradient)
+        if wider is not None:
+            P = wider
+        elif slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
+            # Short rows hide a gradient that the gap still shows: climb on.
+            slope_tol *= 0.1
+        else:
+            break
     return Result(P, value, gap, gap <= tol, steps)
 
 
@@ -76,13 +95,13 @@ def _ascend(
     objective: Objective,
     P: Array,
     max_iter: int,
-    tol: float,
+    slope_tol: float,
     steps: list[Step],
     callback: Callback,
-) -> tuple[Array, bool]:
-    """Run L-BFGS from `P`; also say whether the gradient is flat where it ended."""
+) -> tuple[Array, float]:
+    """Run L-BFGS from `P` until the slope is small; return where it ended, and the slope."""
     if P.size == 0 or max_iter <= 0:
-        return P, P.size == 0
+        return P, 0.0 if P.size == 0 else np.inf
     last = P
     slope = np.inf
     base: _Value | None = None  # at the last iterate
@@ -105,10 +124,10 @@ def _ascend(
         last = P.copy()
         steps.append(Step(-value, len(P), moved, slope))
         callback(steps[-1], last)
-        return slope <= 0.5 * tol
+        return slope <= slope_tol
 
     found = lbfgs(negative, P, max_iter=max_iter, is_done=is_done)
-    return found.x, slope <= tol
+    return found.x, slope
 
 
 def _against(base: _Value, P: Array, value: float, gradient: Array, rounding: float) -> float:
@@ -144,6 +163,37 @@ def _drop_idle(
         if value_without >= value - objective.rounding * abs(value):
             return P[~idle], value_without, gradient_without
     return P, value, gradient
+
+
+def _zero_if_as_good(
+    objective: Objective, P: Array, value: float, gradient: Array
+) -> tuple[Array, float, Array]:
+    """Return the zero metric if the objective is no lower there.
+
+    A factor that shrinks to zero never gets there: its gradient shrinks with it.
+    """
+    value_at_zero, gradient_at_zero = objective.by_metric(P[:0])
+    if value_at_zero >= value - objective.rounding * abs(value):
+        return P[:0], value_at_zero, gradient_at_zero
+    return P, value, gradient
+
+
+def _step_along_gradient(
+    objective: Objective, P: Array, value: float, gradient: Array
+) -> Array | None:
+    """Take a projected gradient step on the metric, long enough to raise the objective.
+
+    For a factor with a row for every feature, to which none can be added. If some rows are
+    much shorter than others, its gradient is small although that of the metric is not.
+    """
+    A = P.T @ P
+    step = (float(np.linalg.norm(A)) or 1.0) / (float(np.linalg.norm(gradient)) or 1.0)
+    for _ in range(60):
+        _, longer = project_psd(A + step * gradient)
+        if objective.by_factor(longer)[0] > value + objective.rounding * abs(value):
+            return longer
+        step /= 2.0
+    return None
 
 
 def _widen(

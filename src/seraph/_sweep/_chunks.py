@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from .._typing import Array
-from ._points import Coordinates, digest
+from ._points import Coordinates, digest, exact_size
 
 # Number of results merged by one task. They are merged in order, so that the sum does not
 # depend on which worker finishes first.
@@ -144,7 +144,7 @@ class ChunkedPoints:
     array : dask array of shape (n, m)
         The points; the lengths of the chunks are known.
     size : float
-        Largest magnitude, or 1 if all numbers are zero.
+        The largest magnitude, or a little more (see `exact_size`).
     mean : ndarray of shape (m,)
         Mean of ``X / size``.
     covariance : ndarray of shape (m, m)
@@ -190,11 +190,13 @@ class ChunkedPoints:
                 f"Found a dask collection with {n} sample(s) and {m} feature(s), while a minimum "
                 "of 2 samples and 1 feature is required."
             )
+        size = exact_size(found.size or 1.0, array.dtype)
+        share = (found.size or 1.0) / size
         return cls(
             _with_lengths(array, found.lengths),
-            found.size or 1.0,
-            found.mean,
-            found.scatter / n,
+            size,
+            share * found.mean,
+            share**2 * found.scatter / n,
         )
 
     @property
