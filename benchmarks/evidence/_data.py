@@ -113,7 +113,7 @@ def _seraph(name):
     return scaled([(column, False) for column in task.X.T]), task.y
 
 
-def _mlbench(name, target="Class", drop=()):
+def _mlbench(name, target="Class", drop=(), numbers=False):
     import warnings
 
     path = fetch("mlbench") / "usr/lib/R/site-library/mlbench/data" / f"{name}.rda"
@@ -129,7 +129,7 @@ def _mlbench(name, target="Class", drop=()):
             continue
         if str(column.dtype) != "category":
             columns.append((column.to_numpy(dtype=np.float64, na_value=np.nan), False))
-        elif column.cat.ordered:
+        elif column.cat.ordered or numbers:  # of all factors, where their levels are numbers
             codes = column.cat.codes.to_numpy(dtype=np.float64)
             columns.append((np.where(codes < 0, np.nan, codes), False))
         else:
@@ -257,7 +257,7 @@ CHOOSING = [
 # out, its BreastCancer is another study than scikit-learn's, and the texts are those of the other
 # half of the newsgroups. river's Shuttle and Orange's zoo and Wisconsin are in mlbench.
 JUDGING = [
-    _set("wisconsin", "table", _MLBENCH, _mlbench, "BreastCancer", drop=("Id",)),
+    _set("wisconsin", "table", _MLBENCH, _mlbench, "BreastCancer", drop=("Id",), numbers=True),
     _set("dna", "table", _MLBENCH, _mlbench, "DNA"),
     _set("glass", "table", _MLBENCH, _mlbench, "Glass", "Type"),
     _set("votes", "table", _MLBENCH, _mlbench, "HouseVotes84"),
