@@ -33,8 +33,10 @@ def main(arguments=None):
     command.set_defaults(call=run_methods)
 
     command = commands.add_parser("report", help="write tables, pictures and the page")
+    command.add_argument("--sets", nargs="+", default=["judging"])
     command.add_argument("--out", type=Path, default=OUT)
-    command.set_defaults(call=lambda chosen: _report.report(chosen.out))
+    command.add_argument("--page", type=Path, help="a page to fill, docs/evidence.md")
+    command.set_defaults(call=write_report)
 
     chosen = parser.parse_args(arguments)
     chosen.call(chosen)
@@ -93,6 +95,12 @@ def run_methods(chosen):
     settings = check_settings(chosen.settings)
     units = plan(names, settings, chosen.samplings, chosen.methods, records.found)
     run(units, chosen.jobs, records.add)
+
+
+def write_report(chosen):
+    records = Records(chosen.out / "records.jsonl").found.values()
+    parts = _report.report(records, chosen.out, _data.chosen_sets(chosen.sets), chosen.page)
+    print(parts["aims"])
 
 
 if __name__ == "__main__":

@@ -113,9 +113,7 @@ def _face_network(x, weights):
     def residual_down(x, name):
         out = layer(F.relu(layer(x, f"{name}/conv1", 2)), f"{name}/conv2")
         pooled = F.avg_pool2d(x, 2)
-        out = F.pad(
-            out, (0, pooled.shape[3] - out.shape[3], 0, pooled.shape[2] - out.shape[2])
-        )
+        out = F.pad(out, (0, pooled.shape[3] - out.shape[3], 0, pooled.shape[2] - out.shape[2]))
         pooled = F.pad(pooled, (0, 0, 0, 0, 0, out.shape[1] - pooled.shape[1]))
         return F.relu(out + pooled)
 
