@@ -1,6 +1,8 @@
 """The commands: sets, try, run, report."""
 
 import argparse
+import signal
+import sys
 from pathlib import Path
 
 from . import _data, _report
@@ -39,6 +41,7 @@ def main(arguments=None):
     command.set_defaults(call=write_report)
 
     chosen = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # ends the other processes too
     chosen.call(chosen)
 
 

