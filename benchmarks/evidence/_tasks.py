@@ -1,0 +1,152 @@
+"""Sample the tasks, and judge a learner on rows that it has not seen.
+
+Half of the rows are held out. From the others the learner sees `ROWS` at most: some with a class
+label, or some pairs marked as alike or different, the rest as they are. The same seed gives the
+same task to every method.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LABELS = (10, 20, 50, 100)
+PAIRS = (40, 100, 400)
+SETTINGS = tuple(f"labels-{n}" for n in LABELS) + tuple(f"pairs-{n}" for n in PAIRS)
+METRICS = ("error", "auc", "map")
+# Rows that a learner sees, and rows that judge it, at most.
+ROWS = {"table": (300, 300), "pixels": (300, 300), "embedding": (500, 500)}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a learner sees (`X`, with `y`, or `pairs` and `pair_labels`), and the held-out rows.
+
+    `y` is -1 where unlabeled, and None if pairs are marked. `classes` are the true classes of
+    the rows seen, for nothing but the sampling. `seed` is for methods that use chance.
+    """
+
+    kind: str
+    seed: int
+    X: np.ndarray
+    classes: np.ndarray
+    y: np.ndarray | None
+    pairs: np.ndarray | None
+    pair_labels: np.ndarray | None
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    @property
+    def supervision(self):
+        """Return the arguments of ``fit`` after X."""
+        if self.y is not None:
+            return {"y": self.y}
+        return {"pairs": self.pairs, "pair_labels": self.pair_labels}
+
+    @property
+    def labeled(self):
+        """Return the rows with a label."""
+        return np.flatnonzero(self.y >= 0)
+
+
+def sample(X, y, kind, setting, seed):
+    """Sample a task; None if the set is too small for the setting.
+
+    Too small means: as many labels as rows, fewer labels than classes, or too few pairs of one
+    kind.
+    """
+    rng = np.random.default_rng([seed, len(y)])
+    order = rng.permutation(len(y))
+    seen, judged = order[: len(y) // 2], order[len(y) // 2 :]
+    seen, judged = seen[: ROWS[kind][0]], judged[: ROWS[kind][1]]
+    what, count = setting.split("-")
+    marks = (_labels if what == "labels" else _pairs)(y[seen], int(count), rng)
+    if marks is None or (what == "labels" and int(count) < len(np.unique(y))):
+        return None
+    return Task(kind, seed, X[seen], y[seen], *marks, X[judged], y[judged])
+
+
+def _labels(y, count, rng):
+    """Label some rows, so that two classes and one pair of equal class are among them."""
+    if count >= len(y):
+        return None
+    while True:
+        rows = rng.permutation(len(y))[:count]
+        if 1 < len(np.unique(y[rows])) < count:
+            return np.where(np.isin(np.arange(len(y)), rows), y, -1), None, None
+
+
+def _pairs(y, count, rng):
+    """Mark some pairs, half of them alike, all different."""
+    i, j = np.triu_indices(len(y), 1)
+    alike = y[i] == y[j]
+    chosen = []
+    for kind in (True, False):
+        of_kind = np.flatnonzero(alike == kind)
+        if len(of_kind) < count // 2:
+            return None
+        chosen.append(rng.choice(of_kind, count // 2, replace=False))
+    chosen = np.concatenate(chosen)
+    pairs, marks = np.column_stack([i, j])[chosen], np.where(alike[chosen], 1, -1)
+    return None, pairs, marks
+
+
+# Judging
+
+
+def squared_distances(A, B):
+    """Return the squared distances between rows of A and rows of B."""
+    gram = A @ B.T
+    return np.maximum((A * A).sum(1)[:, None] + (B * B).sum(1) - 2 * gram, 0)
+
+
+def judge(distances, y, errors=None):
+    """Return 1-NN error, pair AUC and MAP@R in %, from the distances of all held-out rows.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, n)
+        Any dissimilarity.
+    y : ndarray of shape (n,)
+        Classes.
+    errors : ndarray of bool, optional
+        Which rows are classified wrongly; default: by the nearest other row.
+    """
+    alike = y[:, np.newaxis] == y
+    if errors is None:
+        own = distances.copy()
+        np.fill_diagonal(own, np.inf)
+        errors = ~alike[np.arange(len(y)), own.argmin(axis=1)]
+    return {
+        "error": 100 * float(np.mean(errors)),
+        "auc": 100 * pair_auc(distances, alike),
+        "map": 100 * map_at_r(distances, alike),
+    }
+
+
+def pair_auc(distances, alike):
+    """Return the chance that a pair of equal class is nearer than one of different class."""
+    above = np.triu_indices(len(distances), 1)
+    values, alike = distances[above], alike[above]
+    near, far = values[alike], np.sort(values[~alike])
+    before = np.searchsorted(far, near, "left") + np.searchsorted(far, near, "right")
+    return float(1 - before.mean() / (2 * len(far)))
+
+
+def map_at_r(distances, alike):
+    """Return the mean average precision at R (Musgrave et al. 2020).
+
+    R is the number of other rows of the query's class. The precision at k counts for each of the
+    nearest R rows that is of the class. Queries without such a row are left out.
+    """
+    n = len(distances)
+    distances = distances.copy()
+    np.fill_diagonal(distances, np.inf)  # the query itself comes last
+    R = alike.sum(axis=1) - 1
+    most = int(R.max())
+    near = np.argpartition(distances, most - 1, axis=1)[:, :most]
+    rows = np.arange(n)[:, np.newaxis]
+    near = near[rows, np.argsort(distances[rows, near], axis=1, kind="stable")]
+    hit = alike[rows, near] & (np.arange(most) < R[:, np.newaxis])
+    precision = np.cumsum(hit, axis=1) / np.arange(1, most + 1)
+    asked = R > 0
+    return float(np.mean((hit * precision).sum(axis=1)[asked] / R[asked]))
