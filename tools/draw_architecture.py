@@ -14,7 +14,7 @@ FLOW = [
     (165, 100, 150, 80, PRIVATE, "_estimators", ["parameters, and the", "learned attributes"]),
     (350, 100, 150, 80, PRIVATE, "_engine", ["input step; the problem:", "coordinates, weights"]),
     (350, 235, 150, 80, PRIVATE, "_solvers", ["propose a metric P,", "measure its gap"]),
-    (535, 235, 150, 80, PRIVATE, "_engine: objective", ["pair terms minus", "penalties, gradient"]),
+    (535, 235, 150, 80, PRIVATE, "_engine: objective", ["pair terms minus", "penalties"]),
     (720, 235, 150, 80, PRIVATE, "_sweep", ["sums over all pairs,", "tile by tile"]),
     (535, 100, 150, 80, DATA, "fitted learner", ["components_,", "optimality_gap_, ..."]),
     (810, 50, 150, 50, PUBLIC, "persist", ["model files, ONNX"]),
