@@ -1,4 +1,4 @@
-"""The full model (6), its theorems, and the regulariser's other form (15)."""
+"""The full model (6), its theorems, and the regularizer's other form (15)."""
 
 import warnings
 
@@ -209,8 +209,8 @@ def test_theorem_1_no_posterior_within_the_slack_has_more_entropy(wine, rng):
 # Special cases
 
 
-def test_the_probabilistic_gdm_of_yang_et_al_is_the_model_without_regularisers():
-    """Yang et al. (2006) maximise the likelihood of the pairs over A and a threshold."""
+def test_the_probabilistic_gdm_of_yang_et_al_is_the_model_without_regularizers():
+    """Yang et al. (2006) maximize the likelihood of the pairs over A and a threshold."""
     X, y = make_blobs(40, centers=3, cluster_std=2.5, n_features=2, random_state=3)
     X = X / X.std()
     i, j = np.triu_indices(len(X), k=1)

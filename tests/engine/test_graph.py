@@ -1,4 +1,4 @@
-"""The manifold extension: neighbours are to stay neighbours."""
+"""The manifold extension: neighbors are to stay neighbors."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_weight_zero_changes_nothing(wine):
     assert one.objective_ == other.objective_
 
 
-def test_a_larger_weight_makes_neighbours_closer_relative_to_other_points(wine):
+def test_a_larger_weight_makes_neighbors_closer_relative_to_other_points(wine):
     X, y_partial, _ = wine
     i, j, _ = np.array(edges(neighbor_graph(X, 10))).T.astype(int)
     shares = []
@@ -118,7 +118,7 @@ def graph_as_heavy_as_labels(X, known):
 
 
 def test_it_raises_accuracy_on_two_moons_among_noise():
-    """Noise moves neighbours apart, and the moons do not: the graph tells them apart."""
+    """Noise moves neighbors apart, and the moons do not: the graph tells them apart."""
     errors = []
     for seed in range(20):
         X, y, known = moons(seed, n_labels=3, noise_features=5)

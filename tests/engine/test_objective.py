@@ -48,9 +48,9 @@ def test_theorem_4_bounds_the_slope_of_an_m_step(rng):
     X = rng.normal(size=(14, 3))
     mu, lam = 0.3, 0.7
     objective = make(X, mu, lam).m_step(rng.normal(size=(2, 3)))
-    n_labelled = 10 + 2
-    n_unlabelled = 14 * 13 // 2 - n_labelled
-    bound = (n_labelled + mu * n_unlabelled) * pdist(X).max() ** 2 + lam * 3  # (12)
+    n_labeled = 10 + 2
+    n_unlabeled = 14 * 13 // 2 - n_labeled
+    bound = (n_labeled + mu * n_unlabeled) * pdist(X).max() ** 2 + lam * 3  # (12)
     for size in (1e-3, 1.0, 1e3):
         P, Q = (size * rng.normal(size=(3, 3)) for _ in range(2))
         (f, gradient), (g, _) = objective.by_metric(P), objective.by_metric(Q)

@@ -5,7 +5,7 @@ from seraph._engine._sampling import sample_pairs
 
 
 @pytest.mark.parametrize("size", [1, 20, 200, 1500])
-def test_a_draw_holds_unlabelled_pairs_each_once(rng, size):
+def test_a_draw_holds_unlabeled_pairs_each_once(rng, size):
     listed = np.array([[50, 3], [40, 41]])
     pairs = sample_pairs(60, 9, listed, size, np.random.RandomState(0))
     assert pairs.shape == (size, 2)
