@@ -98,7 +98,7 @@ class Watch:
         self.steps: list[solvers.Step] = []
         self.started = time.perf_counter()
 
-    def __call__(self, objective: solvers.Objective, step: solvers.Step, P: Array) -> None:
+    def __call__(self, objective: solvers.MatrixFunction, step: solvers.Step, P: Array) -> None:
         """Report an iteration on an `objective` that has reached the factor `P`."""
         if self.callback is None:
             return

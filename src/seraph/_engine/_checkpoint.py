@@ -2,7 +2,7 @@
 
 A solver depends on the data only through the sums that its sweeps return, so these sums are
 all the state of a fit. A fit that starts again asks for the same sums in the same order: the
-journal answers as far as it goes, and from there on they are computed. No solver knows of it.
+journal answers as far as it goes, and from there on they are computed. Solvers are not involved.
 
 The file is an SQLite database. New sums are appended to it in transactions, so it is
 consistent whenever the process is killed.
@@ -42,7 +42,7 @@ CREATE TABLE sums (
     rows INTEGER, columns INTEGER, by_columns INTEGER NOT NULL, seal TEXT NOT NULL
 );
 """
-# Parameters that only say who watches, how sums are computed, or when to stop; and
+# Parameters that only affect what is printed, how sums are computed, or when to stop; and
 # "warm_start", for which the metric to start from is compared instead.
 _MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
 _MAY_CHANGE |= {"max_iter", "tol", "em_max_iter", "em_tol", "warm_start"}

@@ -107,7 +107,7 @@ def learn(
     start: Array | None = None,
     journal: Journal | None = None,
 ) -> Fit:
-    """Learn a metric. Writes nothing but the journal, and warns nobody.
+    """Learn a metric. Write nothing but the journal, and issue no warnings.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
 
 
 class _Search:
-    """One run of the solver: where it starts, and who watches."""
+    """One run of a solver, with its start and its callbacks."""
 
     def __init__(
         self, problem: Problem, objective: Objective, settings: Settings, start: Array | None
@@ -225,7 +225,7 @@ class _Search:
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
 
-    def _maximize(self, objective: solvers.Objective, P: Array) -> solvers.Result:
+    def _maximize(self, objective: solvers.MatrixFunction, P: Array) -> solvers.Result:
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 

@@ -278,7 +278,7 @@ class SERAPH(PosteriorLearner):
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
         ) as journal:
             if start is not None and start.shape[1] != points.shape[1]:
-                start = None  # of other data
+                start = None  # learned from other features
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings)
             return self._learned(X, fit.components, **fit.attributes)

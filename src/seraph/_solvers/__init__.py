@@ -19,7 +19,7 @@ from ._lbfgs import lbfgs
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
 from ._psd import compress, optimality_gap, project_psd
-from ._result import Callback, Objective, Result, Step
+from ._result import Callback, MatrixFunction, Result, Step
 from ._scale import ScaledModel, over_scale
 from ._spg import spg
 
@@ -30,7 +30,7 @@ __all__ = [
     "SOLVERS",
     "Callback",
     "Follower",
-    "Objective",
+    "MatrixFunction",
     "Result",
     "ScaledModel",
     "Step",

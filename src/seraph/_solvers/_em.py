@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from .._typing import Array
-from ._result import Objective, Result, Step
+from ._result import MatrixFunction, Result, Step
 
 
 def em(
-    m_step_objective: Callable[[Array | None], Objective],
-    solve: Callable[[Objective, Array], Result],
+    m_step_objective: Callable[[Array | None], MatrixFunction],
+    solve: Callable[[MatrixFunction, Array], Result],
     P: Array,
     *,
     max_iter: int,

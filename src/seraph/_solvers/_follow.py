@@ -15,7 +15,7 @@ import numpy as np
 from .._typing import Array
 from ._low_rank import low_rank
 from ._psd import optimality_gap
-from ._result import Objective, Result, Step
+from ._result import MatrixFunction, Result, Step
 
 _CORRECTIONS = 20
 _SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
@@ -55,12 +55,12 @@ class Follower:
         self._curvature = _Curvature()
         self._trail: deque[tuple[float, Array]] = deque(maxlen=3)
 
-    def __call__(self, objective: Objective, at: float, P: Array | None = None) -> Result:
+    def __call__(self, objective: MatrixFunction, at: float, P: Array | None = None) -> Result:
         """Maximize the objective at a place of the path.
 
         Parameters
         ----------
-        objective : Objective
+        objective : MatrixFunction
             What to maximize.
         at : float
             The place; places must be monotone.
@@ -85,7 +85,7 @@ class Follower:
         self._trail.append((at, found.P))
         return found
 
-    def _from_scratch(self, objective: Objective, P: Array) -> Result:
+    def _from_scratch(self, objective: MatrixFunction, P: Array) -> Result:
         return low_rank(
             objective,
             P,
@@ -108,7 +108,7 @@ class Follower:
             guess += share * _turned(P, last)
         return guess
 
-    def _correct(self, objective: Objective, P: Array) -> Result:
+    def _correct(self, objective: MatrixFunction, P: Array) -> Result:
         """Take quasi-Newton steps from a guess until the certificate holds."""
         max_rank = min(self.max_rank or objective.n_features, objective.n_features)
         capped = max_rank < objective.n_features
@@ -134,7 +134,7 @@ class Follower:
             here = self._tidied(objective, P)
 
     def _climb(
-        self, objective: Objective, P: Array, value: float, slope: Array, steps: list[Step]
+        self, objective: MatrixFunction, P: Array, value: float, slope: Array, steps: list[Step]
     ) -> Array:
         """Climb until the gradient by the factor is flat, or no step helps."""
         while _relative(slope, P, objective.scale) > 0.5 * self.tol and len(steps) < self.max_iter:
@@ -154,7 +154,7 @@ class Follower:
             steps.append(Step(value, len(P), share * float(np.linalg.norm(move))))
         return P
 
-    def _tidied(self, objective: Objective, P: Array) -> _Point:
+    def _tidied(self, objective: MatrixFunction, P: Array) -> _Point:
         """Make the rows orthogonal, and drop those that are shrinking to nothing."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
@@ -173,7 +173,7 @@ class Follower:
         return narrower
 
     def _widened(
-        self, objective: Objective, here: _Point, max_rank: int
+        self, objective: MatrixFunction, here: _Point, max_rank: int
     ) -> tuple[Array, float, Array] | None:
         """Append the directions of ascent; return the factor, its value and gradient."""
         values, vectors = np.linalg.eigh(here.gradient)

@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Array
 from ._lbfgs import lbfgs
 from ._psd import compress, optimality_gap, project_psd
-from ._result import Callback, Objective, Result, Step
+from ._result import Callback, MatrixFunction, Result, Step
 
 # Rows with less than this share of the longest row's squared length are dropped.
 _NULL_ROW = 1e-8
@@ -25,7 +25,7 @@ _Value = tuple[Array, float, Array]
 
 
 def low_rank(
-    objective: Objective,
+    objective: MatrixFunction,
     P: Array,
     *,
     max_iter: int,
@@ -41,7 +41,7 @@ def low_rank(
 
     Parameters
     ----------
-    objective : Objective
+    objective : MatrixFunction
         What to maximize.
     P : ndarray of shape (r, m)
         First factor.
@@ -92,7 +92,7 @@ def low_rank(
 
 
 def _ascend(
-    objective: Objective,
+    objective: MatrixFunction,
     P: Array,
     max_iter: int,
     slope_tol: float,
@@ -149,7 +149,7 @@ def _slope(P: Array, gradient: Array, scale: float) -> float:
 
 
 def _drop_idle(
-    objective: Objective, P: Array, value: float, gradient: Array, tol: float
+    objective: MatrixFunction, P: Array, value: float, gradient: Array, tol: float
 ) -> tuple[Array, float, Array]:
     """Drop the rows that the gradient shortens, if the objective does not fall.
 
@@ -166,7 +166,7 @@ def _drop_idle(
 
 
 def _zero_if_as_good(
-    objective: Objective, P: Array, value: float, gradient: Array
+    objective: MatrixFunction, P: Array, value: float, gradient: Array
 ) -> tuple[Array, float, Array]:
     """Return the zero metric if the objective is no lower there.
 
@@ -179,7 +179,7 @@ def _zero_if_as_good(
 
 
 def _step_along_gradient(
-    objective: Objective, P: Array, value: float, gradient: Array
+    objective: MatrixFunction, P: Array, value: float, gradient: Array
 ) -> Array | None:
     """Take a projected gradient step on the metric, long enough to raise the objective.
 
@@ -197,7 +197,7 @@ def _step_along_gradient(
 
 
 def _widen(
-    objective: Objective,
+    objective: MatrixFunction,
     P: Array,
     value: float,
     gradient: Array,

@@ -6,13 +6,13 @@ import numpy as np
 
 from .._typing import Array
 from ._psd import optimality_gap, project_psd
-from ._result import Callback, Objective, Result, Step
+from ._result import Callback, MatrixFunction, Result, Step
 
 _MAX_HALVINGS = 20
 
 
 def projected_gradient(
-    objective: Objective,
+    objective: MatrixFunction,
     P: Array,
     *,
     max_iter: int,
@@ -26,7 +26,7 @@ def projected_gradient(
 
     Parameters
     ----------
-    objective : Objective
+    objective : MatrixFunction
         What to maximize.
     P : ndarray of shape (r, m)
         Factor of the first metric.

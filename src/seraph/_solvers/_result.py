@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Array
 
 
-class Objective(Protocol):
+class MatrixFunction(Protocol):
     """A function of a positive semi-definite matrix ``A = P'P``, to be maximized."""
 
     @property
@@ -56,7 +56,7 @@ class Result:
     P : ndarray of shape (r, m)
         Factor of the metric; r is its rank.
     value : float
-        Objective there.
+        MatrixFunction there.
     gap : float
         `optimality_gap` there.
     converged : bool
@@ -76,7 +76,7 @@ class Result:
 
     @property
     def history(self) -> dict[str, Array]:
-        """Objective, rank and step of each iteration, as arrays."""
+        """MatrixFunction, rank and step of each iteration, as arrays."""
         return {
             "objective": np.array([step.objective for step in self.steps], dtype=float),
             "rank": np.array([step.rank for step in self.steps], dtype=int),

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from .._typing import Array
-from ._result import Objective, Result, Step
+from ._result import MatrixFunction, Result, Step
 
 _STRIDE = 0.7  # of the search, in the logarithm of the scale
 _LOWEST, _HIGHEST = 1e-6, 1e6  # scales that are tried
@@ -18,7 +18,7 @@ _LOWEST, _HIGHEST = 1e-6, 1e6  # scales that are tried
 class ScaledModel(Protocol):
     """A function of a scale ``s > 0`` and of a matrix, to be maximized over both."""
 
-    def at(self, s: float) -> Objective:
+    def at(self, s: float) -> MatrixFunction:
         """Return the function of the matrix at this scale, without the `prior`."""
 
     def prior(self, s: float) -> float:
@@ -34,7 +34,7 @@ class ScaledModel(Protocol):
 
 def over_scale(
     model: ScaledModel,
-    solve: Callable[[Objective, Array], Result],
+    solve: Callable[[MatrixFunction, Array], Result],
     start: Callable[[float], Array],
     *,
     tol: float,
@@ -99,7 +99,7 @@ class _Search:
     def __init__(
         self,
         model: ScaledModel,
-        solve: Callable[[Objective, Array], Result],
+        solve: Callable[[MatrixFunction, Array], Result],
         start: Callable[[float], Array],
     ) -> None:
         self.model, self.solve, self.start = model, solve, start

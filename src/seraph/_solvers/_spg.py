@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ._psd import optimality_gap, project_psd
-from ._result import Callback, Objective, Result, Step
+from ._result import Callback, MatrixFunction, Result, Step
 
 _MEMORY = 10  # a step may lower the objective, but not below its lowest of the last ten steps
 _SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
@@ -16,7 +16,7 @@ _SHORTEST, _LONGEST = 1e-12, 1e12
 
 
 def spg(
-    objective: Objective,
+    objective: MatrixFunction,
     P: Array,
     *,
     max_iter: int,
@@ -30,7 +30,7 @@ def spg(
 
     Parameters
     ----------
-    objective : Objective
+    objective : MatrixFunction
         What to maximize.
     P : ndarray of shape (r, m)
         Factor of the first metric.

@@ -52,7 +52,7 @@ def cross_entropy(
     Parameters
     ----------
     t : ndarray of shape (rows, columns)
-        Squared distances less the threshold. Overwritten.
+        Squared distances minus the threshold. Overwritten.
     q : ndarray of shape (rows, columns) or float
         Probability that a pair is similar.
     scratch : two ndarrays like `t`, optional

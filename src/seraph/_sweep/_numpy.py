@@ -21,7 +21,7 @@ from ._tiles import Arithmetic, Pass, Sums
 # and two to work in, one of which becomes the weights. All four fit a cache of 2 MB, so that none
 # of them goes through main memory.
 _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
-# The strips are dealt to this many groups, whatever the number of threads, and the sums of the
+# The strips are split into this many groups, whatever the number of threads, and the sums of the
 # groups are added in order: the number of threads does not change a bit of the result.
 _N_GROUPS = 16
 # A chunk of sampled pairs is worked on as a tile of this shape.

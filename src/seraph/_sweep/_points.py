@@ -18,7 +18,7 @@ FLOATS = (np.float64, np.float32)
 # Directions in which the points are shorter than this share of their longest direction are
 # rounding errors: the squares of such lengths have no correct digit beside the largest.
 TOLERANCE = 1e-7
-# A feature that deviates from its mean by less than this share of it is constant but for
+# A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
 
@@ -124,7 +124,7 @@ def principal_directions(
 ) -> tuple[Array, Array, Array]:
     """Decompose centered points along their principal directions, the longest first.
 
-    Directions of no length are left out, but for the first one of points that coincide.
+    Directions of no length are left out; points that all coincide keep one.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Coordinates:
 
     Distances ignore a translation, so the points are centered, which avoids cancellation. A
     common factor only changes the units, so it is divided out, which avoids overflow and
-    keeps steps near one. With fewer points than features the metric lives in the span of the
+    keeps steps near one. With no more points than features, the metric lives in the span of the
     points, so the solvers get coordinates in that span. None of this moves the optimum.
 
     Parameters

@@ -19,7 +19,7 @@ from ._terms import PairTerms, Variable
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
 # and q = 0: exp(-t) is 0 in any precision, and so are its term and its weight.
 _SELF_MARGIN = 1e4
-# Rows of a matrix product in double precision: a copy of so many is all that it needs.
+# Rows of a matrix product in double precision, which bounds the copy that it makes.
 _PRODUCT_ROWS = 1 << 17
 
 # An ndarray or a Tensor.
@@ -239,7 +239,7 @@ class Pass(ABC):
         return gradient if self.wrt == "factor" else gradient - product - product.T
 
     def _listed(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
-        """Labeled terms of listed pairs, less the unlabeled ones they were swept with."""
+        """Labeled terms of listed pairs, minus the unlabeled terms that the tiles counted for them."""
         q = self._array(self.terms.similar[chunk])[None]
         if not self.all_unlabeled:
             return self.arithmetic.cross_entropy(t, q, None)

@@ -35,7 +35,7 @@ class GDM(ClassicLearner):
     of the paper: in coordinates where the constraint is ``tr A <= 1``, by L-BFGS on a narrow
     factor of the metric. The solution often has a very low rank; the few steps that other
     programs take from the identity may work better for nearest neighbors, and so may a larger
-    `ridge`, which spreads the metric over more directions. Points that stand in no labeled
+    `ridge`, which spreads the metric over more directions. Points that are in no labeled
     pair are not used.
 
     Parameters

@@ -20,7 +20,7 @@ from ._scatter import PairSums
 
 # Largest number of rows whose distances give the percentiles for the bounds.
 _ROWS_FOR_BOUNDS = 1000
-# Squared distances as shares of the bound: below the first, two points coincide but for
+# Squared distances as shares of the bound: below the first, two points coincide except for
 # rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
 # over the pairs would lose their digits.
 _COINCIDING, _NEAR = 1e-24, 1e-8
@@ -51,7 +51,7 @@ class ITML(ClassicLearner):
 
     It is solved by L-BFGS on a square factor of A, whose only stationary points are minima.
     The cyclic projections of the paper go to the same minimum, one pair at a time. Points that
-    stand in no labeled pair are used for the bounds and the prior only.
+    are in no labeled pair are used for the bounds and the prior only.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class LDM(ClassicLearner):
 
     with :math:`M_S(x)` summed over the points known to be similar to :math:`x` and
     :math:`M_D(x)` over those known to be dissimilar: a point should have some of its own kind
-    close by, not all of them. The sum runs over the points that stand in both kinds of pairs.
+    close by, not all of them. The sum runs over the points that are in both kinds of pairs.
     A point with similar pairs alone would add 0 whatever the metric, one with dissimilar pairs
     alone minus infinity; they are left out, but count as neighbors.
 

@@ -46,7 +46,7 @@ class Likelihood:
         self.n_terms = int(self.counts.sum())
         if self.n_terms == 0:
             raise ValueError(
-                "No point stands in both a similar and a dissimilar pair (there are "
+                "No point is in both a similar and a dissimilar pair (there are "
                 f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
                 "there are no neighbors to compare. Label two rows of one class and one of "
                 "another; or mark similar and dissimilar pairs of the same points."
@@ -103,7 +103,7 @@ class Likelihood:
     ) -> tuple[Array, Array]:
         """Return the moments of a tile, and add the masses of its classes to the logarithms.
 
-        `apart` holds the squared distances but for a term that is `missing` in each row. It is
+        `apart` holds the squared distances except for a term that is `missing` in each row. It is
         overwritten.
         """
         same = self.codes[rows, np.newaxis] == self.codes[block]

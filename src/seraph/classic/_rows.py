@@ -1,4 +1,4 @@
-"""The rows that stand in labeled pairs, in an order that keeps each class together."""
+"""The rows of labeled pairs, in an order that keeps each class together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .._typing import Array
 
 @dataclass(frozen=True)
 class PairedRows:
-    """The rows that stand in labeled pairs, and the labels by their position here.
+    """The rows of labeled pairs, and the labels by their position here.
 
     Parameters
     ----------
     rows : ndarray of int of shape (k,)
-        Numbers of these rows: those of known class first, by class, then those that stand in
+        Numbers of these rows: those of known class first, by class, then those that are in
         marked pairs only.
     codes : ndarray of int of shape (c,)
         Class codes of the first c of them.

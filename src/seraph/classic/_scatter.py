@@ -29,7 +29,7 @@ _CLOSE = 1e-8
 class PairSums:
     """Sums over the labeled pairs.
 
-    Its methods take arrays with a row for each point that stands in a labeled pair, and for no
+    Its methods take arrays with a row for each point of a labeled pair, and for no
     other: ``X[sums.rows]`` for all points X.
 
     Parameters

@@ -35,7 +35,7 @@ def check_output(
     kind_of(path, kinds)
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
-        raise ValueError(f"{path}: there is no folder {folder}: make it first.")
+        raise ValueError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
     with suppress(FileNotFoundError):
         path.lstat()  # the system refuses a name that is too long
     if path.exists() and not path.is_file():
