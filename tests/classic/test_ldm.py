@@ -360,7 +360,7 @@ def test_warns_when_the_metric_is_zero():
 )
 def test_needs_a_point_in_both_kinds_of_pairs(y, pairs, signs):
     X = np.random.default_rng(0).normal(size=(5, 2))
-    with pytest.raises(ValueError, match="No point stands in both a similar and a dissimilar"):
+    with pytest.raises(ValueError, match="No point is in both a similar and a dissimilar"):
         LDM().fit(X, y, pairs=pairs, pair_labels=signs)
 
 

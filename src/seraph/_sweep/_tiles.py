@@ -239,7 +239,7 @@ class Pass(ABC):
         return gradient if self.wrt == "factor" else gradient - product - product.T
 
     def _listed(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
-        """Labeled terms of listed pairs, minus the unlabeled terms that the tiles counted for them."""
+        """Labeled terms of listed pairs, minus the unlabeled terms that tiles counted."""
         q = self._array(self.terms.similar[chunk])[None]
         if not self.all_unlabeled:
             return self.arithmetic.cross_entropy(t, q, None)
