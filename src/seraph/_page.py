@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +38,7 @@ footer { margin-top: 3rem; color: #718096; font-size: 0.85rem; }
 </style>
 </head>
 <body>
-{% block body %}
-{{ parts | join("\n") | safe }}
-{% endblock %}
+{% block body %}{% endblock %}
 <footer>{{ footer }}</footer>
 </body>
 </html>
@@ -124,34 +121,3 @@ def render(template: str, **values: Any) -> str:
     '<p>Tables &amp; figures</p>'
     """
     return _environment().from_string(template).render(values)
-
-
-def page(title: str, parts: Sequence[str], footer: str) -> str:
-    """Return a page made of parts, which are HTML; `title` and `footer` are text.
-
-    Examples
-    --------
-    >>> page("Tables & figures", ["<p>None.</p>"], "2026").count("&amp;")
-    1
-    """
-    return render('{% extends "page.html" %}', title=title, parts=parts, footer=footer)
-
-
-def plain_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of text as a table, headings first."""
-    return _macro("plain_table", rows)
-
-
-def facts_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return names and texts as a table without headings."""
-    return _macro("facts_table", rows)
-
-
-def image(figure: Figure, description: str) -> str:
-    """Return a matplotlib figure as an image within the page."""
-    return _macro("image", _png(figure), description)
-
-
-def _macro(name: str, *values: object) -> str:
-    macro = getattr(_environment().get_template("macros.html").module, name)
-    return str(macro(*values))

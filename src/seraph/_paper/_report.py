@@ -2,15 +2,72 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
-from .._page import image, page, plain_table
+from .._page import render
 from ._methods import METHODS
 from ._tables import ErrorTable, claims, methods_of, tasks_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# Tasks side by side in one table.
+_COLUMNS = 6
+
+_TEMPLATE = """\
+{% extends "page.html" %}
+{% from "macros.html" import plain_table, image %}
+{% block body %}
+<h1>SERAPH: the tables and figures of Niu et al. (2012), reproduced</h1>
+{% if sizes %}
+<h2>Table 1. The tasks</h2>
+<p>Mean numbers of similar and dissimilar pairs in our samplings, with the paper's in
+parentheses.</p>
+{{ plain_table(sizes) }}
+{% endif %}
+{% if table %}
+<h2>Table 2. 1-NN error in %, with the labeled points as neighbors</h2>
+<p>Means and standard errors over {{ n_samplings }} samplings. Green: the best method and those not
+significantly worse (unpaired t-test at 5%). Small print: the paper's figure, and the difference
+from ours in pooled standard errors.</p>
+{% for tasks in blocks %}
+<div class="wide"><table>
+<thead><tr><th></th>{% for task in tasks %}<th>{{ task }}</th>{% endfor %}</tr></thead>
+<tbody>
+{% for method, title in methods %}
+<tr><td>{{ title }}</td>
+{% for task in tasks %}
+{% set cell = table[method, task] %}
+{% if cell is undefined %}
+<td>-</td>
+{% else %}
+<td{% if cell.best %} class="best"{% endif %}>{{ "%.2f ± %.2f" | format(cell.mean, cell.spread) }}
+{%- if cell.published is not none -%}
+<small>{{ "%.2f, %+.1f" | format(cell.published[0], cell.difference) }}</small>
+{%- endif %}</td>
+{% endif %}
+{% endfor %}
+</tr>
+{% endfor %}
+</tbody>
+</table></div><br>
+{% endfor %}
+{% if claims %}
+<p>SERAPH hyper, the direct solution of (7):</p>
+<ul>
+{% for claim, held, total, others in claims %}
+<li>{{ claim }}: {{ held }} of {{ total }} tasks{% if others %} (not: {{ others | join(", ") }})
+{%- endif %}</li>
+{% endfor %}
+</ul>
+{% endif %}
+{% endif %}
+{% for caption, figure in figures.items() %}
+<h2>{{ caption }}</h2>
+{{ image(figure | png, caption) }}
+{% endfor %}
+{% endblock %}
+"""
 
 
 def paper_report(
@@ -38,59 +95,17 @@ def paper_report(
     str
         The HTML; it needs no other file.
     """
-    parts = ["<h1>SERAPH: the tables and figures of Niu et al. (2012), reproduced</h1>"]
-    if sizes:
-        parts += [
-            "<h2>Table 1. The tasks</h2>",
-            "<p>Mean numbers of similar and dissimilar pairs in our samplings, with the paper's "
-            "in parentheses.</p>",
-            plain_table(sizes),
-        ]
-    if table:
-        parts += _table2(table)
-    for caption, figure in (figures or {}).items():
-        parts += [f"<h2>{escape(caption)}</h2>", image(figure, caption)]
-    facts = ", ".join(f"{key} {value}" for key, value in description.items())
-    return page("SERAPH reproduced", parts, facts)
-
-
-def _table2(table: ErrorTable) -> list[str]:
-    n = max(len(cell.errors) for cell in table.values())
-    parts = [
-        "<h2>Table 2. 1-NN error in %, with the labeled points as neighbors</h2>",
-        f"<p>Means and standard errors over {n} samplings. Green: the best method and those not "
-        "significantly worse (unpaired t-test at 5%). Small print: the paper's figure, and the "
-        "difference from ours in pooled standard errors.</p>",
-    ]
+    table = table or {}
     tasks = tasks_of(table)
-    for start in range(0, len(tasks), 6):
-        some = tasks[start : start + 6]
-        head = "".join(f"<th>{escape(task)}</th>" for task in some)
-        rows = []
-        for method in methods_of(table):
-            cells = [_cell(table, method, task) for task in some]
-            rows.append(f"<tr><td>{escape(METHODS[method][0])}</td>{''.join(cells)}</tr>")
-        parts.append(
-            f"<div class='wide'><table><thead><tr><th></th>{head}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div><br>"
-        )
-    if any(method == "hyper" for method, _ in table):
-        items = [
-            f"<li>{escape(claim)}: {held} of {total} tasks"
-            + (f" (not: {escape(', '.join(others))})" if others else "")
-            + "</li>"
-            for claim, held, total, others in claims(table)
-        ]
-        parts.append(f"<p>SERAPH hyper, the direct solution of (7):</p><ul>{''.join(items)}</ul>")
-    return parts
-
-
-def _cell(table: ErrorTable, method: str, task: str) -> str:
-    cell = table.get((method, task))
-    if cell is None:
-        return "<td>-</td>"
-    note = ""
-    if cell.published is not None:
-        note = f"<small>{cell.published[0]:.2f}, {cell.difference:+.1f}</small>"
-    kind = " class='best'" if cell.best else ""
-    return f"<td{kind}>{cell.mean:.2f} ± {cell.spread:.2f}{note}</td>"
+    return render(
+        _TEMPLATE,
+        title="SERAPH reproduced",
+        footer=", ".join(f"{key} {value}" for key, value in description.items()),
+        sizes=sizes,
+        table=table,
+        n_samplings=max((len(cell.errors) for cell in table.values()), default=0),
+        blocks=[tasks[start : start + _COLUMNS] for start in range(0, len(tasks), _COLUMNS)],
+        methods=[(method, METHODS[method][0]) for method in methods_of(table)],
+        claims=claims(table) if any(method == "hyper" for method, _ in table) else [],
+        figures=figures or {},
+    )
