@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import KernelPCA
+from sklearn.kernel_approximation import Nystroem
 
 from .._estimators._kernel import KernelMap
 from .._typing import Array
@@ -36,25 +38,36 @@ def convert_linear(scope: Any, operator: Any, container: Any) -> None:
 
 
 def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it.
-
-    The map from kernel values to coordinates is affine, so its values at zero and at the unit
-    vectors determine it.
-    """
+    """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it."""
     ops, version = _ops(), container.target_opset
     learner = operator.raw_operator
-    units = np.eye(len(learner.kernel_map_.landmarks))
-    P = learner.components_.astype(np.float64)
-    offset = learner.kernel_map_.projection.transform(np.zeros_like(units[:1])) @ P.T
-    slope = learner.kernel_map_.projection.transform(units) @ P.T - offset
+    offset, slopes = _affine(learner.kernel_map_.projection)
     X = ops.OnnxCast(operator.inputs[0], to=_proto(np.float64), op_version=version)
     values = _kernel_values(learner.kernel_map_, X, learner.n_features_in_, version)
-    mapped = ops.OnnxAdd(
-        ops.OnnxMatMul(values, slope, op_version=version), offset, op_version=version
+    mapped = ops.OnnxMatMul(
+        ops.OnnxSub(values, offset, op_version=version),
+        slopes @ learner.components_.T.astype(np.float64),
+        op_version=version,
     )
     ops.OnnxCast(
         mapped, to=_proto(_dtype(operator)), op_version=version, output_names=operator.outputs
     ).add_to(scope, container)
+
+
+def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:
+    """Write the map from kernel values to coordinates as ``(values - offset) @ slopes``.
+
+    KernelPCA subtracts the mean from each row of values. Its slopes do that here: they sum to
+    zero, so no mean, which can be larger than the result by many digits, is ever computed.
+    """
+    if isinstance(projection, Nystroem):
+        slopes: Array = projection.normalization_.T
+        return np.zeros(len(slopes)), slopes
+    variances = projection.eigenvalues_
+    scales = np.zeros_like(variances)
+    np.divide(1.0, np.sqrt(variances), out=scales, where=variances > 0.0)
+    slopes = projection.eigenvectors_ * scales
+    return projection._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
 
 
 def neighbors_shapes(operator: Any) -> None:
