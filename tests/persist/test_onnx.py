@@ -111,6 +111,30 @@ def test_classes_keep_their_names(names, wine):
     np.testing.assert_array_equal(label, model.predict(X))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array([2**63, 2**64 - 2, 2**63 + 1, 0], dtype=np.uint64),
+        np.array(["2020-01-01", "2021-01-01", "2022-01-01", "NaT"], dtype="datetime64[D]"),
+    ],
+    ids=["uint64", "dates"],
+)
+def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
+    X, y_partial, _ = wine
+    model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial])
+    with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
+        seraph.to_onnx(model)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS[:6], ids=lambda m: " ".join(str(m).split())[:70])
+def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
+    X, y_partial, _ = wine
+    model = clone(model).fit(X, y_partial)
+    label, probabilities = run(seraph.to_onnx(model, dtype="float64"), X[:0])
+    assert label.shape == (0,)
+    assert probabilities.shape == (0, len(model.classes_))
+
+
 def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
     X, y_partial, _ = wine
     table = pd.DataFrame(X, columns=list("abcdefghijklm"))

@@ -133,6 +133,7 @@ def _check_parts(part: Any) -> None:
             )
         _check_parts(step)
     if isinstance(part, MetricNeighborsClassifier):
+        _graphs.onnx_classes(part.classes_)
         _check_parts(part.learner_)
 
 
