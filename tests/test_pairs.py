@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from seraph._pairs import PairLabels
+from seraph._pairs import PairLabels, as_labels
 
 DISGUISES = {
     "numbers": [7, 7, -1, -1, 9],
@@ -18,6 +18,16 @@ DISGUISES = {
     "booleans and None": [False, False, None, None, True],
     "dates": np.array(["2020", "2020", "NaT", "NaT", "2021"], dtype="M8[Y]"),
     "date objects": [datetime.date(2020, 1, 1)] * 2 + [None] * 2 + [datetime.date(2021, 1, 1)],
+    "text and NaN in an array": np.array(["a", "a", np.nan, -1.0, "b"]),
+    "bytes and NaN in an array": np.array([b"a", b"a", np.nan, -1.0, b"b"]),
+    "masked numbers": np.ma.array([7, 7, 7, -1, 9], mask=[0, 0, 1, 0, 0]),
+    "masked floats": np.ma.array([7.0, 7.0, 7.0, 8.0, 9.0], mask=[0, 0, 1, 1, 0]),
+    "masked unsigned": np.ma.array([7, 7, 7, 8, 9], mask=[0, 0, 1, 1, 0], dtype=np.uint64),
+    "masked text": np.ma.array(["a", "a", "a", "b", "b"], mask=[0, 0, 1, 1, 0]),
+    "masked booleans": np.ma.array([False, False, True, True, True], mask=[0, 0, 1, 1, 0]),
+    "masked dates": np.ma.array(
+        np.array(["2020", "2020", "2020", "2021", "2021"], dtype="M8[Y]"), mask=[0, 0, 1, 1, 0]
+    ),
     "column": np.array([[0], [0], [-1], [-1], [2]]),
     "pandas objects": pd.Series(["a", "a", None, pd.NA, "b"], dtype=object),
     "pandas strings": pd.Series(["a", "a", None, None, "b"], dtype="string"),
@@ -36,6 +46,38 @@ def test_labels_in_every_disguise_mean_the_same(disguise):
     np.testing.assert_array_equal(labels.codes, [0, 0, -1, -1, 1])
     assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (1, 2, 7)
     assert labels.n_labeled_rows == 3
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["nan", "a", "a"]),
+        np.array(["nan", "a", "b" * 40]),
+        np.array([b"nan", b"a", b"a"]),
+        ["nan", "a", "a"],
+        pd.Series(["nan", "a", "a"], dtype=object),
+    ],
+    ids=["text", "long text", "bytes", "list", "pandas"],
+)
+def test_the_text_nan_is_neither_a_class_nor_missing(y):
+    with pytest.raises(ValueError, match=r'text "nan".*Write None'):
+        PairLabels.make(3, y)
+
+
+@pytest.mark.parametrize("y", [np.array([1, 2], dtype=np.uint8), np.array(["a", "b"])])
+@pytest.mark.parametrize("mask", [np.ma.nomask, [False, False]])
+def test_labels_without_a_masked_entry_keep_their_type(y, mask):
+    np.testing.assert_array_equal(as_labels(np.ma.array(y, mask=mask)), y, strict=True)
+
+
+@pytest.mark.parametrize("name", ["pairs", "pair_labels"])
+def test_masked_pairs_are_refused(name):
+    marked = {"pairs": np.array([[0, 1], [1, 2]]), "pair_labels": np.array([1, -1])}
+    marked[name] = np.ma.array(marked[name])
+    PairLabels.make(3, **marked)
+    marked[name][0] = np.ma.masked
+    with pytest.raises(ValueError, match=r"masked entries.*Fill"):
+        PairLabels.make(3, **marked)
 
 
 def test_implied_pairs_are_counted_but_never_listed():

@@ -68,7 +68,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if is_chunked(X):
             validate_data(self, header(X), reset=False, skip_check_array=True)
             return map_rows(X, _Map(self.components_), width=len(self.components_))
-        points: Array = validate_data(self, X, dtype=FLOATS, reset=False)
+        points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
     def _transform_tensor(self, X: Any) -> Any:
@@ -136,7 +136,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _squared_distances(self, pairs: ArrayLike) -> Array:
         check_is_fitted(self)
         points: Array = check_array(
-            pairs,
+            in_memory(pairs),
             dtype=FLOATS,
             allow_nd=True,
             ensure_2d=False,
@@ -165,7 +165,9 @@ class _Map:
     components: Array
 
     def __call__(self, chunk: ArrayLike) -> Array:
-        points: Array = check_array(chunk, dtype=FLOATS, ensure_min_samples=0, input_name="X")
+        points: Array = check_array(
+            in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
+        )
         return points @ self.components.T.astype(points.dtype, copy=False)
 
 

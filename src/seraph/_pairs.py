@@ -82,7 +82,8 @@ class PairLabels:
         n : int
             Number of rows.
         y : array-like of shape (n,), optional
-            Class labels of any type; -1, NaN, None and pandas.NA mean unknown.
+            Class labels of any type; -1, NaN, None, pandas.NA and masked entries mean unknown.
+            The text "nan" is refused, unless numpy has made it from a NaN.
         pairs : array-like of int of shape (l, 2), optional
             Row numbers of the marked pairs.
         pair_labels : array-like of shape (l,), optional
@@ -166,9 +167,19 @@ def as_labels(y: ArrayLike) -> Array:
     >>> as_labels(["a", -1, None])
     array(['a', -1, None], dtype=object)
     """
-    y = in_memory(y)
+    y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
     labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
     return labels if labels.dtype.kind in "biufmMUSO" else labels.astype(object)
+
+
+def _unmasked(y: Any) -> Array:
+    """Replace the masked labels by -1 or NaN, or by None where the type holds neither."""
+    if not np.any(y.mask):
+        return np.asarray(y.data)
+    unknown = {"i": -1, "f": np.nan, "M": "NaT", "m": "NaT"}.get(y.dtype.kind)
+    labels: Array = y.data.astype(object) if unknown is None else y.data.copy()
+    labels[y.mask] = unknown
+    return labels
 
 
 def _object_array(y: ArrayLike) -> Any:
@@ -197,7 +208,7 @@ def is_missing(labels: Array) -> Array:
     if kind in "mM":
         return np.isnat(labels)
     if kind in "US":  # numpy turns the -1 of ["a", -1] into text
-        return labels.astype(str) == "-1"
+        return _is_missing_text(labels.astype(str))
     if kind != "O":
         return np.zeros(len(labels), dtype=bool)
     pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
@@ -206,7 +217,32 @@ def is_missing(labels: Array) -> Array:
         label = labels[index]
         is_nan = bool(label != label)  # noqa: PLR0124 (whatever its type)
         missing[index] = label is None or is_nan or label in (-1, "-1")
+    _refuse_nan_text(any(isinstance(label, str) and label == "nan" for label in labels))
     return missing
+
+
+def _is_missing_text(labels: Array) -> Array:
+    """Say which labels numpy has made from -1 or NaN.
+
+    numpy makes room for 32 characters where it turns floats into text, so a wider type than the
+    text needs shows that there were floats.
+    """
+    missing = labels == "-1"
+    if (
+        labels.dtype.itemsize == 32 * np.dtype("U1").itemsize
+        and np.char.str_len(labels).max(initial=0) < 32
+    ):
+        return missing | (labels == "nan") | (labels == "-1.0")
+    _refuse_nan_text(bool(np.any(labels == "nan")))
+    return missing
+
+
+def _refuse_nan_text(found: bool) -> None:
+    if found:
+        raise ValueError(
+            'y contains the text "nan", which may be a class or a missing label. Write None '
+            "where the class is unknown, or give the class another name."
+        )
 
 
 def _marked_pairs(
@@ -219,6 +255,7 @@ def _marked_pairs(
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
     if pair_labels is None:
         raise ValueError("pairs was passed without pair_labels: pass +1 or -1 for each pair.")
+    pairs, pair_labels = in_memory(pairs), in_memory(pair_labels)
     rows = _row_numbers(pairs)
     outside = (rows < 0) | (rows >= n)
     if outside.any():

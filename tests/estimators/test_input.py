@@ -10,7 +10,14 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    MetricNeighborsClassifier,
+    classic,
+    seraph_path,
+)
 from seraph._sweep._dask import DaskSweep
 from seraph._sweep._torch import TorchSweep
 
@@ -42,6 +49,35 @@ def test_parameters_that_do_not_go_together_or_with_the_data_are_refused(paramet
 def test_bad_data(points, labels, message):
     with pytest.raises(ValueError, match=message):
         SERAPH().fit(points, labels)
+
+
+@pytest.mark.parametrize(
+    "learner", [SERAPH(), KernelSERAPH(), classic.LMNN(), MetricNeighborsClassifier(SERAPH())]
+)
+def test_masked_points_are_refused(learner):
+    learner = clone(learner)
+    masked = np.ma.array(X, mask=X > 1.0)
+    assert masked.mask.any()
+    with pytest.raises(ValueError, match=r"masked entries.*Fill"):
+        learner.fit(masked, Y)
+    learner.fit(np.ma.array(X), Y)  # nothing is masked
+    use = learner.transform if hasattr(learner, "transform") else learner.predict
+    np.testing.assert_array_equal(use(np.ma.array(X)), use(X))
+    with pytest.raises(ValueError, match=r"masked entries.*Fill"):
+        use(masked)
+    if hasattr(learner, "pair_distance"):
+        with pytest.raises(ValueError, match=r"masked entries.*Fill"):
+            learner.pair_distance(masked.reshape(6, 2, 3))
+
+
+@pytest.mark.parametrize("kind", [int, np.uint64, float, str, bool])
+def test_masked_labels_have_no_vote(kind):
+    known = Y >= 0
+    y = np.ma.array(np.where(known, Y, 0).astype(kind), mask=~known)
+    model = MetricNeighborsClassifier(SERAPH()).fit(X, y)
+    assert len(model.neighbors_._y) == 6
+    np.testing.assert_array_equal(model.predict(X[:6]), y.data[:6])
+    assert model.score(X, y) == 1.0
 
 
 def test_all_alike_warns_of_a_collapse():

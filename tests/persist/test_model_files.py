@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,7 @@ from sklearn.preprocessing import (
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic, persist
+from seraph.persist import _archive
 from seraph.persist._trusted import _OLD_NAMES
 
 KEPT = sorted((Path(__file__).parents[1] / "data").glob("models-*/*.skops"))
@@ -531,6 +533,93 @@ def test_a_plain_skops_file_has_no_versions(learner, wine, tmp_path):
 def test_odd_versions_are_refused(content, file):
     with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
         persist.read_versions(rewrite(file, {"versions.json": content}))
+
+
+@pytest.mark.parametrize("name", ["versions.json", "schema.json"])
+@pytest.mark.parametrize("nest", ["[" * 10**5 + "]" * 10**5, '{"a":' * 10**5 + "1" + "}" * 10**5])
+def test_deeply_nested_text_is_refused(name, nest, file):
+    with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
+        seraph.load(rewrite(file, {name: nest}))
+
+
+@pytest.fixture
+def small_limits(monkeypatch):
+    """Limits that a test reaches quickly."""
+    monkeypatch.setattr(_archive, "_BYTES", 2**20)
+    monkeypatch.setattr(_archive, "_TEXT_BYTES", 2**16)
+
+
+def deflate(path, name, content, declared=None):
+    """Replace an entry of an archive by one that shrinks, perhaps with a false size."""
+    rewrite(path, {name: b""})
+    with zipfile.ZipFile(path) as archive:
+        old = {entry: archive.read(entry) for entry in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, old_content in (old | {name: content}).items():
+            archive.writestr(entry, old_content)
+        if declared is not None:
+            archive.getinfo(name).file_size = declared
+    return path
+
+
+def array_in(path):
+    with zipfile.ZipFile(path) as archive:
+        return next(name for name in archive.namelist() if name.endswith(".npy"))
+
+
+def zeros(n):
+    content = io.BytesIO()
+    np.save(content, np.zeros(n))
+    return content.getvalue()
+
+
+@pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("name", ["versions.json", "schema.json", "array", "photo.txt"])
+def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(name, file):
+    content = zeros(2**18) if name == "array" else b" " * 2**22
+    deflate(file, array_in(file) if name == "array" else name, content)
+    assert file.stat().st_size < 2**16
+    for read in (seraph.load, persist.read_versions):
+        with pytest.raises(ValueError, match=r"learner\.skops cannot be read.*unpack to"):
+            read(file)
+
+
+def test_no_more_is_unpacked_than_the_archive_declares(file):
+    deflate(file, "versions.json", b" " * 2**27, declared=100)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
+            seraph.load(file)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_a_file_cannot_load_one_array_a_thousand_times(file):
+    schema = read_schema(file)
+    attributes = schema["content"]["content"]
+    node = attributes["components_"]
+    attributes |= {f"components_{i}": node | {"__id__": -i} for i in range(50)}
+    rewrite(file, {"schema.json": json.dumps(schema)})
+    deflate(file, node["file"], zeros(2**15))
+    with pytest.raises(ValueError, match=r"learner\.skops cannot be read.*unpack to"):
+        seraph.load(file)
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_a_model_of_zeros_loads_again(learner, tmp_path):
+    learner = clone(learner)
+    learner.components_ = np.zeros((2, 2**17))
+    again = seraph.load(seraph.save(learner, tmp_path / "zeros.skops"))
+    np.testing.assert_array_equal(again.components_, learner.components_, strict=True)
+
+
+def test_a_device_that_never_ends_is_refused():
+    for device in ("/dev/zero", "/dev/full"):
+        if Path(device).exists():
+            with pytest.raises(ValueError, match=f"{device} cannot be read"):
+                seraph.load(device)
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,18 @@ import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.svm import LinearSVC
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
+from seraph.persist import _graphs
 
 MAPS = [
     SERAPH(),
@@ -108,6 +111,30 @@ def test_classes_keep_their_names(names, wine):
     np.testing.assert_array_equal(label, model.predict(X))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array([2**63, 2**64 - 2, 2**63 + 1, 0], dtype=np.uint64),
+        np.array(["2020-01-01", "2021-01-01", "2022-01-01", "NaT"], dtype="datetime64[D]"),
+    ],
+    ids=["uint64", "dates"],
+)
+def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
+    X, y_partial, _ = wine
+    model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial])
+    with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
+        seraph.to_onnx(model)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS[:6], ids=lambda m: " ".join(str(m).split())[:70])
+def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
+    X, y_partial, _ = wine
+    model = clone(model).fit(X, y_partial)
+    label, probabilities = run(seraph.to_onnx(model, dtype="float64"), X[:0])
+    assert label.shape == (0,)
+    assert probabilities.shape == (0, len(model.classes_))
+
+
 def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
     X, y_partial, _ = wine
     table = pd.DataFrame(X, columns=list("abcdefghijklm"))
@@ -159,6 +186,12 @@ def test_a_step_that_skl2onnx_does_not_know_is_named(step, wine):
         seraph.to_onnx(model)
 
 
+def test_a_classifier_that_skl2onnx_stumbles_over_is_refused(wine):
+    X, _, y = wine
+    with pytest.raises(ValueError, match=r"skl2onnx cannot convert.*LinearSVC"):
+        seraph.to_onnx(make_pipeline(SERAPH(max_iter=5), LinearSVC()).fit(X, y))
+
+
 def test_a_step_that_does_nothing_is_named(wine):
     X, y_partial, _ = wine
     inner = make_pipeline("passthrough", SERAPH())
@@ -192,3 +225,67 @@ def test_without_the_packages_the_extra_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[onnx\]'"):
         seraph.to_onnx(SERAPH())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_the_graph_of_a_kernel_is_exact_on_features_of_any_scale(kernel, scale, dtype):
+    wine = load_wine()
+    X = (scale * wine.data).astype(dtype)
+    y_partial = np.where(np.arange(len(X)) % 9 == 0, wine.target, -1)
+    model = KernelSERAPH(kernel=kernel, max_iter=30).fit(X, y_partial)
+    (Z,) = run(seraph.to_onnx(model, dtype=dtype), X)
+    exact = model.transform(X.astype(np.float64))
+    tolerance = 1e-6 if dtype == "float32" else 1e-9
+    np.testing.assert_allclose(Z, exact, rtol=tolerance, atol=tolerance * np.abs(exact).max())
+
+
+def test_a_graph_that_differs_from_its_model_is_refused(wine):
+    X, y_partial, _ = wine
+    far = 1e7 + X  # in float32, nothing is left of X
+    model = make_pipeline(StandardScaler(), SERAPH()).fit(far, y_partial)
+    with pytest.raises(ValueError, match=r"differs.* by .*dtype=\"float64\""):
+        seraph.to_onnx(model, dtype="float32")
+    (Z,) = run(seraph.to_onnx(model, dtype="float64"), far)
+    np.testing.assert_allclose(Z, model.transform(far), atol=1e-6)
+
+
+@pytest.mark.parametrize("without", [(), ("onnxruntime",)], ids=["onnxruntime", "reference"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        SERAPH(max_iter=5),
+        make_pipeline(StandardScaler(), PCA(5), SERAPH(max_iter=5), StandardScaler()),
+        KernelSERAPH(max_iter=5),
+        MetricNeighborsClassifier(SERAPH(max_iter=5), n_neighbors=3),
+        make_pipeline(SERAPH(max_iter=5), LogisticRegression()),
+        make_pipeline(SERAPH(max_iter=5), SGDClassifier(random_state=0)),
+        make_pipeline(SERAPH(max_iter=5), LinearRegression()),
+    ],
+    ids=lambda m: " ".join(str(m).split())[:70],
+)
+def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, wine):
+    X, y_partial, _ = wine
+    model = clone(model).fit(X, y_partial)
+    for package in without:
+        monkeypatch.setitem(sys.modules, package, None)
+    assert seraph.to_onnx(model).graph.input[0].name == "X"
+    convert_linear = _graphs.convert_linear
+    monkeypatch.setattr(
+        _graphs,
+        "convert_kernel" if isinstance(model, KernelSERAPH) else "convert_linear",
+        lambda scope, operator, container: convert_linear(scope, _Turned(operator), container),
+    )
+    with pytest.raises(ValueError, match="differs"):
+        seraph.to_onnx(model)
+
+
+class _Turned:
+    """An operator whose learner has another metric."""
+
+    def __init__(self, operator):
+        self.inputs, self.outputs = operator.inputs, operator.outputs
+        rank, m = operator.raw_operator.components_.shape[0], operator.raw_operator.n_features_in_
+        self.raw_operator = SERAPH()
+        self.raw_operator.components_ = np.random.default_rng(0).normal(size=(rank, m))

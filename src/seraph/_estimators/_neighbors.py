@@ -102,7 +102,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         X : array-like of shape (n_samples, n_features)
             All points, labeled or not.
         y : array-like of shape (n_samples,)
-            Class labels; -1, NaN, None or pandas.NA where unknown.
+            Class labels; -1, NaN, None, pandas.NA or masked where unknown.
         pairs, pair_labels : array-like, optional
             Marked pairs, for the learner.
 
@@ -230,10 +230,11 @@ def _mapped(learner: Any, X: ArrayLike) -> Array:
 
 def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     """Return the classes of the `known` labels of `y`, and the class number of each."""
-    if known.dtype.kind == "O" and not isinstance(y, np.ndarray):
+    masked = isinstance(y, np.ma.MaskedArray)
+    if known.dtype.kind == "O" and (masked or not isinstance(y, np.ndarray)):
         # A list or a pandas column may hold objects only because some labels are missing.
         kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
-        if kinds == {float} or (kinds == {str} and isinstance(y, list | tuple)):
+        if kinds == {float} or (kinds == {str} and (masked or isinstance(y, list | tuple))):
             known = np.array(known.tolist())
     try:
         classes, codes = np.unique(known, return_inverse=True)

@@ -248,7 +248,9 @@ class SERAPH(PosteriorLearner):
         X : array-like, or dask array or DataFrame, of shape (n_samples, n_features)
             All points, labeled or not. A torch tensor on any device works, too.
         y : array-like, or dask array or Series, of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+            Class labels of any type; -1, NaN, None, pandas.NA or masked where unknown. The text
+            "nan" is refused, unless numpy has made it from a NaN, as in
+            ``np.array([np.nan, "a"])``.
         pairs : array-like of int of shape (n_pairs, 2), optional
             Row numbers of pairs of points that you know to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional

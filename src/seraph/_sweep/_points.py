@@ -36,6 +36,8 @@ def is_chunked(X: Any) -> bool:
 def in_memory(X: Any) -> Any:
     """Bring a tensor or a dask collection into memory; leave anything else as it is.
 
+    A masked array must have no masked entry: scikit-learn would drop the mask.
+
     Examples
     --------
     >>> in_memory([1.0, 2.0])
@@ -43,7 +45,16 @@ def in_memory(X: Any) -> Any:
     """
     if is_tensor(X):
         return X.detach().cpu().numpy()
-    return X.compute() if is_chunked(X) else X
+    if is_chunked(X):
+        return X.compute()
+    if isinstance(X, np.ma.MaskedArray):
+        if n_masked := int(np.sum(X.mask)):
+            raise ValueError(
+                f"A masked array has {n_masked} masked entries, and every entry must be known. "
+                "Fill them with its method filled, or impute them."
+            )
+        return X.data
+    return X
 
 
 def header(X: Any) -> Any:

@@ -1,7 +1,8 @@
 """Converters that skl2onnx calls to write our learners as ONNX operators.
 
 Sums over columns are written as products with a vector of ones: unlike ReduceSum, MatMul has
-kept its signature through all versions of the operators.
+kept its signature through all versions of the operators. But a MatMul whose left factor has
+fewer dimensions fails on 0 points.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import KernelPCA
+from sklearn.kernel_approximation import Nystroem
 
 from .._estimators._kernel import KernelMap
 from .._typing import Array
@@ -36,32 +39,43 @@ def convert_linear(scope: Any, operator: Any, container: Any) -> None:
 
 
 def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it.
-
-    The map from kernel values to coordinates is affine, so its values at zero and at the unit
-    vectors determine it.
-    """
+    """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it."""
     ops, version = _ops(), container.target_opset
     learner = operator.raw_operator
-    units = np.eye(len(learner.kernel_map_.landmarks))
-    P = learner.components_.astype(np.float64)
-    offset = learner.kernel_map_.projection.transform(np.zeros_like(units[:1])) @ P.T
-    slope = learner.kernel_map_.projection.transform(units) @ P.T - offset
+    offset, slopes = _affine(learner.kernel_map_.projection)
     X = ops.OnnxCast(operator.inputs[0], to=_proto(np.float64), op_version=version)
     values = _kernel_values(learner.kernel_map_, X, learner.n_features_in_, version)
-    mapped = ops.OnnxAdd(
-        ops.OnnxMatMul(values, slope, op_version=version), offset, op_version=version
+    mapped = ops.OnnxMatMul(
+        ops.OnnxSub(values, offset, op_version=version),
+        slopes @ learner.components_.T.astype(np.float64),
+        op_version=version,
     )
     ops.OnnxCast(
         mapped, to=_proto(_dtype(operator)), op_version=version, output_names=operator.outputs
     ).add_to(scope, container)
 
 
+def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:
+    """Write the map from kernel values to coordinates as ``(values - offset) @ slopes``.
+
+    KernelPCA subtracts the mean from each row of values. Its slopes do that here: they sum to
+    zero, so no mean, which can be larger than the result by many digits, is ever computed.
+    """
+    if isinstance(projection, Nystroem):
+        slopes: Array = projection.normalization_.T
+        return np.zeros(len(slopes)), slopes
+    variances = projection.eigenvalues_
+    scales = np.zeros_like(variances)
+    np.divide(1.0, np.sqrt(variances), out=scales, where=variances > 0.0)
+    slopes = projection.eigenvectors_ * scales
+    return projection._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
+
+
 def neighbors_shapes(operator: Any) -> None:
     """Tell skl2onnx the types and shapes of the classes and of their probabilities."""
     types = import_module("skl2onnx.common.data_types")
     input_type = operator.inputs[0].type
-    classes = _classes(operator.raw_operator.classes_)
+    classes = onnx_classes(operator.raw_operator.classes_)
     kind = types.StringTensorType if classes.dtype.kind == "U" else types.Int64TensorType
     n = input_type.shape[0]
     operator.outputs[0].type = kind([n])
@@ -84,18 +98,17 @@ def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
     order = ops.OnnxAdd(inner, (known**2).sum(axis=1), op_version=version)
     rows = ops.OnnxTopK(order, np.array([k]), largest=0, op_version=version)[1]
     vote = ops.OnnxGather(codes, rows, axis=0, op_version=version)  # points, neighbors, classes
-    weights = np.ones((1, k))
+    # Not Reshape, which cannot infer the number of points from an empty input.
     if model.neighbors_.weights == "distance":
         weights = _inverse_distances(Z, known, rows, version)
-    votes = ops.OnnxReshape(
-        ops.OnnxMatMul(weights, vote, op_version=version),
-        np.array([-1, len(model.classes_)]),
-        op_version=version,
-    )
+        weighted = ops.OnnxMatMul(weights, vote, op_version=version)
+        votes = ops.OnnxSqueezeApi11(weighted, axes=[1], op_version=version)
+    else:
+        votes = ops.OnnxReduceSumApi11(vote, axes=[1], keepdims=0, op_version=version)
     total = ops.OnnxMatMul(votes, np.ones((len(model.classes_), 1)), op_version=version)
     best = ops.OnnxArgMax(votes, axis=1, keepdims=0, op_version=version)
     ops.OnnxGather(
-        _classes(model.classes_),
+        onnx_classes(model.classes_),
         best,
         axis=0,
         op_version=version,
@@ -145,7 +158,7 @@ def _inverse_distances(Z: Any, known: Array, rows: Any, version: int) -> Any:
     ops = _ops()
     rank = known.shape[1]
     near = ops.OnnxGather(known, rows, axis=0, op_version=version)  # points, neighbors, rank
-    points = ops.OnnxReshape(Z, np.array([-1, 1, rank]), op_version=version)
+    points = ops.OnnxUnsqueezeApi11(Z, axes=[1], op_version=version)
     away = ops.OnnxSub(near, points, op_version=version)
     d2 = ops.OnnxMatMul(
         ops.OnnxMul(away, away, op_version=version), np.ones((rank, 1)), op_version=version
@@ -160,9 +173,25 @@ def _inverse_distances(Z: Any, known: Array, rows: Any, version: int) -> Any:
     return ops.OnnxWhere(any_same, same, inverse, op_version=version)
 
 
-def _classes(classes: Array) -> Array:
-    """Convert class labels to a type that ONNX supports: integers or text."""
-    return classes.astype(str if classes.dtype.kind in "OU" else np.int64)
+def onnx_classes(classes: Array) -> Array:
+    """Convert class labels to a type that ONNX supports: integers or text.
+
+    Raises
+    ------
+    ValueError
+        If a label is neither a whole number of 64 bits nor text.
+    """
+    if all(isinstance(label, str) for label in classes.tolist()):
+        return classes.astype(str)
+    if classes.dtype.kind in "biuf":
+        with np.errstate(invalid="ignore"):
+            numbers = classes.astype(np.int64)
+        if np.array_equal(numbers, classes) and not np.any((numbers < 0) != (classes < 0)):
+            return numbers
+    raise ValueError(
+        "ONNX graphs return classes as text or as whole numbers of 64 bits; the classes are "
+        f"{classes[:3]!r}. Convert the labels to text, and fit again."
+    )
 
 
 def _dtype(operator: Any) -> Any:

@@ -8,6 +8,8 @@ import os
 import platform
 import warnings
 import zipfile
+from collections import Counter
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -20,8 +22,9 @@ from sklearn.exceptions import InconsistentVersionWarning
 from .._files import write_whole
 from .._version import __version__
 from .._warnings import warn
+from ._archive import check_sizes, read_archive, write_archive
 from ._parts import changed, from_file, to_file
-from ._trusted import TRUSTED, foreign_part, foreign_types, with_public_names
+from ._trusted import TRUSTED, file_names, foreign_part, foreign_types, with_public_names
 
 # Our own entry in the archive; skops ignores it.
 _VERSIONS = "versions.json"
@@ -88,6 +91,12 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     skops_io.dump(model, content, compression=zipfile.ZIP_DEFLATED)
     with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_VERSIONS, json.dumps(_versions_here(), indent=1))
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    try:
+        check_sizes(sizes, len(content.getvalue()))
+    except ValueError:  # so many zeros that load would suspect a trap
+        with zipfile.ZipFile(content) as archive:
+            return write_whole(path, write_archive({name: archive.read(name) for name in sizes}))
     return write_whole(path, content.getvalue())
 
 
@@ -113,7 +122,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is not a model file, is damaged, or contains a type that is not trusted.
+        If the file is not a model file, is damaged, contains a type that is not trusted, or
+        unpacks to more than 256 MiB and more than 20 times its size.
 
     Warns
     -----
@@ -134,12 +144,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     skops_io = _skops_io()
     path = Path(path)
-    data = path.read_bytes()
-    written = _entry(path, data, _SCHEMA)
+    entries = _entries(path)
     try:
-        schema = with_public_names(written)
+        entries[_SCHEMA] = schema = with_public_names(entries[_SCHEMA])
         foreign = foreign_types(schema)
-    except (ValueError, RecursionError) as error:
+        check_sizes(_sizes_by_use(schema, entries), path.stat().st_size)
+    except (ValueError, TypeError, RecursionError) as error:
         raise _damaged(path, error) from error
     if foreign:
         raise ValueError(
@@ -147,14 +157,14 @@ def load(path: str | os.PathLike[str]) -> Any:
             "the types in seraph.persist.TRUSTED. If you trust the source of the file, "
             "skops.io.load can open it with a list of types that you choose."
         )
-    _warn_about_versions(path, _versions_in(path, data))
-    if schema != written:
-        data = _with_schema(data, schema)
+    _warn_about_versions(path, _versions_in(path, entries))
     try:
         with warnings.catch_warnings():
             # The trusted types are tested across scikit-learn's minor versions.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = changed(skops_io.loads(data, trusted=list(TRUSTED)), from_file)
+            model = changed(
+                skops_io.loads(write_archive(entries), trusted=list(TRUSTED)), from_file
+            )
     except Exception as error:
         raise _damaged(path, error) from error
     if not isinstance(model, BaseEstimator):
@@ -187,42 +197,36 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     (True, True)
     """
     path = Path(path)
-    data = path.read_bytes()
-    _entry(path, data, _SCHEMA)
-    return _versions_in(path, data)
+    return _versions_in(path, _entries(path, only=(_SCHEMA, _VERSIONS)))
 
 
-def _versions_in(path: Path, data: bytes) -> dict[str, str]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if _VERSIONS not in archive.namelist():
-            return {}
+def _versions_in(path: Path, entries: Mapping[str, bytes]) -> dict[str, str]:
+    if _VERSIONS not in entries:
+        return {}
     try:
-        versions = json.loads(_entry(path, data, _VERSIONS))
+        versions = json.loads(entries[_VERSIONS])
         return {str(name): str(value) for name, value in versions.items()}
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise _damaged(path, error) from error
 
 
-def _entry(path: Path, data: bytes, name: str) -> bytes:
-    """Read one entry of the archive."""
+def _entries(path: Path, only: tuple[str, ...] | None = None) -> dict[str, bytes]:
+    """Read the entries of a model file."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = archive.namelist()
-            # Zip readers disagree on which of two entries with one name counts: accept neither.
-            if len(set(names)) < len(names):
-                raise ValueError("two of its entries have the same name")
-            return archive.read(name)
+        entries = read_archive(path, only)
+        if _SCHEMA not in entries:
+            raise ValueError(f"it has no {_SCHEMA}")
+    except FileNotFoundError:
+        raise
     except Exception as error:  # zipfile raises many kinds of errors for a bad archive
         raise _damaged(path, error) from error
+    return entries
 
 
-def _with_schema(data: bytes, schema: bytes) -> bytes:
-    """Return a copy of the archive with its schema replaced."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(content, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, schema if name == _SCHEMA else old.read(name))
-    return content.getvalue()
+def _sizes_by_use(schema: bytes, entries: Mapping[str, bytes]) -> dict[str, int]:
+    """Return the size of each array times the number of times that the schema loads it."""
+    uses = Counter(file_names(schema))
+    return {name: n * len(entries.get(name, b"")) for name, n in uses.items()}
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:

@@ -19,6 +19,7 @@ from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._seraph import SERAPH
 from . import _graphs
+from ._agreement import check_agreement
 
 _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))
 
@@ -30,6 +31,7 @@ def to_onnx(
 
     The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. It
     returns what ``transform`` returns; for a classifier, the classes and then the probabilities.
+    Before it is returned, it is run and compared with the model.
 
     Parameters
     ----------
@@ -47,6 +49,12 @@ def to_onnx(
     -------
     onnx.ModelProto
         The graph. Its ``SerializeToString()`` returns the bytes of an ``.onnx`` file.
+
+    Raises
+    ------
+    ValueError
+        If a part of the model has no graph, or if the graph differs from the model by more than
+        rounding in `dtype` explains.
 
     Examples
     --------
@@ -81,16 +89,20 @@ def to_onnx(
     last = _last(model)
     plain = is_classifier(last) and not isinstance(last, MetricNeighborsClassifier)
     try:
-        return skl2onnx.convert_sklearn(
+        graph = skl2onnx.convert_sklearn(
             model,
             initial_types=[("X", inputs[np.dtype(dtype).name]([None, model.n_features_in_]))],
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
         )
-    except RuntimeError as error:  # the base class of skl2onnx's errors
+    except (RuntimeError, NameError) as error:  # the base class of its errors; an odd option
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
+    if isinstance(last, MetricNeighborsClassifier):
+        to_onnx(last.learner_, dtype=dtype, target_opset=target_opset)  # checks its numbers
+    check_agreement(model, graph, np.dtype(dtype))
+    return graph
 
 
 def _check_parts(part: Any) -> None:
@@ -121,6 +133,7 @@ def _check_parts(part: Any) -> None:
             )
         _check_parts(step)
     if isinstance(part, MetricNeighborsClassifier):
+        _graphs.onnx_classes(part.classes_)
         _check_parts(part.learner_)
 
 

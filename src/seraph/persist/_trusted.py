@@ -129,6 +129,12 @@ def foreign_types(schema: bytes) -> list[str]:
     )
 
 
+def file_names(schema: bytes) -> list[str]:
+    """Return the names of the entries that a schema loads, as often as it loads them."""
+    nodes = _nodes(json.loads(schema))
+    return [str(node["file"]) for node in nodes if "file" in node]
+
+
 def is_object(value: Any) -> bool:
     """Return whether a value is a trusted object with attributes, rather than plain data."""
     return _type_name(value) in _OBJECTS

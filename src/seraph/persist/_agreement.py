@@ -1,0 +1,121 @@
+"""Compare an ONNX graph with the model that it was made from."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+
+from .._base import MahalanobisLearner
+from .._estimators._kernel import KernelSERAPH
+from .._estimators._neighbors import MetricNeighborsClassifier
+from .._typing import Array
+
+_ROWS = 50
+# Differences that rounding explains, relative to the largest number that the model returns.
+_TOLERANCES = {"float32": 1e-3, "float64": 1e-4}
+# Share of a classifier's rows that may differ, as neighbors at equal distances have no order.
+_TIES = 0.1
+# Shares of a class that are this close count as equal.
+_CLEAR = 0.1
+
+
+def check_agreement(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
+    """Raise an error if `graph` does not return what `model` does."""
+    with warnings.catch_warnings():
+        # The model may know the names of its features; the probe has none.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        _compare(model, graph, dtype)
+
+
+def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
+    rows = _probe(model).astype(dtype)
+    tolerance = _TOLERANCES[dtype.name]
+    outputs = _run(graph, rows)
+    rows = rows.astype(np.float64)
+    if is_classifier(model):
+        expected = _shares(model, rows)
+        # Next to the border between two classes, rounding decides.
+        steady = np.ones(len(rows), dtype=bool)
+        for factor in (1.0 - tolerance, 1.0 + tolerance):
+            moved = np.abs(_shares(model, rows * factor) - expected).max(axis=1)
+            steady &= moved <= _CLEAR
+        shares = outputs[1] if hasattr(model, "predict_proba") else _one_hot(model, outputs[0])
+        away = np.abs(shares - expected).max(axis=1)[steady]
+        differs = bool(len(away)) and not np.mean(away <= _CLEAR) >= 1.0 - _TIES
+    else:
+        maps = hasattr(model, "transform")
+        expected = np.asarray(model.transform(rows) if maps else model.predict(rows))
+        away = np.abs(outputs[-1].reshape(expected.shape) - expected)
+        differs = not np.all(away <= tolerance * np.abs(expected).max())
+    if differs:
+        advice = ' Try dtype="float64".' if dtype.name == "float32" else ""
+        raise ValueError(
+            f"The graph of this {type(model).__name__} differs from the model by up to "
+            f"{away.max():.3g} on {len(rows)} rows like those it was fitted on, where the model "
+            f"returns numbers up to {np.abs(expected).max():.3g}. It is not returned. Center and "
+            f"scale the features before you fit.{advice}"
+        )
+
+
+def _shares(model: BaseEstimator, rows: Array) -> Array:
+    """Return the share of each class, all or nothing if the model has no probabilities."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(rows))
+    return _one_hot(model, model.predict(rows))
+
+
+def _one_hot(model: BaseEstimator, labels: Array) -> Array:
+    return np.asarray(labels[:, np.newaxis] == model.classes_, dtype=np.float64)
+
+
+def _probe(model: BaseEstimator) -> Array:
+    """Make rows like those that the model was fitted on, as far as it remembers them."""
+    before = []
+    for step in _flat(model):
+        if isinstance(step, MahalanobisLearner):
+            rows = _rows_of(step)
+            break
+        before.append(step)
+    else:
+        return np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
+    for step in reversed(before):
+        if hasattr(step, "inverse_transform"):
+            rows = step.inverse_transform(rows)
+    if rows.shape[1] != model.n_features_in_:
+        rows = np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
+    return rows
+
+
+def _rows_of(learner: MahalanobisLearner) -> Array:
+    if isinstance(learner, KernelSERAPH):
+        landmarks = learner.kernel_map_.landmarks
+        return landmarks[:: -(-len(landmarks) // _ROWS)]
+    # The others are linear: any scale will do.
+    return np.random.default_rng(0).normal(size=(_ROWS, learner.n_features_in_))
+
+
+def _flat(model: BaseEstimator) -> list[BaseEstimator]:
+    """List the steps of a model, those of inner pipelines too."""
+    if isinstance(model, MetricNeighborsClassifier):
+        return _flat(model.learner_)
+    if hasattr(model, "steps"):
+        return [part for _, step in model.steps for part in _flat(step)]
+    return [model]
+
+
+def _run(graph: Any, rows: Array) -> list[Any]:
+    """Run a graph by onnxruntime, or without it by the evaluator that comes with onnx."""
+    try:
+        runtime = import_module("onnxruntime")
+    except ImportError:
+        session = import_module("onnx.reference").ReferenceEvaluator(graph)
+    else:
+        session = runtime.InferenceSession(
+            graph.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+    outputs: list[Any] = session.run(None, {"X": rows})
+    return outputs
