@@ -20,8 +20,11 @@ def read_archive(path: Path, only: tuple[str, ...] | None = None) -> dict[str, b
     Raises
     ------
     ValueError
-        If two entries have the same name, or if they unpack to more than a model can need.
+        If it is not a plain file, if two entries have the same name, or if they unpack to more
+        than a model can need.
     """
+    if path.exists() and not path.is_file():
+        raise ValueError("it is not a plain file")  # zipfile reads a device without end
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         # Zip readers disagree on which of two entries with one name counts: accept neither.
