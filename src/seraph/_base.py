@@ -74,7 +74,17 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _transform_tensor(self, X: Any) -> Any:
         """Map a tensor on its own device."""
         validate_data(self, X, reset=False, skip_check_array=True)
+        if X.ndim != 2 or X.is_complex():
+            raise ValueError(
+                f"X must be a tensor of real numbers with 2 dimensions; got {X.dtype} of shape "
+                f"{tuple(X.shape)}."
+            )
         points = X if X.is_floating_point() else X.double()
+        if not points.isfinite().all():
+            raise ValueError(
+                f"Input X contains NaN or infinity, which {type(self).__name__} does not accept: "
+                "impute or drop those rows."
+            )
         components = points.new_tensor(self.components_.tolist())
         return points @ components.reshape(self.components_.shape).T
 

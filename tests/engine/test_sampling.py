@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -17,17 +19,36 @@ def test_a_draw_holds_unlabeled_pairs_each_once(rng, size):
     assert np.all(np.diff(pairs[:, 0]) >= 0)
 
 
-def test_every_pair_is_as_likely_as_any_other():
+@pytest.mark.parametrize("size", [6, 30, 55])
+def test_every_pair_is_as_likely_as_any_other(size):
     counts = np.zeros((12, 12))
     for seed in range(3000):
-        i, j = sample_pairs(12, 4, np.array([[5, 9]]), 6, np.random.RandomState(seed)).T
+        i, j = sample_pairs(12, 4, np.array([[5, 9]]), size, np.random.RandomState(seed)).T
         counts[i, j] += 1
     free = np.triu(np.ones((12, 12)), k=1)
     free[:4, :4] = free[5, 9] = 0.0
-    expected = 3000 * 6 / free.sum()
+    expected = 3000 * size / free.sum()
     assert np.all(counts[free == 0] == 0)
     # Four standard deviations of a binomial count.
     assert np.max(np.abs(counts[free == 1] - expected)) < 4.0 * np.sqrt(expected)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.999])
+def test_a_large_share_takes_little_more_memory_than_its_pairs(share):
+    n = 3000
+    size = int(share * (n * (n - 1) // 2 - 100 * 99 // 2))
+    tracemalloc.start()
+    try:
+        pairs = sample_pairs(n, 100, np.array([[7, 2000]]), size, np.random.RandomState(0))
+        assert tracemalloc.get_traced_memory()[1] < pairs.nbytes + 2**25
+    finally:
+        tracemalloc.stop()
+    numbers = pairs @ [n, 1]
+    assert len(pairs) == size
+    assert np.all(np.diff(numbers) > 0)  # sorted, each once
+    assert np.all(pairs[:, 0] < pairs[:, 1])
+    assert pairs[:, 1].min() >= 100
+    assert not np.any(numbers == 7 * n + 2000)
 
 
 def test_pairs_of_a_billion_rows_are_numbered_exactly():

@@ -70,6 +70,54 @@ def test_masked_points_are_refused(learner):
             learner.pair_distance(masked.reshape(6, 2, 3))
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        torch.full((2, 3), torch.nan),
+        torch.full((2, 3), torch.inf),
+        torch.ones(2, 3, dtype=torch.complex64),
+        torch.ones(2, 3, 1),
+    ],
+    ids=["nan", "inf", "complex", "3 dimensions"],
+)
+@pytest.mark.parametrize("learner", [SERAPH(max_iter=5), KernelSERAPH(max_iter=5)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_tensors_are_checked_like_arrays(learner, bad):
+    learner = clone(learner).fit(X, Y)
+    with pytest.raises(ValueError, match=r"(?i)nan|infinity|complex|dim"):
+        learner.transform(bad)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("solver", ["low-rank", "spg", "projected-gradient"])
+@pytest.mark.parametrize("name", ["eta", "mu", "lam", "manifold"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_huge_weight_gives_a_sound_metric_or_is_refused(name, solver, backend):
+    for weight in (1e30, 1e200, 1.7e308):
+        learner = SERAPH(
+            solver=solver, backend=backend, max_iter=9, n_neighbors=3, **{name: weight}
+        )
+        try:
+            learner.fit(1e3 * X, Y)
+        except ValueError as error:
+            assert "mu, lam, eta, gamma or manifold is too large" in str(error)  # noqa: PT017
+        else:
+            assert np.all(np.isfinite(learner.components_))
+            assert np.isfinite(learner.objective_)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_overflow_is_explained():
+    with pytest.raises(ValueError, match="eta, gamma or manifold is too large"):
+        SERAPH(eta=1.7e308).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["lam_factors", "mu_factors"])
+def test_factors_that_can_be_read_only_once_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be a sequence of numbers; got <gen"):
+        SERAPHCV(**{name: (factor for factor in (0.5, 1.0))}).fit(X, Y)
+
+
 @pytest.mark.parametrize("kind", [int, np.uint64, float, str, bool])
 def test_masked_labels_have_no_vote(kind):
     known = Y >= 0

@@ -91,11 +91,20 @@ class Fit:
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name != "components")
 
 
+_OVERFLOW = (
+    "The fit left the range of floating-point numbers: mu, lam, eta, gamma or manifold is too "
+    "large for these points. Lower it, or scale the features."
+)
+
+
 @contextmanager
 def running(settings: Settings) -> Iterator[None]:
     """Have the threads or the cluster that sweeps need, for as long as they run."""
     with one_blas_thread(), workers(settings.backend, settings.n_jobs):
-        yield
+        try:
+            yield
+        except np.linalg.LinAlgError as error:  # the eigenvalues of a matrix that overflowed
+            raise ValueError(_OVERFLOW) from error
 
 
 def learn(
@@ -146,8 +155,11 @@ def fit_of(
 ) -> Fit:
     """Describe a solution of a problem in the user's units."""
     coordinates = problem.coordinates
+    components = coordinates.to_features(P).astype(coordinates.array.dtype)
+    if not (np.isfinite(result.value) and np.all(np.isfinite(components))):
+        raise ValueError(_OVERFLOW)
     return Fit(
-        components=coordinates.to_features(P).astype(coordinates.array.dtype),
+        components=components,
         mu=objective.terms.mu,
         lam=objective.lam * coordinates.unit**2,
         eta=objective.terms.eta,

@@ -186,7 +186,9 @@ class SERAPHCV(PosteriorLearner):
         learner = SERAPH() if self.learner is None else self.learner
         for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
             factors = getattr(self, name)
-            if not np.iterable(factors) or isinstance(factors, str) or not list(factors):
+            # Not a generator, which could be read only once.
+            sized = np.iterable(factors) and hasattr(factors, "__len__")
+            if not sized or isinstance(factors, str) or not len(factors):
                 raise ValueError(f"{name} must be a sequence of numbers; got {factors!r}.")
             for factor in factors:
                 check_number(f"each of {name}", factor, low=low)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
+import stat
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from typing import IO
 
 # What an archive may unpack to: this much, or _RATIO times the size of the file. Arrays of
 # zeros shrink a thousandfold, so small files get room; text takes 20 times its size once read.
@@ -14,18 +16,18 @@ _TEXT_BYTES = 16 * 2**20
 _RATIO = 20
 
 
-def read_archive(path: Path, only: tuple[str, ...] | None = None) -> dict[str, bytes]:
+def read_archive(file: IO[bytes], only: tuple[str, ...] | None = None) -> dict[str, bytes]:
     """Read the entries of an archive, or `only` those that are named and exist.
 
     Raises
     ------
     ValueError
-        If it is not a plain file, if two entries have the same name, or if they unpack to more
-        than a model can need.
+        If two entries have the same name, if they unpack to more than a model can need, or if
+        the file is a device or a pipe, which may never end.
     """
-    if path.exists() and not path.is_file():
-        raise ValueError("it is not a plain file")  # zipfile reads a device without end
-    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise ValueError("it is not a regular file")
+    with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         # Zip readers disagree on which of two entries with one name counts: accept neither.
         if len({entry.filename for entry in entries}) < len(entries):

@@ -212,14 +212,13 @@ def _versions_in(path: Path, entries: Mapping[str, bytes]) -> dict[str, str]:
 
 def _entries(path: Path, only: tuple[str, ...] | None = None) -> dict[str, bytes]:
     """Read the entries of a model file."""
-    try:
-        entries = read_archive(path, only)
-        if _SCHEMA not in entries:
-            raise ValueError(f"it has no {_SCHEMA}")
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # zipfile raises many kinds of errors for a bad archive
-        raise _damaged(path, error) from error
+    with path.open("rb") as file:
+        try:
+            entries = read_archive(file, only)
+            if _SCHEMA not in entries:
+                raise ValueError(f"it has no {_SCHEMA}")
+        except Exception as error:  # zipfile raises many kinds of errors for a bad archive
+            raise _damaged(path, error) from error
     return entries
 
 
