@@ -575,7 +575,9 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
     assert backend.n_sweeps == 0
     other = NumpySweep(X[::-1])
     backwards = PointsInMemory(X[::-1]).digest()
-    Journal(file, fit).recorded(other, backwards, terms)(*questions[0])
+    journal = Journal(file, fit)
+    journal.recorded(other, backwards, terms)(*questions[0])
+    journal.close(remove=False)
     assert other.n_sweeps == 1
 
 
@@ -604,6 +606,7 @@ def test_of_a_complete_fit_in_a_search_the_score_alone_is_kept(file):
     assert journal.score(rows, (1.0, 1.0)) is None
     assert journal.score(rows + 1, (0.5, 1.0)) is None
     assert journal.sums(key, lambda: (2.0, np.ones((2, 2))))[0] == 2.0
+    journal.close(remove=False)
 
 
 def test_data_are_told_apart_wherever_they_are(wine):

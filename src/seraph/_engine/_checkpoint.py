@@ -143,17 +143,20 @@ class Journal:
             self._check_header()
         try:
             self._connection = sqlite3.connect(path, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._unusable(error, exists) from error
+        try:
             if exists:
                 self._check_rows(fit)
             else:
                 self._create(fit)
+            self._connection.execute("BEGIN")
         except sqlite3.Error as error:
-            if not exists:
-                raise OSError(
-                    f"The checkpoint {str(path)!r} cannot be written: {error}."
-                ) from error
-            raise self._damaged(error) from error
-        self._connection.execute("BEGIN")
+            self._connection.close()
+            raise self._unusable(error, exists) from error
+        except BaseException:
+            self._connection.close()
+            raise
         self._due = time.monotonic() + EVERY
 
     @property
@@ -253,6 +256,11 @@ class Journal:
         for key, score, seal in connection.execute("SELECT * FROM scores"):
             if seal != _seal(key, score):
                 raise self._damaged("a score was changed")
+
+    def _unusable(self, error: sqlite3.Error, exists: bool) -> Exception:
+        if exists:
+            return self._damaged(error)
+        return OSError(f"The checkpoint {str(self.path)!r} cannot be written: {error}.")
 
     def _damaged(self, reason: object) -> ValueError:
         return ValueError(
