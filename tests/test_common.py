@@ -136,6 +136,7 @@ BAD = {
     "em_tol": numbers(0),
     "eta": numbers(0),
     "gamma": numbers(0, optional=True),
+    (KernelSERAPH, "gamma"): numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
     "init": CHOICES,
     "kernel": ["no such kernel", 3, None],

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
@@ -36,6 +37,9 @@ from ._posterior import PosteriorLearner
 Kernel = str | Callable[..., float]
 # These kernels ignore a translation, but rbf loses digits far from the origin.
 _TRANSLATION_INVARIANT = ("rbf", "laplacian")
+# The distances that gamma multiplies, and the rows that tell their median.
+_WIDTHS: dict[Any, str] = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+_ROWS_FOR_WIDTH = 1000
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,13 @@ class KernelSERAPH(PosteriorLearner):
         Any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a function of two
         points, or "precomputed": then X is the matrix of kernel values, ``(n, n)`` in ``fit``
         and ``(n_new, n)`` afterwards.
-    gamma : float, optional
+    gamma : float, "median" or None, default="median"
         Parameter of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
-        scikit-learn. None is the kernel's own default. (The `gamma` of `SERAPH`, for the full
-        model, has no counterpart here: by Theorem 2 the full model is the simplified one with
-        another `eta` and `lam`.)
+        scikit-learn. "median" lets the data set the width: 1 over the median of what the kernel
+        multiplies by gamma, the squared distance of two points for rbf and their Manhattan
+        distance for laplacian; other kernels keep their own default. None is the kernel's own
+        default. (The `gamma` of `SERAPH`, for the full model, has no counterpart here: by
+        Theorem 2 the full model is the simplified one with another `eta` and `lam`.)
     degree : float, default=3
         Parameter of the poly kernel.
     coef0 : float, default=1
@@ -155,7 +161,7 @@ class KernelSERAPH(PosteriorLearner):
     >>> some = np.full(len(y), -1)
     >>> for ring in (0, 1):
     ...     some[np.flatnonzero(y == ring)[:3]] = ring
-    >>> learner = KernelSERAPH(gamma=1.0).fit(X, some)
+    >>> learner = KernelSERAPH().fit(X, some)
     >>> inner, outer = X[y == 1], X[y == 0]
     >>> p = learner.pair_proba([[inner[0], inner[1]], [inner[0], outer[0]]])
     >>> bool(p[0] > 0.5 > p[1])
@@ -168,7 +174,7 @@ class KernelSERAPH(PosteriorLearner):
         self,
         *,
         kernel: Kernel = "rbf",
-        gamma: float | None = None,
+        gamma: float | Literal["median"] | None = "median",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
@@ -328,18 +334,31 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {self.kernel!r}."
             )
-        check_number("gamma", self.gamma, low=0, instead=None)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, low=0, instead="median")
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
             raise ValueError(f"kernel_params must be a dict, or None; got {self.kernel_params!r}.")
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
+    def _gamma(self, points: Array) -> float | None:
+        """Return the kernel's gamma; None for its own default."""
+        if not isinstance(self.gamma, str):
+            return self.gamma
+        if self.kernel not in _WIDTHS:
+            return None
+        rows = points[:: -(-len(points) // _ROWS_FOR_WIDTH)].astype(np.float64)
+        distances = pdist(rows, _WIDTHS[self.kernel])
+        # Where most points coincide, the others tell the width.
+        width = float(np.median(distances) or distances.max(initial=0.0))
+        return 1.0 / width if np.isfinite(width) and width > 0.0 else 1.0
+
     def _kernel_map(self, points: Array) -> KernelMap:
         """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
-            own = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            own = {"gamma": self._gamma(points), "degree": self.degree, "coef0": self.coef0}
             parameters |= {name: value for name, value in own.items() if value is not None}
         rows = np.arange(len(points))
         if len(points) > self.n_landmarks:
