@@ -16,6 +16,7 @@ from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
+from ._forecast import Forecast
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -39,11 +40,13 @@ class Fit:
     n_iter : int
         Number of iterations.
     history : dict of ndarray
-        "objective", "rank" and "step" of each iteration.
+        "objective", "rank", "step" and "share" of each iteration.
     n_similar, n_dissimilar, n_unlabeled : int
         Number of pairs of each kind.
     backend, device : str
         What summed over the pairs, and where.
+    stalled : bool
+        Whether rounding errors hid what was left to gain. (Not an attribute.)
     """
 
     components: Array
@@ -62,6 +65,7 @@ class Fit:
     n_unlabeled: int
     backend: str
     device: str | None
+    stalled: bool = False
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -81,6 +85,9 @@ class Fit:
         no_trace = self.lam == 0.0 and settings.lam != "auto"
         if no_trace and settings.solver != "projected-gradient":
             advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
+        elif not self.converged and self.stalled:
+            single = self.components.dtype == np.float32
+            advice.warn_of_rounding(settings.name, settings.tol, iterations, single=single)
         elif not self.converged and settings.gamma == 0.0:
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
         elif not self.converged:
@@ -88,7 +95,9 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name != "components")
+_ATTRIBUTES = tuple(
+    field.name for field in fields(Fit) if field.name not in ("components", "stalled")
+)
 
 
 _OVERFLOW = (
@@ -115,6 +124,7 @@ def learn(
     graph: Any = None,
     start: Array | None = None,
     journal: Journal | None = None,
+    is_trial: bool = False,
 ) -> Fit:
     """Learn a metric. Write nothing but the journal, and issue no warnings.
 
@@ -132,6 +142,9 @@ def learn(
         Factor of a metric to start from, on the user's features.
     journal : Journal, optional
         Records the sums, so that a fit that was killed can be resumed.
+    is_trial : bool, default=False
+        Whether this is one of many fits of a search: then Ctrl-C ends the search, whatever the
+        callback, and no time is announced.
 
     Returns
     -------
@@ -140,7 +153,17 @@ def learn(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
-        result, s = _Search(problem, objective, settings, start).run()
+        forecast = Forecast(problem, settings, len(points), labels.n_unlabeled)
+        search = _Search(problem, objective, settings, start, None if is_trial else forecast)
+        try:
+            result, s = search.run()
+        except KeyboardInterrupt:
+            stopped = None if is_trial else search.watch.interrupted()
+            if stopped is None:
+                raise
+            if journal is not None:
+                journal.keep()
+            result, s = search.ended(stopped)
     P = result.P / np.sqrt(s) if s > 0.0 else result.P
     return fit_of(result, P, -s, objective, problem, labels)
 
@@ -175,6 +198,7 @@ def fit_of(
         n_unlabeled=labels.n_unlabeled,
         backend=problem.sweep.name,
         device=problem.sweep.device,
+        stalled=result.stalled,
     )
 
 
@@ -192,12 +216,18 @@ class _Search:
     """One run of a solver, with its start and its callbacks."""
 
     def __init__(
-        self, problem: Problem, objective: Objective, settings: Settings, start: Array | None
+        self,
+        problem: Problem,
+        objective: Objective,
+        settings: Settings,
+        start: Array | None,
+        forecast: Forecast | None,
     ) -> None:
         self.problem = problem
         self.objective = objective
         self.settings = settings
         self.given_start = start
+        self.forecast = forecast
         to_features = problem.coordinates.to_features
         self.watch = Watch(settings.callback, to_features, objective.scale)
 
@@ -220,8 +250,13 @@ class _Search:
             )
             return found, 1.0
         except Stopped as stopped:
-            found, s = stopped.result, stopped.s
-            return replace(found, value=found.value - model.prior(s)), s
+            return self.ended(stopped)
+
+    def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
+        """Return the same for a search that was stopped."""
+        found, s = stopped.result, stopped.s
+        prior = FullModel(self.objective, float(self.settings.gamma or 0.0)).prior(s)
+        return replace(found, value=found.value - prior), s
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
@@ -242,6 +277,8 @@ class _Search:
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
         def after_iteration(step: solvers.Step, P: Array) -> None:
+            if self.forecast is not None:
+                self.forecast(step)
             if progress is not None:
                 progress(step)
             self.watch(objective, step, P)

@@ -7,6 +7,7 @@ numbers are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -21,6 +22,8 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
+# Squares of numbers between these are finite and have all their digits.
+_LOW, _HIGH = 1e-140, 1e150
 
 
 def is_tensor(X: Any) -> bool:
@@ -205,8 +208,9 @@ class Coordinates:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
+    @cached_property
     def covariance(self) -> Array:
-        """Compute the covariance of the points."""
+        """Covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
         points = self.array.astype(np.float64)
@@ -217,7 +221,7 @@ class Coordinates:
         if self.known_covariance is None and self.array.shape[1] > self.array.shape[0]:
             points = self.array.astype(np.float64)  # the smaller of the two products
             return float(np.linalg.eigvalsh(points @ points.T)[-1]) / len(points)
-        return float(np.linalg.eigvalsh(self.covariance())[-1])
+        return float(np.linalg.eigvalsh(self.covariance)[-1])
 
     def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
@@ -234,16 +238,20 @@ class Coordinates:
                 variance = np.diag(self.known_covariance)
             directions, squared = np.eye(d), 2.0 * float(np.sum(variance))
         else:
-            values, vectors = np.linalg.eigh(self.covariance())
+            values, vectors = np.linalg.eigh(self.covariance)
             directions = vectors[:, ::-1][:, :rank].T
             squared = 2.0 * float(values[::-1][:rank].sum())
         return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
 
-    def with_first(self, rows: Array) -> Any:
-        """Return the points with some rows moved to the front; the others keep their order."""
+    def with_first(self, rows: Array, order: Array | None = None) -> Any:
+        """Return the points with some rows moved to the front.
+
+        The others follow in the given order, or else in their old one.
+        """
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
-        return self.array[np.concatenate([rows, np.flatnonzero(others)])]
+        rest = np.flatnonzero(others)
+        return self.array[np.concatenate([rows, rest if order is None else rest[order]])]
 
 
 class Points(Protocol):
@@ -305,7 +313,10 @@ class PointsInMemory:
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
-        return self.array.std(axis=0, dtype=np.float64)
+        size = magnitude(self.array)
+        if _LOW < size < _HIGH:
+            return self.array.std(axis=0, dtype=np.float64)
+        return size * (self.array / size).std(axis=0, dtype=np.float64)
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""

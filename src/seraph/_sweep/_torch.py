@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .._typing import Array
 from . import _tensors
+from ._design import shares
 from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import SharedSetting
 from ._tiles import Pass, Sums, chunks
@@ -64,6 +65,11 @@ class TorchSweep:
     def n_features(self) -> int:
         """Number of columns of the points."""
         return self.X.shape[1]
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
+        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
+        return shares(len(self.X), len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
