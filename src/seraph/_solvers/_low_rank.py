@@ -152,9 +152,9 @@ class _Values:
         P = compress(P, _NULL_ROW)
         here = self._at(*self._without_idle(P, *self.objective.by_metric(P)))
         is_tiny = float(np.vdot(here.P, here.P)) <= self.shortest
-        if len(here.P) and (here.gap > self.tol or is_tiny):
-            if self.is_as_good(self._at_zero.value, here.value):
-                return self._at_zero
+        may_vanish = len(here.P) > 0 and (here.gap > self.tol or is_tiny)
+        if may_vanish and self.is_as_good(self._at_zero.value, here.value):
+            return self._at_zero
         return here
 
     def _without_idle(self, P: Array, value: float, gradient: Array) -> _Value:

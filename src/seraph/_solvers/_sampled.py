@@ -30,8 +30,6 @@ _NEXT_TOL, _LAST_TOL = 0.03, 0.5
 _NEAR = 0.3
 # A larger sample is taken unless the gap falls below this share at each sum over all terms.
 _LEAST_GAIN = 0.5
-# Up to this number of features the gradient by the metric costs little more than by the factor.
-_FEW_FEATURES = 128
 
 
 def sampled_low_rank(
@@ -95,20 +93,17 @@ class _Anchor:
         The factor.
     value : float
         The objective.
-    along : ndarray of shape (r, m)
-        ``P G``, with G the gradient by the metric.
-    gradient : ndarray of shape (m, m) or None
-        G, if it was computed.
+    gradient : ndarray of shape (m, m)
+        Its gradient by the metric.
     gap : float
-        `optimality_gap`; the slope, which is a part of it, if G was not computed.
+        `optimality_gap`.
     is_enough : bool
         Whether the certificate holds.
     """
 
     P: Array
     value: float
-    along: Array
-    gradient: Array | None
+    gradient: Array
     gap: float
     is_enough: bool
 
@@ -148,10 +143,8 @@ class _Search:
         """
         if here is None and self._is_near(sample, P):
             here = self._anchored(P, P)
-        C = np.zeros((self.objective.n_features,) * 2)
         while (here is None or not here.is_enough) and self.n_whole < self.max_iter:
-            surrogate = _Surrogate.of(sample, C, here)
-            C = surrogate.C
+            surrogate = _Surrogate.of(sample, here)
             found = self._maximum(surrogate, share, P if here is None else here.P, here)
             if len(found.P) == 0:
                 break  # the zero metric of a sample proves nothing
@@ -160,11 +153,9 @@ class _Search:
                 here = there
                 continue
             is_better = there.value >= here.value - self.objective.rounding * abs(here.value)
-            # A slope cannot be compared with a gap.
-            comparable = (here.gradient is None) == (there.gradient is None)
-            slow = comparable and there.gap > _LEAST_GAIN * here.gap
+            is_slow = there.gap > _LEAST_GAIN * here.gap
             here = there if is_better else here
-            if slow or not is_better:
+            if is_slow or not is_better:
                 break
         return here, P if here is None else here.P
 
@@ -201,23 +192,15 @@ class _Search:
     def _anchored(self, P: Array, before: Array) -> _Anchor:
         """Sum all terms at a factor that was reached from `before`: one iteration."""
         objective = self.objective
-        gradient: Array | None = None
-        if objective.n_features > max(_FEW_FEATURES, 4 * len(P)):
-            value, slope = objective.by_factor(P)
-            along = 0.5 * slope
-            gap = relative_slope(P, slope, objective.scale)
-        if objective.n_features <= max(_FEW_FEATURES, 4 * len(P)) or gap <= self.tol:
-            value, gradient = objective.by_metric(P)
-            along = P @ gradient
-            gap = optimality_gap(P, gradient, objective.scale)
-        is_flat = relative_slope(P, 2.0 * along, objective.scale) <= self.tol
+        value, gradient = objective.by_metric(P)
+        gap = optimality_gap(P, gradient, objective.scale)
+        is_flat = relative_slope(P, 2.0 * P @ gradient, objective.scale) <= self.tol
         at_cap = self.capped and len(P) == self.max_rank
-        is_enough = gradient is not None and (gap <= self.tol or (at_cap and is_flat))
-        moved = _distance(P, before)
+        is_enough = gap <= self.tol or (at_cap and is_flat)
         self.n_whole += 1
-        self.steps.append(Step(value, len(P), moved, gap))
+        self.steps.append(Step(value, len(P), _distance(P, before), gap))
         self.callback(self.steps[-1], P)
-        return _Anchor(P, value, along, gradient, gap, is_enough)
+        return _Anchor(P, value, gradient, gap, is_enough)
 
 
 @dataclass(frozen=True)
@@ -239,26 +222,13 @@ class _Surrogate:
     constant: float
 
     @classmethod
-    def of(cls, sample: MatrixFunction, C: Array, here: _Anchor | None) -> _Surrogate:
-        """Make the surrogate that agrees with the objective where all its terms were summed.
-
-        Where only ``P G`` is known there, C changes as little as that allows.
-        """
+    def of(cls, sample: MatrixFunction, here: _Anchor | None) -> _Surrogate:
+        """Make the surrogate that agrees with the objective where all its terms were summed."""
         if here is None:
-            return cls(sample, C, 0.0)
-        P = here.P
-        if here.gradient is not None:
-            value, gradient = sample.by_metric(P)
-            C = here.gradient - gradient
-        else:
-            value, slope = sample.by_factor(P)
-            inverse = np.linalg.pinv(P)
-            change = inverse @ (here.along - 0.5 * slope - P @ C)
-            # Symmetric, and `change` where it is multiplied by P: the rows of P span `within`.
-            within = inverse @ P
-            C = C + change + change.T - within @ change.T
-            C = 0.5 * (C + C.T)
-        return cls(sample, C, here.value - value - float(np.vdot(P @ C, P)))
+            return cls(sample, np.zeros((sample.n_features,) * 2), 0.0)
+        value, gradient = sample.by_metric(here.P)
+        C = here.gradient - gradient
+        return cls(sample, C, here.value - value - float(np.vdot(here.P @ C, here.P)))
 
     @property
     def n_features(self) -> int:

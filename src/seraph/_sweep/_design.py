@@ -26,10 +26,12 @@ Strip = tuple[slice, list[slice]]
 
 # Samples pay off from this number of unlabeled pairs on.
 _MANY_PAIRS = 1_500_000
-# The smallest sample has this number of pairs a row, or this share of the pairs, whichever is more.
+# The smallest sample has this number of pairs a row, or this share of all, whichever is more.
 _PER_ROW, _SMALLEST_SHARE = 128, 0.005
 # The smallest sample of sampled pairs has this number.
 _SAMPLED_PAIRS = 1 << 18
+# With fewer rows than this for each feature, gradients by the metric cost too much.
+_ROWS_PER_FEATURE = 16
 # The next sample is this many times as large. None costs more than _LARGEST_SHARE of all pairs.
 _GROWTH, _LARGEST_SHARE = 4, 0.2
 
@@ -49,13 +51,17 @@ class Design(NamedTuple):
     weights: tuple[float, float]
 
 
-def shares(n: int, n_labeled: int, n_sampled: int | None = None) -> tuple[float, ...]:
+def shares(
+    n: int, n_features: int, n_labeled: int, n_sampled: int | None = None
+) -> tuple[float, ...]:
     """Return shares of the unlabeled pairs to sweep before all of them, the smallest first.
 
     Parameters
     ----------
     n : int
         Number of rows.
+    n_features : int
+        Number of features.
     n_labeled : int
         Number of class-labeled rows, whose pairs are all swept.
     n_sampled : int, optional
@@ -63,12 +69,12 @@ def shares(n: int, n_labeled: int, n_sampled: int | None = None) -> tuple[float,
 
     Examples
     --------
-    >>> shares(1000, 10), [round(share, 4) for share in shares(20_000, 100)]
+    >>> shares(1000, 64, 10), [round(share, 4) for share in shares(20_000, 64, 100)]
     ((), [0.0128, 0.0512])
     """
     labeled = n_labeled * (n_labeled - 1) // 2
     n_pairs = n * (n - 1) // 2 - labeled if n_sampled is None else n_sampled
-    if n_pairs < _MANY_PAIRS:
+    if n_pairs < _MANY_PAIRS or n < _ROWS_PER_FEATURE * n_features:
         return ()
     smallest = _SAMPLED_PAIRS if n_sampled is not None else _PER_ROW * n
     first = max(smallest / n_pairs, _SMALLEST_SHARE)
@@ -78,7 +84,7 @@ def shares(n: int, n_labeled: int, n_sampled: int | None = None) -> tuple[float,
     )
 
 
-def design(n: int, n_labeled: int, side: int, share: float) -> Design:
+def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1) -> Design:
     """Choose tiles of about a share of the unlabeled pairs.
 
     Parameters
@@ -91,11 +97,13 @@ def design(n: int, n_labeled: int, side: int, share: float) -> Design:
         Largest side of a tile.
     share : float
         Share of the unlabeled pairs; at least one block for each.
+    least_side : int, default=1
+        Smallest side of a tile that is worth the call; the share may become larger.
     """
     k = n_labeled
     per_row = share * (n - 1) / 2.0
     labeled = row_blocks(0, k, side)
-    others = row_blocks(k, n, max(1, min(side, round(per_row))))
+    others = row_blocks(k, n, max(least_side, min(side, round(per_row))))
     reach = _reach(len(others), round(per_row / (others[0].stop - others[0].start)))
     strips: list[Strip] = []
     n_met = 0

@@ -22,6 +22,8 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
+# Rows to convert to double precision at a time.
+_ROWS = 1 << 14
 # Squares of numbers between these are finite and have all their digits.
 _LOW, _HIGH = 1e-140, 1e150
 
@@ -88,7 +90,23 @@ def magnitude(X: Array) -> float:
     >>> magnitude(np.array([[1e200, -3e200]]))
     3e+200
     """
-    return float(np.max(np.abs(X), initial=0.0)) or 1.0
+    return max(float(np.max(X, initial=0.0)), -float(np.min(X, initial=0.0))) or 1.0
+
+
+def sum_of_squares(points: Array) -> float:
+    """Sum all squares in double precision, some rows at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sum_of_squares(np.array([[3.0, 4.0]]))
+    25.0
+    """
+    total = 0.0
+    for start in range(0, len(points), _ROWS):
+        rows = points[start : start + _ROWS].astype(np.float64, copy=False)
+        total += float(np.einsum("ij,ij->", rows, rows))
+    return total
 
 
 def exact_size(size: float, dtype: np.dtype[Any]) -> float:
@@ -313,10 +331,15 @@ class PointsInMemory:
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
-        size = magnitude(self.array)
-        if _LOW < size < _HIGH:
-            return self.array.std(axis=0, dtype=np.float64)
-        return size * (self.array / size).std(axis=0, dtype=np.float64)
+        X, size = self.array, magnitude(self.array)
+        if not _LOW < size < _HIGH:
+            return size * PointsInMemory(X / X.dtype.type(size)).std()
+        mean = X.mean(axis=0, dtype=np.float64)
+        squares = np.zeros(X.shape[1])
+        for start in range(0, len(X), _ROWS):
+            rows = X[start : start + _ROWS] - mean
+            squares += np.einsum("ij,ij->j", rows, rows)
+        return np.sqrt(squares / len(X))
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
@@ -326,7 +349,7 @@ class PointsInMemory:
         points = centered(np.divide(X, X.dtype.type(size), order="C"))
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
-        squared = 2.0 * float(np.sum(points.var(axis=0, dtype=np.float64)))
+        squared = 2.0 * sum_of_squares(points) / len(points)
         spread = np.sqrt(squared) or 1.0
         points /= X.dtype.type(spread)
         basis = None

@@ -67,6 +67,7 @@ class Pass(ABC):
 
     xp: Any  # numpy or torch: where they have the same function under the same name
     wide: Any  # type of the sums
+    least_side = 64  # of a tile
     gathered_numbers: int  # coordinates of listed pairs to work on at a time
 
     def __init__(
@@ -136,7 +137,7 @@ class Pass(ABC):
             columns = row_blocks(split, n, side) if self.all_unlabeled else []
             return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
         if self.all_unlabeled and self.terms.share < 1.0:
-            strips, self.weights = design(n, k, side, self.terms.share)
+            strips, self.weights = design(n, k, side, self.terms.share, self.least_side)
             return strips
         blocks = row_blocks(0, k, side)
         if self.all_unlabeled:

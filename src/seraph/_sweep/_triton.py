@@ -89,7 +89,7 @@ def _margin(high_rows, low_rows, high, low, rows2, columns2, factor):
 
 
 @triton.jit
-def _kernel(
+def _kernel(  # noqa: PLR0912
     z_high,
     z_low,
     squares,
@@ -126,8 +126,8 @@ def _kernel(
 
     Programs of the second axis share the columns, `columns_each` at a time. If BANDED, a program
     takes the span of SPAN columns that its own rows are in, and the `reach` next ones on either
-    side, in a circle. R is the width of Z and C that of Y, both padded to powers of 2. Nothing is masked: regions
-    start at multiples of a block, and the padding adds nothing.
+    side, in a circle. R is the width of Z and C that of Y, both padded to powers of 2. Nothing
+    is masked: regions start at multiples of a block, and the padding adds nothing.
     """
     rows = row_start + tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     across, deep = tl.arange(0, R), tl.arange(0, C)
