@@ -1,7 +1,7 @@
 """Semi-supervised metric learning that follows scikit-learn's conventions."""
 
 from ._base import MahalanobisMetric
-from ._engine import FitState
+from ._engine import FitState, Interruptible
 from ._estimators import (
     SERAPH,
     SERAPHCV,
@@ -33,6 +33,7 @@ __all__ = [
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
     "FitState",
+    "Interruptible",
     "KernelMap",
     "KernelMetric",
     "KernelSERAPH",

@@ -195,16 +195,16 @@ class Blend:
     def _target_variances(self, coordinates: Coordinates) -> Array:
         """Return the covariance of the points under the target, over ``unit**2``."""
         if self.target is None:
-            return coordinates.covariance()
+            return coordinates.covariance
         factor = _factor(self.target)
         own = factor if coordinates.basis is None else factor @ coordinates.basis
-        return own @ coordinates.covariance() @ own.T
+        return own @ coordinates.covariance @ own.T
 
 
 def _total_variance(P: Array, coordinates: Coordinates) -> float:
     """Return the total variance of the points under the metric ``P'P`` on the features."""
     own = coordinates.from_features(P.astype(np.float64))
-    return float(np.sum((own @ coordinates.covariance()) * own))
+    return float(np.sum((own @ coordinates.covariance) * own))
 
 
 def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coordinates) -> Array:
@@ -242,7 +242,7 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
         rest = _complement(learned)
     # The rest of the space, the widest directions first.
     own = rest if basis is None else basis.T @ rest
-    wide = np.linalg.eigh(own.T @ coordinates.covariance() @ own)[1][:, ::-1]
+    wide = np.linalg.eigh(own.T @ coordinates.covariance @ own)[1][:, ::-1]
     short = np.sqrt(b) / coordinates.unit
     long = np.hypot(np.sqrt(a) * lengths, short)
     return np.vstack([long[:, np.newaxis] * learned, short * (rest @ wide).T])

@@ -87,3 +87,13 @@ def warn_of_early_stop(name: str, *, iterations: str, remedy: str) -> None:
         f"{name} has not converged ({iterations}). Raise {remedy}, or tol, or lam.",
         ConvergenceWarning,
     )
+
+
+def warn_of_rounding(name: str, tol: float, iterations: str, *, single: bool) -> None:
+    """Warn that rounding errors keep the solver from its tolerance."""
+    remedy = "Pass X in float64, which goes further, or raise" if single else "Raise"
+    warn(
+        f"{name} has not converged to tol={tol:g} ({iterations}): rounding errors hide what is "
+        f"left to gain, and more iterations do not help. {remedy} tol.",
+        ConvergenceWarning,
+    )

@@ -16,6 +16,7 @@ from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
+from ._forecast import Forecast
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -44,11 +45,13 @@ class Fit:
     n_iter : int
         Number of iterations.
     history : dict of ndarray
-        "objective", "rank" and "step" of each iteration.
+        "objective", "rank", "step" and "share" of each iteration.
     n_similar, n_dissimilar, n_unlabeled : int
         Number of pairs of each kind.
     backend, device : str
         What summed over the pairs, and where.
+    stalled : bool
+        Whether rounding errors hid what was left to gain. (Not an attribute.)
     """
 
     components: Array
@@ -69,6 +72,7 @@ class Fit:
     n_unlabeled: int
     backend: str
     device: str | None
+    stalled: bool = False
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -96,6 +100,9 @@ class Fit:
         no_trace = self.lam == 0.0 and settings.lam != "auto"
         if no_trace and settings.solver != "projected-gradient":
             advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
+        elif not self.converged and self.stalled:
+            single = self.components.dtype == np.float32
+            advice.warn_of_rounding(settings.name, settings.tol, iterations, single=single)
         elif not self.converged and settings.gamma == 0.0:
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
         elif not self.converged:
@@ -103,8 +110,8 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_METRICS = ("components", "averaged", "coordinates")
-_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _METRICS)
+_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
+_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
 # itself, and how exactly they are solved: they only add directions, or stress the leading ones.
 _OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
@@ -134,6 +141,7 @@ def learn(
     graph: Any = None,
     start: Array | None = None,
     journal: Journal | None = None,
+    is_trial: bool = False,
 ) -> Fit:
     """Learn a metric. Write nothing but the journal, and issue no warnings.
 
@@ -151,6 +159,9 @@ def learn(
         Factor of a metric to start from, on the user's features.
     journal : Journal, optional
         Records the sums, so that a fit that was killed can be resumed.
+    is_trial : bool, default=False
+        Whether this is one of many fits of a search: then Ctrl-C ends the search, whatever the
+        callback, and no time is announced.
 
     Returns
     -------
@@ -159,7 +170,17 @@ def learn(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
-        result, s = _Search(problem, objective, settings, start).run()
+        forecast = Forecast(problem, settings, len(points), labels.n_unlabeled)
+        search = _Search(problem, objective, settings, start, None if is_trial else forecast)
+        try:
+            result, s = search.run()
+        except KeyboardInterrupt:
+            stopped = None if is_trial else search.watch.interrupted()
+            if stopped is None:
+                raise
+            if journal is not None:
+                journal.keep()
+            result, s = search.ended(stopped)
         P = result.P / np.sqrt(s) if s > 0.0 else result.P
         fit = fit_of(result, P, -s, objective, problem, labels)
         return _with_average(fit, problem, settings) if settings.average else fit
@@ -172,7 +193,7 @@ def _with_average(fit: Fit, problem: Problem, settings: Settings) -> Fit:
     matter, and few labels do not tell. The mean of several metrics, each with the same total
     variance, is nearly as good as the best of them.
     """
-    covariance = problem.coordinates.covariance()
+    covariance = problem.coordinates.covariance
     found = [fit.components]
     for factor in _OTHER_WEIGHTS:
         if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
@@ -187,7 +208,7 @@ def _with_average(fit: Fit, problem: Problem, settings: Settings) -> Fit:
             callback=None,
             verbose=0,
         )
-        result, s = _Search(problem, objective, rough, start).run()
+        result, s = _Search(problem, objective, rough, start, None).run()
         found.append(problem.coordinates.to_features(result.P / np.sqrt(s or 1.0)))
     parts, sizes = [], []
     for P in found:
@@ -234,6 +255,7 @@ def fit_of(
         n_unlabeled=labels.n_unlabeled,
         backend=problem.sweep.name,
         device=problem.sweep.device,
+        stalled=result.stalled,
     )
 
 
@@ -251,12 +273,18 @@ class _Search:
     """One run of a solver, with its start and its callbacks."""
 
     def __init__(
-        self, problem: Problem, objective: Objective, settings: Settings, start: Array | None
+        self,
+        problem: Problem,
+        objective: Objective,
+        settings: Settings,
+        start: Array | None,
+        forecast: Forecast | None,
     ) -> None:
         self.problem = problem
         self.objective = objective
         self.settings = settings
         self.given_start = start
+        self.forecast = forecast
         to_features = problem.coordinates.to_features
         self.watch = Watch(settings.callback, to_features, objective.scale)
 
@@ -279,8 +307,13 @@ class _Search:
             )
             return found, 1.0
         except Stopped as stopped:
-            found, s = stopped.result, stopped.s
-            return replace(found, value=found.value - model.prior(s)), s
+            return self.ended(stopped)
+
+    def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
+        """Return the same for a search that was stopped."""
+        found, s = stopped.result, stopped.s
+        prior = FullModel(self.objective, float(self.settings.gamma or 0.0)).prior(s)
+        return replace(found, value=found.value - prior), s
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
@@ -301,6 +334,8 @@ class _Search:
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
         def after_iteration(step: solvers.Step, P: Array) -> None:
+            if self.forecast is not None:
+                self.forecast(step)
             if progress is not None:
                 progress(step)
             self.watch(objective, step, P)

@@ -254,7 +254,7 @@ class SERAPHCV(PosteriorLearner):
             score = None if journal is None else journal.score(split.inside, factors)
             if score is None:
                 trial = replace(settings, lam_factor=factors[0], mu_factor=factors[1])
-                fit = learn(train, split.train, trial, graph=part, journal=journal)
+                fit = learn(train, split.train, trial, graph=part, journal=journal, is_trial=True)
                 score = mean_log_likelihood(fit, test, split.test)
                 if journal is not None:
                     journal.finish(split.inside, factors, score)

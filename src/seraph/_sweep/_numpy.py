@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from .._typing import Array
 from . import _formulas
+from ._design import Strip, shares
 from ._terms import ROUNDING, PairTerms, Variable
 from ._tiles import Arithmetic, Pass, Sums
 
@@ -24,6 +25,8 @@ _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 # The strips are split into this many groups, whatever the number of threads, and the sums of the
 # groups are added in order: the number of threads does not change a bit of the result.
 _N_GROUPS = 16
+# Fewer groups of a sample, whose sweep is short: adding them up takes time, too.
+_N_SAMPLE_GROUPS = 4
 # A chunk of sampled pairs is worked on as a tile of this shape.
 _SAMPLED_SHAPE = (64, 256)
 # Loading compiled code pays off from this number of points on.
@@ -73,6 +76,11 @@ class NumpySweep:
     def n_features(self) -> int:
         """Number of columns of the points."""
         return int(self.X.shape[1])
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
+        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
+        return shares(*self.X.shape, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -165,11 +173,17 @@ class _NumpyPass(Pass):
     ) -> list[Sums]:
         """Sums over all tiles, by groups, and over the sampled pairs."""
         strips = self.strips(side, split)
-        groups = [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
-        parts = list(map_in_order(self.sweep, groups))
+        parts = list(map_in_order(self.sweep, self._groups(strips)))
         if self.terms.mu > 0.0 and self.terms.sample is not None:
             parts.append(self._sampled(map_in_order))
         return parts
+
+    def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
+        """Split the strips into groups of about the same work."""
+        if self.terms.share == 1.0:
+            return [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
+        length = -(-len(strips) // _N_SAMPLE_GROUPS)
+        return [strips[start : start + length] for start in range(0, len(strips), length)]
 
     def _sampled(self, map_in_order: Callable[..., Iterable[Any]]) -> Sums:
         """Sums over the sampled unlabeled pairs; their weights are a sparse matrix."""

@@ -22,6 +22,10 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
+# Rows to convert to double precision at a time.
+_ROWS = 1 << 14
+# Squares of numbers between these are finite and have all their digits.
+_LOW, _HIGH = 1e-140, 1e150
 
 
 def is_tensor(X: Any) -> bool:
@@ -86,7 +90,23 @@ def magnitude(X: Array) -> float:
     >>> magnitude(np.array([[1e200, -3e200]]))
     3e+200
     """
-    return float(np.max(np.abs(X), initial=0.0)) or 1.0
+    return max(float(np.max(X, initial=0.0)), -float(np.min(X, initial=0.0))) or 1.0
+
+
+def sum_of_squares(points: Array) -> float:
+    """Sum all squares in double precision, some rows at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sum_of_squares(np.array([[3.0, 4.0]]))
+    25.0
+    """
+    total = 0.0
+    for start in range(0, len(points), _ROWS):
+        rows = points[start : start + _ROWS].astype(np.float64, copy=False)
+        total += float(np.einsum("ij,ij->", rows, rows))
+    return total
 
 
 def exact_size(size: float, dtype: np.dtype[Any]) -> float:
@@ -206,12 +226,9 @@ class Coordinates:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
-    def covariance(self) -> Array:
-        """Compute the covariance of the points, once."""
-        return self._covariance
-
     @cached_property
-    def _covariance(self) -> Array:
+    def covariance(self) -> Array:
+        """Covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
         points = self.array.astype(np.float64)
@@ -228,7 +245,7 @@ class Coordinates:
         if self.known_covariance is None and self.array.shape[1] > self.array.shape[0]:
             points = self.array.astype(np.float64)  # the smaller of the two products
             return float(np.linalg.eigvalsh(points @ points.T)[-1]) / len(points)
-        return float(np.linalg.eigvalsh(self.covariance())[-1])
+        return float(np.linalg.eigvalsh(self.covariance)[-1])
 
     def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
@@ -245,16 +262,20 @@ class Coordinates:
                 variance = np.diag(self.known_covariance)
             directions, squared = np.eye(d), 2.0 * float(np.sum(variance))
         else:
-            values, vectors = np.linalg.eigh(self.covariance())
+            values, vectors = np.linalg.eigh(self.covariance)
             directions = vectors[:, ::-1][:, :rank].T
             squared = 2.0 * float(values[::-1][:rank].sum())
         return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
 
-    def with_first(self, rows: Array) -> Any:
-        """Return the points with some rows moved to the front; the others keep their order."""
+    def with_first(self, rows: Array, order: Array | None = None) -> Any:
+        """Return the points with some rows moved to the front.
+
+        The others follow in the given order, or else in their old one.
+        """
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
-        return self.array[np.concatenate([rows, np.flatnonzero(others)])]
+        rest = np.flatnonzero(others)
+        return self.array[np.concatenate([rows, rest if order is None else rest[order]])]
 
 
 class Points(Protocol):
@@ -316,7 +337,15 @@ class PointsInMemory:
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
-        return self.array.std(axis=0, dtype=np.float64)
+        X, size = self.array, magnitude(self.array)
+        if not _LOW < size < _HIGH:
+            return size * PointsInMemory(X / X.dtype.type(size)).std()
+        mean = X.mean(axis=0, dtype=np.float64)
+        squares = np.zeros(X.shape[1])
+        for start in range(0, len(X), _ROWS):
+            rows = X[start : start + _ROWS] - mean
+            squares += np.einsum("ij,ij->j", rows, rows)
+        return np.sqrt(squares / len(X))
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
@@ -326,7 +355,7 @@ class PointsInMemory:
         points = centered(np.divide(X, X.dtype.type(size), order="C"))
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
-        squared = 2.0 * float(np.sum(points.var(axis=0, dtype=np.float64)))
+        squared = 2.0 * sum_of_squares(points) / len(points)
         spread = np.sqrt(squared) or 1.0
         points /= X.dtype.type(spread)
         basis = None

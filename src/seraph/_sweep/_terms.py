@@ -65,6 +65,9 @@ class PairTerms:
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     sample : Sample or None
         The unlabeled pairs to sweep; None for all.
+    share : float
+        Share of all unlabeled pairs to sweep, in tiles, for an estimate of the sum. The rows
+        after the first k must be in random order.
     """
 
     codes: Array
@@ -74,6 +77,7 @@ class PairTerms:
     mu: float = 0.0
     q: Posterior | None = None
     sample: Sample | None = None
+    share: float = 1.0
 
 
 # Relative error of a sum over many pairs, by the precision its tiles are computed in.
@@ -102,6 +106,9 @@ class Sweep(Protocol):
     @property
     def rounding(self) -> float:
         """Relative error of a sum."""
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum."""

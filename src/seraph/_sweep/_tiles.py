@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, Protocol
 
-import numpy as np
-
 from .._typing import Array
+from ._design import Strip, design, row_blocks
 from ._terms import PairTerms, Variable
 
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
@@ -24,8 +22,6 @@ _PRODUCT_ROWS = 1 << 17
 
 # An ndarray or a Tensor.
 AnyArray = Any
-# A block of rows, and the blocks of columns that it meets.
-Strip = tuple[slice, list[slice]]
 # Value, degrees ``W 1`` and product of the weights with ``Y`` (see `Pass.sweep`).
 Sums = tuple[Any, AnyArray, AnyArray]
 
@@ -71,6 +67,7 @@ class Pass(ABC):
 
     xp: Any  # numpy or torch: where they have the same function under the same name
     wide: Any  # type of the sums
+    least_side = 64  # of a tile
     gathered_numbers: int  # coordinates of listed pairs to work on at a time
 
     def __init__(
@@ -86,6 +83,8 @@ class Pass(ABC):
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
         # Tiles visit the unlabeled pairs only if all of them count.
         self.all_unlabeled = terms.mu > 0.0 and terms.sample is None
+        # Number of unlabeled pairs that each swept one stands for: see `design`.
+        self.weights = 1.0, 1.0
         self.n_tiled = (len(X) if self.all_unlabeled else len(terms.codes)) if in_tiles else 0
         self.now = self._margins(P)
         self.Z = self.now.Z
@@ -137,6 +136,9 @@ class Pass(ABC):
         if split is not None:
             columns = row_blocks(split, n, side) if self.all_unlabeled else []
             return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
+        if self.all_unlabeled and self.terms.share < 1.0:
+            strips, self.weights = design(n, k, side, self.terms.share, self.least_side)
+            return strips
         blocks = row_blocks(0, k, side)
         if self.all_unlabeled:
             blocks += row_blocks(k, n, side)
@@ -182,7 +184,7 @@ class Pass(ABC):
                 _fill_diagonal(q, 0.0)
             value, weight = self.arithmetic.cross_entropy(t, q, work)
         else:
-            scale = self.terms.mu
+            scale = self.terms.mu * self.weights[rows.start >= len(self.terms.codes)]
             value, weight = self._unlabeled_tile(rows, columns, t, q, work)
         if rows == columns:  # the square has each pair twice
             scale *= 0.5
@@ -322,11 +324,3 @@ def _fill_diagonal(square: AnyArray, value: float) -> None:
 def chunks(n: int, size: int) -> Iterator[slice]:
     """Cut ``range(n)`` into slices of a given size."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
-
-
-def row_blocks(start: int, stop: int, side: int) -> list[slice]:
-    """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
-    if stop <= start:
-        return []
-    edges = np.linspace(start, stop, -(-(stop - start) // side) + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(edges)]

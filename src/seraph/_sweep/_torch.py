@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .._typing import Array
 from . import _tensors
+from ._design import shares
 from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import SharedSetting
 from ._tiles import Pass, Sums, chunks
@@ -24,6 +25,8 @@ from ._tiles import Pass, Sums, chunks
 # Side of a tile by device. About five tiles are alive at once, each of 256 MB on a GPU.
 _SIDES = {"cuda": 8192, "mps": 4096}
 _SIDE = 512
+# Smaller tiles leave most of a GPU idle.
+_LEAST_SIDES = {"cuda": 2048, "mps": 1024}
 # Out of memory with tiles of this side, a sweep fails: smaller ones would take forever.
 _SMALLEST_SIDE = 256
 # The fused kernel takes no wider operands than this.
@@ -64,6 +67,11 @@ class TorchSweep:
     def n_features(self) -> int:
         """Number of columns of the points."""
         return self.X.shape[1]
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
+        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
+        return shares(*self.X.shape, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
@@ -126,6 +134,7 @@ class _TorchPass(Pass):
 
     def __init__(self, X: Tensor, P: Array, terms: PairTerms, *args: Any, **kwargs: Any) -> None:
         self.wide = _tensors.wide(X)
+        self.least_side = _LEAST_SIDES.get(X.device.type, self.least_side)
         self.codes = torch.tensor(terms.codes.astype(np.int32)).to(X.device)
         super().__init__(X, P, terms, *args, **kwargs)
 
