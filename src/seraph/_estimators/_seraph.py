@@ -147,7 +147,10 @@ class SERAPH(PosteriorLearner):
     history_ : dict of ndarray
         "objective", "rank" and "step" of each iteration.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
-        Number of pairs of each kind.
+        Number of pairs of each kind. A pair with a label between 0 and 1 counts as what it
+        leans to.
+    n_triplets_ : int
+        Number of triplets.
     backend_, device_ : str
         What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
@@ -237,11 +240,13 @@ class SERAPH(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
 
-        Give class labels, marked pairs, or both; they are merged.
+        Give class labels, marked pairs, triplets, or any of them together; they are merged.
 
         Parameters
         ----------
@@ -254,7 +259,17 @@ class SERAPH(PosteriorLearner):
         pairs : array-like of int of shape (n_pairs, 2), optional
             Row numbers of pairs of points that you know to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for pairs that are not.
+            +1 or True for pairs that are alike, -1 or False for pairs that are not. Or how
+            likely each pair is alike, from 0 to 1: a label q adds ``q ln p + (1 - q) ln(1 - p)``
+            to the objective. NaN, None and pandas.NA mean unsure; such pairs stay unlabeled.
+        pair_weights : array-like of shape (n_pairs,), optional
+            How much each mark counts: a weight of 2 is a mark given twice, and a weight of 0 is
+            no mark. (A pair whose rows both have a class is settled by `y`, whatever its
+            marks.)
+        triplets : array-like of int of shape (n_triplets, 3), optional
+            Row numbers a, b and c of answers "a is nearer to b than to c". Each adds
+            ``-ln(1 + exp(d2(a, b) - d2(a, c)))`` to the objective. One given twice counts
+            twice.
         graph : sparse matrix of shape (n_samples, n_samples), optional
             Symmetric weights for the manifold extension, instead of nearest neighbors.
 
@@ -272,7 +287,7 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
         warn_of_scales(points.std())
         start = getattr(self, "components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}

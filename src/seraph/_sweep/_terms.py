@@ -55,8 +55,8 @@ class PairTerms:
     pairs : ndarray of shape (l, 2)
         Further labeled pairs. Each is listed once, and at most one of its rows is among the
         first k.
-    similar : ndarray of bool of shape (l,)
-        Which of the listed pairs are similar.
+    similar : ndarray of bool or float of shape (l,)
+        Which of the listed pairs are similar, or how likely each of them is.
     eta : float
         Threshold of the model.
     mu : float
@@ -65,6 +65,8 @@ class PairTerms:
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     sample : Sample or None
         The unlabeled pairs to sweep; None for all.
+    weights : ndarray of shape (l,) or None
+        Weights of the listed pairs; None is 1 for all.
     """
 
     codes: Array
@@ -74,6 +76,7 @@ class PairTerms:
     mu: float = 0.0
     q: Posterior | None = None
     sample: Sample | None = None
+    weights: Array | None = None
 
 
 # Relative error of a sum over many pairs, by the precision its tiles are computed in.
