@@ -17,8 +17,8 @@ def assign_folds(
 
     Points of a class are dealt out one by one, so that each fold gets its share of every
     class. Points that are only marked pairwise stay together with those they are marked with,
-    as far as the folds stay even. A fold needs two points of a class for a similar pair, which
-    limits the number of folds.
+    as far as the folds stay even. A fold needs two points of a class, or two that are marked,
+    which limits the number of folds.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def assign_folds(
     order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))
     groups = _marked_groups(labels, order)
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=1)
-    n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups))))
+    total = sum(map(len, groups))
+    n_folds = max(1, min(n_folds, max(int(sizes.max()), total) // 2))
     fold = np.full(len(order), -1)
     dealt = 0
     for code in range(len(sizes)):
@@ -50,7 +51,6 @@ def assign_folds(
         fold[rows] = (dealt + np.arange(len(rows))) % n_folds
         dealt += len(rows)
 
-    total = sum(map(len, groups))
     filled = np.zeros(n_folds, dtype=int)
     for group in sorted(groups, key=len, reverse=True):
         parts = [group] if len(group) * n_folds <= total + n_folds else group[:, np.newaxis]

@@ -294,8 +294,9 @@ class SERAPH(PosteriorLearner):
         with opened(
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
         ) as journal:
-            if start is not None and start.shape[1] != points.shape[1]:
-                start = None  # learned from other features
+            if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):
+                # The zero metric, which the entropy would not let go of; or other features.
+                start = None
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings)
             return self._learned(X, fit.components, **fit.attributes)
