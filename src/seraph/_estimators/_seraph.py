@@ -42,7 +42,8 @@ class SERAPH(PosteriorLearner):
     ----------
     mu : float or "auto", default="auto"
         Weight of the unlabeled pairs. "auto" is the paper's choice: the number of labeled
-        pairs over the number of unlabeled ones, or 0 if nothing is unlabeled.
+        pairs over the number of unlabeled ones, or 0 if nothing is unlabeled. Marks count by
+        their weight, and a triplet as one labeled pair.
     lam : float or "auto", default="auto"
         Weight of the trace. "auto" follows the noise in the sum over the labeled pairs,
         ``0.08 * 2 sqrt(#S #D) / sqrt(k) * 2 eigmax(Cov(X))`` for #S similar and #D
@@ -277,6 +278,23 @@ class SERAPH(PosteriorLearner):
         -------
         SERAPH
             The fitted learner.
+
+        Examples
+        --------
+        Marks of several weights, one of them unsure, and an odd one out:
+
+        >>> import numpy as np
+        >>> from seraph import SERAPH
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> learner = SERAPH().fit(
+        ...     X,
+        ...     pairs=[[0, 1], [2, 3], [4, 5], [6, 7]],
+        ...     pair_labels=[1.0, 0.2, 0.9, np.nan],
+        ...     pair_weights=[2.0, 1.0, 0.5, 1.0],
+        ...     triplets=[[8, 9, 10], [9, 8, 10]],
+        ... )
+        >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
+        (2, 1, 2)
         """
         settings = Settings.of(self)
         check_flag("warm_start", self.warm_start)
