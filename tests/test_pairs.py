@@ -92,7 +92,10 @@ def test_marked_pairs_are_ordered_and_counted_once():
     labels = PairLabels.make(6, pairs=[[3, 1], [1, 3], [0, 5]], pair_labels=[1, 1, -1])
     np.testing.assert_array_equal(labels.pairs, [[0, 5], [1, 3]])
     np.testing.assert_array_equal(labels.similar, [False, True])
+    np.testing.assert_array_equal(labels.weights, [1.0, 2.0])
     assert (labels.n_similar, labels.n_dissimilar, labels.n_labeled_rows) == (1, 1, 4)
+    assert (labels.similar_weight, labels.dissimilar_weight) == (2.0, 1.0)
+    assert labels.effective_rows == pytest.approx(6.0**2 / (2 * 1 + 2 * 4))
 
 
 def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
@@ -173,17 +176,125 @@ BAD = {
         {"pairs": [[0, 1], [0, 2]], "pair_labels": [[1], [1, 1]]},
         "pair_labels must have rows of one length",
     ),
-    "pandas missing pair label": (
-        {"pairs": [[0, 1]], "pair_labels": pd.array([None], dtype="boolean")},
-        "or True or False; got <NA>",
-    ),
     "no pairs in two columns of labels": (
         {"pairs": [], "pair_labels": np.empty((0, 2), dtype=bool)},
         r"No \w+ pair",
     ),
-    "zero and one": ({"pairs": [[0, 1]], "pair_labels": [0]}, r"\+1 \(similar\).*got .*0"),
-    "missing pair label": ({"pairs": [[0, 1]], "pair_labels": [np.nan]}, "nan"),
+    "minus one and zero": (
+        {"pairs": [[0, 1], [1, 2]], "pair_labels": [-1, 0]},
+        r"both -1 and 0\. Use \+1 and -1, or .* NaN or None where you are unsure",
+    ),
+    "a label above one": (
+        {"pairs": [[0, 1], [1, 2]], "pair_labels": [0.5, 1.5]},
+        r"\+1 \(similar\).*got .*1\.5",
+    ),
+    "a label below zero": ({"pairs": [[0, 1]], "pair_labels": [-0.3]}, r"got .*-0\.3"),
+    "a pair label in words": ({"pairs": [[0, 1]], "pair_labels": ["unsure"]}, "got .*unsure"),
+    "only unsure": (
+        {"pairs": [[0, 1]], "pair_labels": [np.nan]},
+        r"No \w+ pair.*unsure or has a weight of 0",
+    ),
+    "a negative weight": (
+        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": [-1.0]},
+        r"pair_weights must be finite numbers of at least 0.*got .*-1\.0.* at 0",
+    ),
+    "a missing weight": (
+        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": [None]},
+        "pair_weights must be finite.*got None at 0",
+    ),
+    "a weight in words": (
+        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": ["much"]},
+        "pair_weights must be finite.*much",
+    ),
+    "an infinite weight": (
+        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": [np.inf]},
+        "pair_weights must be finite.*inf",
+    ),
+    "few weights": (
+        {"pairs": [[0, 1], [1, 2]], "pair_labels": [1, 1], "pair_weights": [1]},
+        r"one weight per pair: got shape \(1,\) for 2 pairs",
+    ),
+    "weights alone": ({"y": [0, 0, 1, 1], "pair_weights": [1]}, "pair_weights was passed without"),
+    "a row twice in a triplet": (
+        {"triplets": [[0, 1, 2], [0, 3, 0]]},
+        r"triplets\[1\] is \(0, 3, 0\).*the three must differ",
+    ),
+    "a triplet too large": ({"triplets": [[0, 1, 4]]}, r"triplets\[0\] is \(0, 1, 4\).*0 to 3"),
+    "pairs as triplets": ({"triplets": [[0, 1]]}, r"shape \(n_triplets, 3\), three row.*\(1, 2\)"),
+    "triplets of points": ({"triplets": np.zeros((4, 3, 5))}, r"\(4, 3, 5\)"),
+    "triplets of halves": ({"triplets": [[0, 1, 0.5]]}, "triplets must hold row numbers.*whole"),
+    "no triplet": ({"triplets": np.empty((0, 3))}, r"No \w+ pair"),
 }
+
+
+def same_labels(one, other):
+    for name in ("codes", "pairs", "likeness", "weights", "triplets"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.n_labeled_rows == other.n_labeled_rows
+    assert one.effective_rows == pytest.approx(other.effective_rows)
+    for name in ("n_similar", "n_dissimilar", "n_unlabeled"):
+        assert getattr(one, name) == getattr(other, name)
+    for name in ("similar_weight", "dissimilar_weight", "labeled_weight"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name))
+
+
+def test_a_weight_of_two_is_a_mark_given_twice():
+    pairs, signs = [[0, 1], [4, 2], [3, 5]], [1, -1, 1]
+    twice = PairLabels.make(6, pairs=[*pairs, [2, 4]], pair_labels=[*signs, -1])
+    weighted = PairLabels.make(6, pairs=pairs, pair_labels=signs, pair_weights=[1, 2, 1])
+    same_labels(twice, weighted)
+
+
+@pytest.mark.parametrize("label", [np.nan, None, pd.NA], ids=str)
+def test_unsure_and_weightless_marks_are_no_marks(label):
+    pairs = [[0, 1], [4, 2], [3, 5]]
+    unsure = PairLabels.make(6, pairs=pairs, pair_labels=np.array([1, label, -1], dtype=object))
+    weightless = PairLabels.make(6, pairs=pairs, pair_labels=[1, 1, -1], pair_weights=[1, 0, 1])
+    fewer = PairLabels.make(6, pairs=[[0, 1], [3, 5]], pair_labels=[1, -1])
+    same_labels(unsure, fewer)
+    same_labels(weightless, fewer)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0.8, np.nan, 0],
+        pd.Series([0.8, None, 0.0]),
+        pl.Series([0.8, None, 0.0]),
+        np.array([0.8, None, False], dtype=object),
+    ],
+    ids=["list", "pandas", "polars", "objects"],
+)
+def test_labels_from_0_to_1_say_how_likely_a_pair_is_similar(labels):
+    labels = PairLabels.make(6, pairs=[[0, 1], [1, 2], [3, 4]], pair_labels=labels)
+    np.testing.assert_array_equal(labels.likeness, [0.8, 0.0])
+    np.testing.assert_array_equal(labels.similar, [True, False])
+    assert (labels.n_similar, labels.n_dissimilar) == (1, 1)
+    assert (labels.similar_weight, labels.dissimilar_weight) == pytest.approx((0.8, 1.2))
+
+
+def test_marks_of_one_pair_add_up():
+    labels = PairLabels.make(
+        3, pairs=[[0, 1], [1, 0], [1, 0]], pair_labels=[0.9, 0.3, 1], pair_weights=[1, 2, 0]
+    )
+    np.testing.assert_array_equal(labels.pairs, [[0, 1]])
+    assert labels.weights == pytest.approx([3.0])
+    assert labels.likeness == pytest.approx([0.5])
+
+
+def test_classes_settle_a_pair_whatever_its_soft_marks():
+    labels = PairLabels.make(
+        3, [0, 0, 1], pairs=[[0, 1], [1, 2]], pair_labels=[0.1, 0.5], pair_weights=[9, 9]
+    )
+    same_labels(labels, PairLabels.make(3, [0, 0, 1]))
+
+
+def test_a_triplet_counts_as_one_answer_and_pulls_both_ways():
+    labels = PairLabels.make(8, triplets=[[0, 1, 2], [0, 1, 2], [4.0, 3.0, 0.0]])
+    np.testing.assert_array_equal(labels.triplets, [[0, 1, 2], [0, 1, 2], [4, 3, 0]])
+    assert (labels.n_labeled, labels.n_unlabeled, labels.n_labeled_rows) == (0, 28, 5)
+    assert (labels.similar_weight, labels.dissimilar_weight, labels.labeled_weight) == (3, 3, 3)
+    assert labels.effective_rows == 5.0
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -1,4 +1,4 @@
-"""Labels of pairs, from class labels, marked pairs, or both.
+"""What is known about the pairs of rows, from class labels, marked pairs and triplets.
 
 Class labels imply a label for every pair of labeled rows. These pairs are never listed; the
 class codes stand for them.
@@ -20,10 +20,13 @@ from ._sweep import in_memory
 from ._typing import Array
 from ._warnings import warn
 
+# A likeness that leans to neither side; it counts as similar.
+_EVEN = 0.5
+
 
 @dataclass(frozen=True)
 class PairLabels:
-    """Validated labels of the pairs of `n` rows.
+    """Validated labels of the pairs of `n` rows, and triplets of rows.
 
     Parameters
     ----------
@@ -31,12 +34,23 @@ class PairLabels:
         Class code of each row; -1 for an unknown class.
     pairs : ndarray of int of shape (l, 2)
         Marked pairs that the codes do not imply, each once, smaller row number first.
-    similar : ndarray of bool of shape (l,)
-        Which of the marked pairs are similar.
+    likeness : ndarray of float of shape (l,)
+        How likely each of the marked pairs is similar: 1 or 0 where the mark is sure.
+    weights : ndarray of float of shape (l,)
+        Weight of each of them, above 0.
+    triplets : ndarray of int of shape (t, 3)
+        Rows a, b and c of each triplet: a is nearer to b than to c.
     n_similar, n_dissimilar, n_unlabeled : int
-        Sizes of the paper's sets S, D and U.
+        Sizes of the paper's sets S, D and U. An unsure mark counts as what it leans to.
+    similar_weight, dissimilar_weight : float
+        Total weight of what pulls points together and of what moves them apart. A mark of weight
+        w and likeness q adds w q to the first and w (1 - q) to the second; a pair of classes adds
+        1 to one of them, and a triplet 1 to both.
     n_labeled_rows : int
-        Number of rows that belong to some labeled pair.
+        Number of rows that belong to some labeled pair or triplet.
+    effective_rows : float
+        The same number with each row weighted by its strongest mark (Kish's effective sample
+        size). A pair of classes and a triplet are marks of weight 1.
 
     Examples
     --------
@@ -48,16 +62,31 @@ class PairLabels:
 
     codes: Array
     pairs: Array
-    similar: Array
+    likeness: Array
+    weights: Array
+    triplets: Array
     n_similar: int
     n_dissimilar: int
     n_unlabeled: int
+    similar_weight: float
+    dissimilar_weight: float
     n_labeled_rows: int
+    effective_rows: float
+
+    @property
+    def similar(self) -> Array:
+        """Which of the marked pairs are similar, or lean to it."""
+        return self.likeness >= _EVEN
 
     @property
     def n_labeled(self) -> int:
         """Number of labeled pairs, #(S u D)."""
         return self.n_similar + self.n_dissimilar
+
+    @property
+    def labeled_weight(self) -> float:
+        """Total weight of the labeled pairs and the triplets."""
+        return self.similar_weight + self.dissimilar_weight - len(self.triplets)
 
     @property
     def rows_by_class(self) -> Array:
@@ -72,10 +101,15 @@ class PairLabels:
         y: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         *,
         required: bool = True,
     ) -> PairLabels:
-        """Check and merge class labels and marked pairs of `n` rows.
+        """Check and merge class labels, marked pairs and triplets of `n` rows.
+
+        The marks of a pair add up. A pair whose rows both have a class is settled by their
+        classes, and marks of it are dropped.
 
         Parameters
         ----------
@@ -87,51 +121,74 @@ class PairLabels:
         pairs : array-like of int of shape (l, 2), optional
             Row numbers of the marked pairs.
         pair_labels : array-like of shape (l,), optional
-            +1 or True for a similar pair, -1 or False for a dissimilar one.
+            +1 or True for a similar pair, -1 or False for a dissimilar one; or how likely each
+            pair is similar, from 0 to 1. Unknown (NaN, None, pandas.NA) is no mark.
+        pair_weights : array-like of shape (l,), optional
+            Weight of each mark; 0 is no mark. None is 1 for all.
+        triplets : array-like of int of shape (t, 3), optional
+            Row numbers a, b and c: a is nearer to b than to c.
         required : bool, default=True
-            Whether to refuse labels that leave every pair unlabeled.
+            Whether to refuse labels that leave nothing to learn from.
 
         Returns
         -------
         PairLabels
         """
-        if required and y is None and pairs is None and pair_labels is None:
+        if required and all(given is None for given in (y, pairs, pair_labels, triplets)):
             raise ValueError(
                 "There is nothing to learn from: this method requires y to be passed, but the "
                 "target y is None, and so is pairs. Pass class labels as y (-1 where unknown), "
                 "or row numbers as pairs with +1 or -1 as pair_labels."
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
-        rows, similar = _marked_pairs(pairs, pair_labels, n)
-        rows, similar = _without_implied(rows, similar, codes)
+        marks = _marked_pairs(pairs, pair_labels, pair_weights, n)
+        rows, likeness, weights = _without_implied(*marks, codes)
+        triples = _triplets(triplets, n)
 
         sizes = np.bincount(codes[codes >= 0]).tolist()
         implied = _n_pairs(sum(sizes))
         implied_similar = sum(map(_n_pairs, sizes))
-        n_similar = implied_similar + int(similar.sum())
-        n_dissimilar = implied - implied_similar + int((~similar).sum())
-        if required and n_similar + n_dissimilar == 0:
+        n_similar = implied_similar + int(np.sum(likeness >= _EVEN))
+        n_dissimilar = implied - implied_similar + int(np.sum(likeness < _EVEN))
+        if required and n_similar + n_dissimilar + len(triples) == 0:
             raise ValueError(
                 f"No labeled pair: y labels {sum(sizes)} of {n} rows, and no pair is marked. "
-                "Label at least two rows, or mark at least one pair."
+                "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
+                "has a weight of 0 is no mark.)"
             )
-        in_pairs = np.zeros(n, dtype=bool)
-        in_pairs[rows] = True
-        if implied:
-            in_pairs |= codes >= 0
+        strongest = np.zeros(n)
+        np.maximum.at(strongest, rows, weights[:, np.newaxis])
+        classes = codes >= 0 if implied else np.zeros(n, dtype=bool)
+        for known in (classes, triples):
+            strongest[known] = np.maximum(strongest[known], 1.0)
         return cls(
             codes=codes,
             pairs=rows,
-            similar=similar,
+            likeness=likeness,
+            weights=weights,
+            triplets=triples,
             n_similar=n_similar,
             n_dissimilar=n_dissimilar,
             n_unlabeled=_n_pairs(n) - n_similar - n_dissimilar,
-            n_labeled_rows=int(in_pairs.sum()),
+            similar_weight=implied_similar + float(weights @ likeness) + len(triples),
+            dissimilar_weight=(
+                implied - implied_similar + float(weights @ (1.0 - likeness)) + len(triples)
+            ),
+            n_labeled_rows=int(np.count_nonzero(strongest)),
+            effective_rows=_effective_size(strongest),
         )
 
 
 def _n_pairs(k: int) -> int:
     return k * (k - 1) // 2
+
+
+def _effective_size(weights: Array) -> float:
+    """Kish's effective sample size, ``(sum w)^2 / sum w^2``: the number of equal weights."""
+    if not weights.any():
+        return 0.0
+    shares = weights / weights.max()
+    return float(shares.sum() ** 2 / (shares @ shares))
 
 
 def _class_codes(y: ArrayLike, n: int) -> Array:
@@ -246,90 +303,173 @@ def _refuse_nan_text(found: bool) -> None:
 
 
 def _marked_pairs(
-    pairs: ArrayLike | None, pair_labels: ArrayLike | None, n: int
-) -> tuple[Array, Array]:
-    """Return the marked pairs, each once and smaller row first, and which are similar."""
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    pair_weights: ArrayLike | None,
+    n: int,
+) -> tuple[Array, Array, Array]:
+    """Return the marked pairs, each once and smaller row first, their likeness and weights."""
     if pairs is None:
-        if pair_labels is not None:
-            raise ValueError("pair_labels was passed without pairs: pass both or neither.")
-        return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
+        for name, given in (("pair_labels", pair_labels), ("pair_weights", pair_weights)):
+            if given is not None:
+                raise ValueError(f"{name} was passed without pairs: pass both or neither.")
+        return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0)
     if pair_labels is None:
         raise ValueError("pairs was passed without pair_labels: pass +1 or -1 for each pair.")
     pairs, pair_labels = in_memory(pairs), in_memory(pair_labels)
-    rows = _row_numbers(pairs)
-    outside = (rows < 0) | (rows >= n)
-    if outside.any():
-        at = int(np.flatnonzero(outside.any(axis=1))[0])
-        raise ValueError(
-            f"pairs[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
-        )
-    rows = rows.astype(np.intp)
+    rows = _row_numbers("pairs", pairs, 2, n)
     itself = rows[:, 0] == rows[:, 1]
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
         raise ValueError(f"pairs[{at}] pairs row {rows[at, 0]} with itself: remove it.")
-    similar = _pair_signs(pair_labels, len(rows))
+    likeness = _pair_likeness(pair_labels, len(rows))
+    weights = _pair_weights(pair_weights, len(rows))
+    counts = ~np.isnan(likeness) & (weights > 0.0)
+    return _merged(np.sort(rows[counts], axis=1), likeness[counts], weights[counts], n)
 
-    rows = np.sort(rows, axis=1)
-    _, first, inverse = np.unique(
+
+def _merged(rows: Array, likeness: Array, weights: Array, n: int) -> tuple[Array, Array, Array]:
+    """Add up the marks of each pair.
+
+    ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
+    one mark: with the sum of their weights and the weighted mean of their likeness.
+    """
+    _, first, which = np.unique(
         rows[:, 0] * n + rows[:, 1], return_index=True, return_inverse=True
     )
-    clash = similar != similar[first][inverse.reshape(-1)]
-    if clash.any():
-        i, j = rows[np.flatnonzero(clash)[0]].tolist()
+    which = which.reshape(-1)
+    both = np.isin(which, which[likeness == 1.0]) & np.isin(which, which[likeness == 0.0])
+    if both.any():
+        i, j = rows[np.flatnonzero(both)[0]].tolist()
         raise ValueError(
-            f"The pair ({i}, {j}) is marked both similar and dissimilar in pairs: keep one mark."
+            f"The pair ({i}, {j}) is marked both similar and dissimilar in pairs: keep one mark, "
+            "or give how likely the pair is similar, from 0 to 1, as its label."
         )
-    return rows[first], similar[first]
+    total = np.bincount(which, weights, minlength=len(first))
+    mean = np.bincount(which, weights * likeness, minlength=len(first)) / total
+    return rows[first], np.clip(mean, 0.0, 1.0), total
 
 
-def _row_numbers(pairs: ArrayLike) -> Array:
-    """Check that `pairs` holds two columns of whole numbers."""
-    rows = _array("pairs", pairs)
+def _triplets(triplets: ArrayLike | None, n: int) -> Array:
+    """Check that `triplets` holds three different rows each."""
+    if triplets is None:
+        return np.empty((0, 3), dtype=np.intp)
+    rows = _row_numbers("triplets", in_memory(triplets), 3, n)
+    repeated = (rows == np.roll(rows, 1, axis=1)).any(axis=1)
+    if repeated.any():
+        at = int(np.flatnonzero(repeated)[0])
+        raise ValueError(
+            f"triplets[{at}] is {tuple(rows[at].tolist())}: a triplet (a, b, c) says that row a "
+            "is nearer to row b than to row c, so the three must differ. Remove it."
+        )
+    return rows
+
+
+def _row_numbers(name: str, given: ArrayLike, width: int, n: int) -> Array:
+    """Check that `given` holds `width` columns of numbers of rows from 0 to n - 1."""
+    rows = _array(name, given)
     if rows.size == 0:
-        return np.empty((0, 2), dtype=np.intp)
-    if rows.ndim != 2 or rows.shape[1] != 2:
+        return np.empty((0, width), dtype=np.intp)
+    if rows.ndim != 2 or rows.shape[1] != width:
         raise ValueError(
-            "pairs must have shape (n_pairs, 2), two row numbers of X each; "
-            f"got shape {rows.shape}."
+            f"{name} must have shape (n_{name}, {width}), {'two' if width == 2 else 'three'} row "
+            f"numbers of X each; got shape {rows.shape}."
         )
-    if rows.dtype.kind in "iu":
-        return rows
-    numbers = np.full(rows.shape, np.nan)
-    if rows.dtype.kind in "fO":
-        with suppress(TypeError, ValueError):  # objects that are not numbers
-            numbers = rows.astype(np.float64)
-    if not np.all(numbers == np.floor(numbers)):
+    if rows.dtype.kind not in "iu":
+        numbers = np.full(rows.shape, np.nan)
+        if rows.dtype.kind in "fO":
+            with suppress(TypeError, ValueError):  # objects that are not numbers
+                numbers = rows.astype(np.float64)
+        if not np.all(numbers == np.floor(numbers)):
+            raise ValueError(
+                f"{name} must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
+                f"(Other libraries take {name} of points; fit does not.)"
+            )
+        rows = numbers
+    outside = (rows < 0) | (rows >= n)
+    if outside.any():
+        at = int(np.flatnonzero(outside.any(axis=1))[0])
         raise ValueError(
-            f"pairs must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
-            "(Other libraries take pairs of points; fit does not.)"
+            f"{name}[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
         )
-    return numbers
+    return rows.astype(np.intp)
 
 
-def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
-    signs = _array("pair_labels", pair_labels)
-    if signs.size == 0 == n_pairs:
-        return np.empty(0, dtype=bool)
-    if signs.shape != (n_pairs,):
+def _pair_likeness(pair_labels: ArrayLike, n_pairs: int) -> Array:
+    """Turn labels into how likely each pair is similar; NaN where that is unknown."""
+    labels = _array("pair_labels", pair_labels)
+    if labels.size == 0 == n_pairs:
+        return np.empty(0)
+    if labels.shape != (n_pairs,):
         raise ValueError(
-            f"pair_labels must hold one label per pair: got shape {signs.shape} "
+            f"pair_labels must hold one label per pair: got shape {labels.shape} "
             f"for {n_pairs} pairs."
         )
-    if signs.dtype.kind == "O" and all(isinstance(sign, bool | np.bool_) for sign in signs):
-        signs = signs.astype(bool)  # pandas passes its own booleans as objects
-    if signs.dtype == bool:
-        return signs
-    if signs.dtype.kind == "O":
-        known = np.array([isinstance(sign, Real) and abs(sign) == 1 for sign in signs])
-    else:
-        known = np.isin(signs, [1, -1])
-    if not known.all():
+    unknown = _is_unknown(labels)
+    numbers = np.full(n_pairs, np.nan)
+    for at in np.flatnonzero(~unknown) if labels.dtype.kind not in "biuf" else ():
+        if not isinstance(labels[at], Real):
+            raise _bad_pair_label(labels[at])
+    numbers[~unknown] = labels[~unknown].astype(np.float64)
+    known = numbers[~unknown]
+    if np.isin(known, [1.0, -1.0]).all():
+        return (numbers + 1.0) / 2.0
+    outside = (known < 0.0) | (known > 1.0)
+    if not outside.any():
+        return numbers
+    if np.all(known[outside] == -1.0):
+        other = known[~np.isin(known, [1.0, -1.0])][0]
         raise ValueError(
-            "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False; got "
-            f"{signs[~known][0]!r}."
+            f"pair_labels has both -1 and {other:g}. Use +1 and -1, or how likely each pair is "
+            "similar, from 0 to 1; and NaN or None where you are unsure."
         )
-    return (signs == 1).astype(bool)
+    raise _bad_pair_label(known[outside & (known != -1.0)][0])
+
+
+def _bad_pair_label(label: object) -> ValueError:
+    return ValueError(
+        "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False, or how likely "
+        f"each pair is similar, from 0 to 1; and NaN or None where you are unsure; got {label!r}."
+    )
+
+
+def _is_unknown(values: Array) -> Array:
+    """Say which values are NaN, None or pandas.NA."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    unknown = np.zeros(len(values), dtype=bool)
+    if values.dtype.kind == "O":
+        pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
+        if pandas is not None:
+            unknown = np.asarray(pandas.isna(values), dtype=bool)
+        for at in np.flatnonzero(~unknown):
+            unknown[at] = values[at] is None or bool(values[at] != values[at])
+    return unknown
+
+
+def _pair_weights(pair_weights: ArrayLike | None, n_pairs: int) -> Array:
+    if pair_weights is None:
+        return np.ones(n_pairs)
+    given = _array("pair_weights", in_memory(pair_weights))
+    if given.size == 0 == n_pairs:
+        return np.empty(0)
+    if given.shape != (n_pairs,):
+        raise ValueError(
+            f"pair_weights must hold one weight per pair: got shape {given.shape} "
+            f"for {n_pairs} pairs."
+        )
+    weights = np.full(n_pairs, np.nan)
+    if given.dtype.kind in "biufO":
+        with suppress(TypeError, ValueError):  # objects that are not numbers
+            weights = given.astype(np.float64)
+    bad = ~(np.isfinite(weights) & (weights >= 0.0))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            "pair_weights must be finite numbers of at least 0 (0 leaves the mark out); got "
+            f"{given[at]!r} at {at}."
+        )
+    return weights
 
 
 def _array(name: str, values: ArrayLike) -> Array:
@@ -339,17 +479,20 @@ def _array(name: str, values: ArrayLike) -> Array:
         raise ValueError(f"{name} must have rows of one length: {error}") from error
 
 
-def _without_implied(rows: Array, similar: Array, codes: Array) -> tuple[Array, Array]:
+def _without_implied(
+    rows: Array, likeness: Array, weights: Array, codes: Array
+) -> tuple[Array, Array, Array]:
     """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
     first, second = codes[rows[:, 0]], codes[rows[:, 1]]
     implied = (first >= 0) & (second >= 0)
-    clash = implied & ((first == second) != similar)
+    clash = implied & (likeness == np.where(first == second, 0.0, 1.0))
     if clash.any():
         at = int(np.flatnonzero(clash)[0])
         i, j = rows[at].tolist()
-        marked, said = ("similar", "different") if similar[at] else ("dissimilar", "the same")
+        similar = likeness[at] == 1.0
+        marked, said = ("similar", "different") if similar else ("dissimilar", "the same")
         raise ValueError(
             f"The pair ({i}, {j}) is marked {marked} in pairs, but y gives its rows {said} "
             "class(es). Correct one of the two."
         )
-    return rows[~implied], similar[~implied]
+    return rows[~implied], likeness[~implied], weights[~implied]

@@ -13,12 +13,14 @@ def errors():
     for n, k in [(70, 20), (70, 0), (40, 40), (190, 3)]:
         X = rng.normal(size=(n, 5)) * 0.6
         pairs = np.array([[0, n - 3], [n - 4, n - 6]])[: 2 if k < n - 6 else 0]
-        similar = np.array([True, False])[: len(pairs)]
+        similar, weights = np.array([[1.0, 0.2], [2.5, 0.3]])[:, : len(pairs)]
         for q in (None, Posterior(), Posterior(rng.normal(size=(3, 5)))):
             for mu in (0.0, 0.4):
                 if mu == 0.0 and (k < 2 or q is not None):
                     continue
-                terms = PairTerms(rng.integers(0, 3, k), pairs, similar, 1.3, mu, q)
+                terms = PairTerms(
+                    rng.integers(0, 3, k), pairs, similar, 1.3, mu, q, weights=weights
+                )
                 for wrt in ("metric", "factor", "threshold"):
                     P = rng.normal(size=(2, 5))
                     sweep = TorchSweep(X.astype(np.float32), "cpu")

@@ -25,15 +25,32 @@ def labeled_pairs(codes, pairs=(), similar=()):
     return known
 
 
-def objective(X, A, known, *, eta=1.0, mu=0.0, lam=0.0, q=None):
+def marked_log_likelihood(d2, mark, eta):
+    """w (q ln p + (1 - q) ln(1 - p)) of a mark: True, False, or a pair (q, w)."""
+    q, weight = mark if isinstance(mark, tuple) else (float(mark), 1.0)
+    return weight * sum(
+        share * log_likelihood(d2, similar, eta)
+        for share, similar in ((q, True), (1.0 - q, False))
+        if share
+    )
+
+
+def triplet_log_likelihood(X, A, triplet):
+    """-ln(1 + exp(d2(a, b) - d2(a, c)))."""
+    a, b, c = X[list(triplet)]
+    return -np.logaddexp(0.0, (a - b) @ A @ (a - b) - (a - c) @ A @ (a - c))
+
+
+def objective(X, A, known, *, eta=1.0, mu=0.0, lam=0.0, q=None, triplets=()):
     """Value of (7), or of (11) if `q(d)` gives the probability of a difference vector d."""
     total = -lam * np.trace(A)
+    total += sum(triplet_log_likelihood(X, A, triplet) for triplet in triplets)
     for i in range(len(X)):
         for j in range(i + 1, len(X)):
             d = X[i] - X[j]
             d2 = d @ A @ d
             if (i, j) in known:
-                total += log_likelihood(d2, known[i, j], eta)
+                total += marked_log_likelihood(d2, known[i, j], eta)
             elif q is None:
                 total -= mu * entropy(d2 - eta)
             else:

@@ -93,10 +93,39 @@ def test_sums_are_those_of_the_pair_by_pair_oracle(rng, kind, rank, mu):
 
 
 @pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
+@pytest.mark.parametrize("mu", [0.0, MU])
+@pytest.mark.parametrize("wrt", ["metric", "factor", "threshold"])
+def test_weighted_and_unsure_pairs_are_those_of_the_oracle(rng, kind, mu, wrt):
+    X, codes, pairs, _ = problem(rng)
+    similar, weights = np.array([0.8, 0.0, 0.5]), np.array([2.0, 0.3, 1e-3])
+    source = posteriors(rng)[kind]
+    P = rng.normal(size=(2, 5))
+    known = labeled_pairs(codes)
+    for pair, *mark in zip(pairs.tolist(), similar, weights, strict=True):
+        known[tuple(sorted(pair))] = tuple(mark)
+
+    def value_of(P, eta):
+        return objective(X, P.T @ P, known, eta=eta, mu=mu, q=q_function(source))
+
+    terms = PairTerms(codes, pairs, similar, ETA, mu, source, weights=weights)
+    value, gradient = NumpySweep(X, tile=6)(P, terms, wrt)
+    assert value == pytest.approx(value_of(P, ETA), rel=1e-12)
+    if wrt == "factor":
+        expected = numeric_gradient(lambda P: value_of(P, ETA), P)
+    elif wrt == "metric":
+        gradient, expected = 2 * P @ gradient, numeric_gradient(lambda P: value_of(P, ETA), P)
+    else:
+        expected = numeric_gradient(lambda eta: value_of(P, eta[0]), np.array([ETA]))[0]
+    np.testing.assert_allclose(gradient, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
 def test_backends_agree_with_numpy(rng, backend, kind):
     X, codes, pairs, similar = problem(rng, n=90)
-    for mu, sample in [(0.0, None), (MU, None), (MU, sample_of(rng, 90, codes, pairs))]:
-        terms = PairTerms(codes, pairs, similar, ETA, mu, posteriors(rng)[kind], sample)
+    some, uneven = sample_of(rng, 90, codes, pairs), np.array([2.0, 0.3, 1e-3])
+    for mu, sample, weights in [(0.0, None, None), (MU, None, uneven), (MU, some, uneven)]:
+        q = posteriors(rng)[kind]
+        terms = PairTerms(codes, pairs, similar, ETA, mu, q, sample, weights)
         for rank in (0, 2, 5):
             P = rng.normal(size=(rank, 5))
             for wrt in ("metric", "factor", "threshold"):

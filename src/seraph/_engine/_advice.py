@@ -14,13 +14,13 @@ _SCALES_APART = 1e3
 
 def warn_of_labels(labels: PairLabels) -> None:
     """Warn if all labeled pairs are of one kind."""
-    if labels.n_dissimilar == 0:
+    if labels.dissimilar_weight == 0.0:
         warn(
             f"All {labels.n_similar} labeled pairs are similar: nothing keeps points apart, "
             "and the metric may collapse to zero. Add labels of another class, or "
             "dissimilar pairs."
         )
-    if labels.n_similar == 0:
+    if labels.similar_weight == 0.0:
         warn(
             f"All {labels.n_dissimilar} labeled pairs are dissimilar: nothing keeps points "
             "together, and the metric may diverge as far as lam allows. Add a second label of "

@@ -118,7 +118,8 @@ def fingerprint(
     return {
         "the version of seraph": __version__,
         "X": f"#{points.digest()}",
-        "the labels": f"#{digest(labels.codes, labels.pairs, labels.similar)}",
+        "the labels": f"#{digest(labels.codes, labels.pairs, labels.likeness, labels.weights)}",
+        "the triplets": f"#{digest(labels.triplets)}",
         "the graph": _summary(graph),
         **{name: _summary(value) for name, value in kept.items()},
     }
@@ -195,7 +196,9 @@ class Journal:
 
     def recorded(self, sweep: Sweep, points: str, terms: PairTerms) -> RecordedSweep:
         """Wrap a sweep over points with the digest `points`: it takes known sums from here."""
-        return RecordedSweep(self, sweep, digest(points, terms.codes, terms.pairs, terms.similar))
+        weights = "" if terms.weights is None else terms.weights
+        salt = digest(points, terms.codes, terms.pairs, terms.similar, weights)
+        return RecordedSweep(self, sweep, salt)
 
     def keep(self) -> None:
         """Leave the file where it is although the fit ends: it is not complete."""

@@ -56,10 +56,15 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
 
 
 def read_labels(
-    n: int, y: ArrayLike | None, pairs: ArrayLike | None, pair_labels: ArrayLike | None
+    n: int,
+    y: ArrayLike | None,
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    pair_weights: ArrayLike | None = None,
+    triplets: ArrayLike | None = None,
 ) -> PairLabels:
     """Check and merge the labels of `n` points, and warn if all pairs are of one kind."""
-    labels = PairLabels.make(n, y, pairs, pair_labels)
+    labels = PairLabels.make(n, y, pairs, pair_labels, pair_weights, triplets)
     advice.warn_of_labels(labels)
     return labels
 

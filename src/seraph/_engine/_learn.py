@@ -21,6 +21,7 @@ from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
 from ._settings import Settings
+from ._triplets import Triplets
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Fit:
         Number of iterations.
     history : dict of ndarray
         "objective", "rank", "step" and "share" of each iteration.
-    n_similar, n_dissimilar, n_unlabeled : int
-        Number of pairs of each kind.
+    n_similar, n_dissimilar, n_unlabeled, n_triplets : int
+        Number of pairs of each kind, and of triplets.
     backend, device : str
         What summed over the pairs, and where.
     stalled : bool
@@ -70,6 +71,7 @@ class Fit:
     n_similar: int
     n_dissimilar: int
     n_unlabeled: int
+    n_triplets: int
     backend: str
     device: str | None
     stalled: bool = False
@@ -253,6 +255,7 @@ def fit_of(
         n_similar=labels.n_similar,
         n_dissimilar=labels.n_dissimilar,
         n_unlabeled=labels.n_unlabeled,
+        n_triplets=len(labels.triplets),
         backend=problem.sweep.name,
         device=problem.sweep.device,
         stalled=result.stalled,
@@ -260,13 +263,16 @@ def fit_of(
 
 
 def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) -> float:
-    """Mean ``ln p(y)`` of the labeled pairs of some points under a learned metric."""
+    """Mean ``ln p`` of the labeled pairs and triplets of some points under a learned metric."""
     s = -fit.kappa
+    P = np.sqrt(s) * fit.components
     first, terms = ordered_terms(labels, s * fit.eta, mu=0.0)
-    array = points.coordinates(rescale=False).with_first(first)
-    sweep = make_sweep(array, backend="numpy")
-    value, _ = sweep(np.sqrt(s) * fit.components, terms, "threshold")
-    return value / labels.n_labeled
+    coordinates = points.coordinates(rescale=False)
+    sweep = make_sweep(coordinates.with_first(first), backend="numpy")
+    value, _ = sweep(P, terms, "threshold")
+    if len(labels.triplets):
+        value += Triplets.gather(coordinates.array, labels.triplets).value(P)
+    return value / labels.labeled_weight
 
 
 class _Search:

@@ -9,14 +9,15 @@ import numpy as np
 
 from .._sweep import PairTerms, Posterior, Sample, Sweep
 from .._typing import Array
+from ._triplets import Triplets
 
 
 @dataclass(frozen=True)
 class Objective:
-    """``F(A) = sum of the pair terms - lam tr(A) - <R, A>``, at ``A = P'P``.
+    """``F(A) = sum of the pair terms + T(A) - lam tr(A) - <R, A>``, at ``A = P'P``.
 
-    With the entropy of the unlabeled pairs and ``R = 0`` this is (7); with an M-step's ``q``,
-    (11).
+    With the entropy of the unlabeled pairs, ``T = 0`` and ``R = 0`` this is (7); with an
+    M-step's ``q``, (11).
 
     Parameters
     ----------
@@ -30,6 +31,8 @@ class Objective:
         Unit of the gradient's eigenvalues in the optimality gap.
     roughness : ndarray of shape (m, m) or None
         The matrix ``R`` of the manifold extension, ``nu X' L X``.
+    triplets : Triplets or None
+        The log-likelihood ``T`` of triplets.
     """
 
     sweep: Sweep
@@ -37,6 +40,7 @@ class Objective:
     lam: float
     scale: float = 1.0
     roughness: Array | None = None
+    triplets: Triplets | None = None
 
     @property
     def n_features(self) -> int:
@@ -62,6 +66,9 @@ class Objective:
         gradient[np.diag_indices_from(gradient)] -= self.lam
         if self.roughness is not None:
             gradient -= self.roughness
+        if self.triplets is not None:
+            more, slope = self.triplets.by_metric(P)
+            value, gradient = value + more, gradient + slope
         return value - self.penalty(P), gradient
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
@@ -70,6 +77,9 @@ class Objective:
         gradient = gradient - 2.0 * self.lam * P
         if self.roughness is not None:
             gradient -= 2.0 * P @ self.roughness
+        if self.triplets is not None:
+            more, slope = self.triplets.by_factor(P)
+            value, gradient = value + more, gradient + slope
         return value - self.penalty(P), gradient
 
     def penalty(self, P: Array) -> float:
@@ -99,7 +109,8 @@ class FullModel:
     """The full model (6) in terms of the scale ``s = -kappa`` and ``B = s A``.
 
     ``L(A, kappa) = F(B) - gamma s^2 / 2``, where F has the threshold ``s eta`` and the weight
-    ``lam / s``. At a given s this is (7), as Theorem 2 says.
+    ``lam / s``. At a given s this is (7), as Theorem 2 says. Triplets have the probability
+    ``1 / (1 + exp(kappa u))``, so their terms are functions of ``B`` alone.
 
     Parameters
     ----------
@@ -141,4 +152,5 @@ class FullModel:
         """Value of L at ``kappa = 0``, where every pair is as likely similar as not."""
         F = self.simplified
         nothing = np.zeros((0, F.n_features))
-        return F.sweep(nothing, replace(F.terms, eta=0.0), "threshold")[0]
+        value = F.sweep(nothing, replace(F.terms, eta=0.0), "threshold")[0]
+        return value if F.triplets is None else value + F.triplets.value(nothing)

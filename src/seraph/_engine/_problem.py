@@ -25,6 +25,7 @@ from ._graph import check_graph, neighbor_graph, roughness
 from ._objective import Objective
 from ._sampling import sample_pairs
 from ._settings import Settings
+from ._triplets import Triplets
 
 # Rows of the first factor of the low-rank solver, which widens or narrows it from there.
 _FIRST_RANK = 20
@@ -51,6 +52,8 @@ class Problem:
         over the labeled pairs.
     roughness : ndarray of shape (d, d) or None
         Matrix of the manifold extension, in the solvers' coordinates.
+    triplets : Triplets or None
+        The log-likelihood of triplets.
     """
 
     coordinates: Coordinates
@@ -58,6 +61,7 @@ class Problem:
     terms: PairTerms
     noise: float
     roughness: Array | None = None
+    triplets: Triplets | None = None
 
     @classmethod
     def make(
@@ -107,14 +111,17 @@ class Problem:
         if journal is not None:
             sweep = journal.recorded(sweep, points.digest(), terms)
         noise = _noise(labels) * 2.0 * coordinates.top_variance()
-        return cls(coordinates, sweep, terms, float(noise), R)
+        triplets = None
+        if len(labels.triplets):
+            triplets = Triplets.gather(coordinates.array, labels.triplets)
+        return cls(coordinates, sweep, terms, float(noise), R, triplets)
 
     def objective(self, lam: float | Literal["auto"], factor: float = 1.0) -> Objective:
         """Return (7) with `factor` times `lam`, given in the user's units, for the trace."""
         own = self.noise if lam == "auto" else float(lam) / self.coordinates.unit**2
         own *= factor
         scale = max(own, 0.01 * self.noise) or 1.0
-        return Objective(self.sweep, self.terms, own, scale, self.roughness)
+        return Objective(self.sweep, self.terms, own, scale, self.roughness, self.triplets)
 
     @property
     def auto_lam(self) -> float:
@@ -167,8 +174,14 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, Pai
     pairs = labels.pairs - before + len(first)
     known = labels.codes[labels.pairs] >= 0
     pairs[known] = order[before[known]]
+    weighted = np.any(labels.weights != 1.0)
     terms = PairTerms(
-        codes=labels.codes[first], pairs=pairs, similar=labels.similar, eta=float(eta), mu=mu
+        codes=labels.codes[first],
+        pairs=pairs,
+        similar=labels.likeness,
+        eta=float(eta),
+        mu=mu,
+        weights=labels.weights if weighted else None,
     )
     return first, terms
 
@@ -187,9 +200,10 @@ def shuffled(n: int, terms: PairTerms) -> tuple[Array, PairTerms]:
 
 
 def _mu(labels: PairLabels, settings: Settings) -> float:
+    """Weight of the unlabeled pairs. "auto" lets them weigh as much as all answers together."""
     if not labels.n_unlabeled:
         return 0.0
-    own = labels.n_labeled / labels.n_unlabeled if settings.mu == "auto" else settings.mu
+    own = labels.labeled_weight / labels.n_unlabeled if settings.mu == "auto" else settings.mu
     return settings.mu_factor * float(own)
 
 
@@ -197,10 +211,12 @@ def _noise(labels: PairLabels) -> float:
     """Size of the noise in a sum over the labeled pairs, for points of unit variance.
 
     Similar and dissimilar pairs count by their geometric mean: where one kind is rare, there
-    is less noise than the number of all pairs suggests.
+    is less noise than the number of all pairs suggests. A pair counts by its weight, so that a
+    common factor on all weights does not change the metric.
     """
-    balanced = 2.0 * np.sqrt(max(labels.n_similar, 1) * max(labels.n_dissimilar, 1))
-    return _NOISE * float(balanced) / np.sqrt(labels.n_labeled_rows)
+    one = labels.labeled_weight / (labels.n_labeled + len(labels.triplets))
+    balanced = max(labels.similar_weight, one) * max(labels.dissimilar_weight, one)
+    return _NOISE * float(2.0 * np.sqrt(balanced) / np.sqrt(labels.effective_rows))
 
 
 def _roughness(

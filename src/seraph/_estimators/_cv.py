@@ -36,7 +36,7 @@ from ._folds import assign_folds, restricted
 from ._posterior import PosteriorLearner
 from ._seraph import SERAPH
 
-# Held-out pairs of each kind that are needed to choose by.
+# Held-out pairs of each kind, or triplets, that are needed to choose by.
 _ENOUGH_PAIRS = 5
 
 
@@ -87,8 +87,8 @@ class SERAPHCV(PosteriorLearner):
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.
-    n_similar_, n_dissimilar_, n_unlabeled_ : int
-        Number of pairs of each kind.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_triplets_ : int
+        Number of pairs of each kind, and of triplets.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -135,13 +135,15 @@ class SERAPHCV(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Choose the weights, then learn the metric with them.
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, graph
+        X, y, pairs, pair_labels, pair_weights, triplets, graph
             The data, as in ``SERAPH.fit``.
 
         Returns
@@ -151,7 +153,7 @@ class SERAPHCV(PosteriorLearner):
         """
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
         blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
         warn_of_scales(points.std())
         graph = None if graph is None else check_graph(graph, len(points))
@@ -223,13 +225,15 @@ class SERAPHCV(PosteriorLearner):
             split = _Split.make(labels, rows[fold == number], rows[fold != number])
             if split is not None:
                 splits.append(split)
+        n_triplets = sum(len(split.test.triplets) for split in splits)
         n_similar = sum(split.test.n_similar for split in splits)
         n_dissimilar = sum(split.test.n_dissimilar for split in splits)
-        if len(splits) < 2 or min(n_similar, n_dissimilar) < _ENOUGH_PAIRS:
+        if len(splits) < 2 or min(n_similar, n_dissimilar) + n_triplets < _ENOUGH_PAIRS:
             warn(
                 f"SERAPHCV has too few labels to choose lam by cross-validation: {len(splits)} "
-                f"folds would hold out {n_similar} similar and {n_dissimilar} dissimilar pairs, "
-                f"and at least {_ENOUGH_PAIRS} of each are needed. The weights stay as the "
+                f"folds would hold out {n_similar} similar and {n_dissimilar} dissimilar pairs "
+                f"and {n_triplets} triplets, and at least {_ENOUGH_PAIRS} pairs of each kind or "
+                f"{_ENOUGH_PAIRS} triplets are needed. The weights stay as the "
                 "learner has them. Label more points (start with four of each class), or mark "
                 "more pairs."
             )
@@ -275,7 +279,9 @@ class _Split:
     def make(cls, labels: PairLabels, inside: Array, outside: Array) -> Self | None:
         """Split the labels; None if a part has too few of them to learn from or to judge."""
         test, train = restricted(labels, inside), restricted(labels, outside)
-        if test is None or train is None or not (train.n_similar and train.n_dissimilar):
+        if test is None or train is None:
+            return None
+        if not (train.similar_weight and train.dissimilar_weight):
             return None
         return cls(inside, test, outside, train)
 

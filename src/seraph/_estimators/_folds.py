@@ -13,12 +13,12 @@ from .._typing import Array
 def assign_folds(
     labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None
 ) -> Array:
-    """Assign the points of labeled pairs to folds.
+    """Assign the points of labeled pairs and triplets to folds.
 
     Points of a class are dealt out one by one, so that each fold gets its share of every
     class. Points that are only marked pairwise stay together with those they are marked with,
-    as far as the folds stay even. A fold needs two points of a class for a similar pair, which
-    limits the number of folds.
+    as far as the folds stay even. A fold needs two points of a class, or two that are marked,
+    which limits the number of folds.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def assign_folds(
     Returns
     -------
     ndarray of int of shape (n,)
-        The fold of each point; -1 for points in no labeled pair.
+        The fold of each point; -1 for points in no labeled pair or triplet.
 
     Examples
     --------
@@ -42,7 +42,8 @@ def assign_folds(
     order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))
     groups = _marked_groups(labels, order)
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=1)
-    n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups))))
+    total = sum(map(len, groups))
+    n_folds = max(1, min(n_folds, max(int(sizes.max()), total) // 2))
     fold = np.full(len(order), -1)
     dealt = 0
     for code in range(len(sizes)):
@@ -50,7 +51,6 @@ def assign_folds(
         fold[rows] = (dealt + np.arange(len(rows))) % n_folds
         dealt += len(rows)
 
-    total = sum(map(len, groups))
     filled = np.zeros(n_folds, dtype=int)
     for group in sorted(groups, key=len, reverse=True):
         parts = [group] if len(group) * n_folds <= total + n_folds else group[:, np.newaxis]
@@ -62,20 +62,21 @@ def assign_folds(
 
 
 def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
-    """Group the points without a class that marked pairs connect, directly or indirectly."""
-    pairs = labels.pairs[np.all(labels.codes[labels.pairs] < 0, axis=1)]
+    """Group the points without a class that marks or triplets connect, directly or not."""
+    joined_rows = np.vstack([labels.pairs, labels.triplets[:, :2], labels.triplets[:, ::2]])
+    pairs = joined_rows[np.all(labels.codes[joined_rows] < 0, axis=1)]
     n = len(labels.codes)
     i, j = pairs.T.astype(np.int32)  # older versions of scipy need 32-bit indices
     joined = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
     group = connected_components(joined, directed=False)[1]
     marked = np.zeros(n, dtype=bool)
-    marked[labels.pairs] = True
+    marked[joined_rows] = True
     rows = order[(marked & (labels.codes < 0))[order]]
     return [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
 
 
 def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:
-    """Return the labels of the pairs among some rows, in their order; None if there are none.
+    """Return what is known about some rows alone, in their order; None if that is nothing.
 
     Parameters
     ----------
@@ -92,7 +93,10 @@ def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:
     place[rows] = np.arange(len(rows))
     pairs = place[labels.pairs]
     both = np.all(pairs >= 0, axis=1)
+    triplets = place[labels.triplets]
+    triplets = triplets[np.all(triplets >= 0, axis=1)]
     codes = labels.codes[rows]
-    if np.sum(codes >= 0) < 2 and not both.any():
+    if np.sum(codes >= 0) < 2 and not both.any() and not len(triplets):
         return None
-    return PairLabels.make(len(rows), codes, pairs[both], labels.similar[both])
+    marks = pairs[both], labels.likeness[both], labels.weights[both]
+    return PairLabels.make(len(rows), codes, *marks, triplets)

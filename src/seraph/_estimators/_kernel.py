@@ -143,8 +143,8 @@ class KernelSERAPH(PosteriorLearner):
         As in `SERAPH`, in feature space.
     backend_, device_ : str
         As in `SERAPH`.
-    n_similar_, n_dissimilar_, n_unlabeled_ : int
-        Number of pairs of each kind.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_triplets_ : int
+        Number of pairs of each kind, and of triplets.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -241,6 +241,8 @@ class KernelSERAPH(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -249,7 +251,7 @@ class KernelSERAPH(PosteriorLearner):
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             All points, labeled or not; or the kernel values, if the kernel is precomputed.
-        y, pairs, pair_labels, graph
+        y, pairs, pair_labels, pair_weights, triplets, graph
             Labels and graph, as in ``SERAPH.fit``.
 
         Returns
@@ -266,7 +268,7 @@ class KernelSERAPH(PosteriorLearner):
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()

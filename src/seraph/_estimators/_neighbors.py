@@ -94,6 +94,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
     ) -> Self:
         """Fit the learner on all rows, and keep the labeled rows as neighbors.
 
@@ -103,8 +105,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             All points, labeled or not.
         y : array-like of shape (n_samples,)
             Class labels; -1, NaN, None, pandas.NA or masked where unknown.
-        pairs, pair_labels : array-like, optional
-            Marked pairs, for the learner.
+        pairs, pair_labels, pair_weights, triplets : array-like, optional
+            Marked pairs and triplets, for the learner.
 
         Returns
         -------
@@ -129,7 +131,12 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         classes, codes = _classes(labels[known], y)
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
-        marked = {"pairs": pairs, "pair_labels": pair_labels}
+        marked = {
+            "pairs": pairs,
+            "pair_labels": pair_labels,
+            "pair_weights": pair_weights,
+            "triplets": triplets,
+        }
         marked = {name: value for name, value in marked.items() if value is not None}
         learner = clone(self.learner).fit(X, all_codes, **marked)
         neighbors = KNeighborsClassifier(

@@ -108,6 +108,8 @@ def seraph_path(
     n_jobs: int | None = None,
     pairs: ArrayLike | None = None,
     pair_labels: ArrayLike | None = None,
+    pair_weights: ArrayLike | None = None,
+    triplets: ArrayLike | None = None,
     graph: Any = None,
 ) -> RegularizationPath:
     r"""Learn the metrics of the model (7) for many weights of the trace, starting at zero.
@@ -146,7 +148,7 @@ def seraph_path(
         1 prints a line per weight.
     n_jobs : int, optional
         As in `SERAPH`.
-    pairs, pair_labels, graph
+    pairs, pair_labels, pair_weights, triplets, graph
         More data, as in ``SERAPH.fit``.
 
     Returns
@@ -188,7 +190,7 @@ def seraph_path(
     )
     settings.check()
     points, settings = read_array(X, settings)
-    labels = read_labels(len(points), y, pairs, pair_labels)
+    labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
     warn_of_scales(points.std())
     weights = None if lams is None else _check_lams(lams)
     parameters = {

@@ -43,7 +43,8 @@ class SERAPH(PosteriorLearner):
     ----------
     mu : float or "auto", default="auto"
         Weight of the unlabeled pairs. "auto" is the paper's choice: the number of labeled
-        pairs over the number of unlabeled ones, or 0 if nothing is unlabeled.
+        pairs over the number of unlabeled ones, or 0 if nothing is unlabeled. Marks count by
+        their weight, and a triplet as one labeled pair.
     lam : float or "auto", default="auto"
         Weight of the trace. "auto" follows the noise in the sum over the labeled pairs,
         ``0.08 * 2 sqrt(#S #D) / sqrt(k) * 2 eigmax(Cov(X))`` for #S similar and #D
@@ -168,7 +169,10 @@ class SERAPH(PosteriorLearner):
     history_ : dict of ndarray
         "objective", "rank" and "step" of each iteration.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
-        Number of pairs of each kind.
+        Number of pairs of each kind. A pair with a label between 0 and 1 counts as what it
+        leans to.
+    n_triplets_ : int
+        Number of triplets.
     backend_, device_ : str
         What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
@@ -262,11 +266,13 @@ class SERAPH(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
 
-        Give class labels, marked pairs, or both; they are merged.
+        Give class labels, marked pairs, triplets, or any of them together; they are merged.
 
         Parameters
         ----------
@@ -279,7 +285,17 @@ class SERAPH(PosteriorLearner):
         pairs : array-like of int of shape (n_pairs, 2), optional
             Row numbers of pairs of points that you know to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for pairs that are not.
+            +1 or True for pairs that are alike, -1 or False for pairs that are not. Or how
+            likely each pair is alike, from 0 to 1: a label q adds ``q ln p + (1 - q) ln(1 - p)``
+            to the objective. NaN, None and pandas.NA mean unsure; such pairs stay unlabeled.
+        pair_weights : array-like of shape (n_pairs,), optional
+            How much each mark counts: a weight of 2 is a mark given twice, and a weight of 0 is
+            no mark. (A pair whose rows both have a class is settled by `y`, whatever its
+            marks.)
+        triplets : array-like of int of shape (n_triplets, 3), optional
+            Row numbers a, b and c of answers "a is nearer to b than to c". Each adds
+            ``-ln(1 + exp(d2(a, b) - d2(a, c)))`` to the objective. One given twice counts
+            twice.
         graph : sparse matrix of shape (n_samples, n_samples), optional
             Symmetric weights for the manifold extension, instead of nearest neighbors.
 
@@ -287,6 +303,23 @@ class SERAPH(PosteriorLearner):
         -------
         SERAPH
             The fitted learner.
+
+        Examples
+        --------
+        Marks of several weights, one of them unsure, and an odd one out:
+
+        >>> import numpy as np
+        >>> from seraph import SERAPH
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> learner = SERAPH().fit(
+        ...     X,
+        ...     pairs=[[0, 1], [2, 3], [4, 5], [6, 7]],
+        ...     pair_labels=[1.0, 0.2, 0.9, np.nan],
+        ...     pair_weights=[2.0, 1.0, 0.5, 1.0],
+        ...     triplets=[[8, 9, 10], [9, 8, 10]],
+        ... )
+        >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
+        (2, 1, 2)
         """
         settings = Settings.of(self, average=self._averages)
         check_flag("warm_start", self.warm_start)
@@ -297,7 +330,7 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())
         start = getattr(self, "learned_components_", None) if self.warm_start else None
@@ -305,8 +338,9 @@ class SERAPH(PosteriorLearner):
         with opened(
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
         ) as journal:
-            if start is not None and start.shape[1] != points.shape[1]:
-                start = None  # learned from other features
+            if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):
+                # The zero metric, which the entropy would not let go of; or other features.
+                start = None
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings, shrunk=not blend.is_off)
             return self._learned(

@@ -7,6 +7,7 @@ on which of them computed what.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -40,6 +41,9 @@ _MAX_PARTS = 256
 _HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
 # Differences of pairs are held in shards of this number of bytes.
 _SHARD_BYTES = 1 << 27
+
+# Which listed pairs are similar, and their weights; see `PairTerms`.
+_Marks = tuple[Array, Array | None]
 
 
 @contextmanager
@@ -130,8 +134,9 @@ class DaskSweep:
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
-            if self._listed is None or not self._listed.are_of(terms.pairs, terms.similar):
-                self._listed = _Shards(parts, terms.pairs, terms.similar)
+            marks = terms.similar, terms.weights
+            if self._listed is None or not self._listed.are_of(terms.pairs, marks):
+                self._listed = _Shards(parts, terms.pairs, marks)
             self._listed.add_pairs(job)
         if terms.mu > 0.0 and terms.sample is not None:
             if self._sampled is None or not self._sampled.are_of(terms.sample.pairs):
@@ -288,8 +293,8 @@ class _Shards:
     second rows of any.
     """
 
-    def __init__(self, parts: _Parts, pairs: Array, similar: Array | None = None) -> None:
-        self.pairs, self.known_labels = pairs, similar
+    def __init__(self, parts: _Parts, pairs: Array, marks: _Marks | None = None) -> None:
+        self.pairs, self.known_marks = pairs, marks
         of = np.searchsorted(parts.edges, pairs, side="right") - 1
         order = np.lexsort([of[:, 1], of[:, 0]])
         of, rows = of[order], (pairs - parts.edges[of])[order].astype(np.int32)
@@ -313,25 +318,31 @@ class _Shards:
         arrays = [parts.array_of(part) for part in (int(of.min()), int(of.max()))]
         shape = (tuple(length + 1 for length in lengths), (n_features,))
         (self.array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, dtype))
-        self.similar = None
-        if similar is not None:
-            (self.similar,) = chunks.persist(_from_array(similar[order], lengths))
+        self.marks = None
+        if marks is not None:
+            similar, weights = marks
+            both = np.ones((len(pairs), 2))
+            both[:, 0] = similar
+            if weights is not None:
+                both[:, 1] = weights
+            (self.marks,) = chunks.persist(_from_array(both[order], lengths))
 
-    def are_of(self, pairs: Array, similar: Array | None = None) -> bool:
+    def are_of(self, pairs: Array, marks: _Marks | None = None) -> bool:
         """Whether these are the differences of the given pairs."""
-        return self.pairs is pairs and self.known_labels is similar
+        known = self.known_marks or (None, None)
+        return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
 
     def add_pairs(self, job: _Job) -> None:
         """Add tasks that sum over the pairs, which are listed ones if they have labels."""
         job.graph.update(self.array.dask)
-        if self.similar is not None:
-            job.graph.update(self.similar.dask)
+        if self.marks is not None:
+            job.graph.update(self.marks.dask)
         for shard in range(self.array.numblocks[0]):
             D = (self.array.name, shard, 0)
-            if self.similar is None:
+            if self.marks is None:
                 job.add("seraph-pairs", _tasks.sampled_pairs, D)
             else:
-                job.add("seraph-pairs", _tasks.listed_pairs, D, (self.similar.name, shard))
+                job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
 
 
 def _cut(lengths: Sequence[int], rows: int) -> list[int]:

@@ -94,9 +94,10 @@ def sampled_pairs(request: Request, D: Array) -> Sums:
         return request.sums(D, replace(request.terms, sample=sample))
 
 
-def listed_pairs(request: Request, D: Array, similar: Array) -> Sums:
-    """Sum over listed pairs, from their `differences`."""
-    terms = replace(request.terms, pairs=_with_last(D), similar=similar)
+def listed_pairs(request: Request, D: Array, marks: Array) -> Sums:
+    """Sum over listed pairs, from their `differences`, likeness and weights (two columns)."""
+    similar, weights = marks.T
+    terms = replace(request.terms, pairs=_with_last(D), similar=similar, weights=weights)
     if request.weight is not None:  # they were not swept, so there is nothing to subtract
         terms = replace(terms, mu=0.0)
     with one_blas_thread():

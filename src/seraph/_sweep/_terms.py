@@ -55,8 +55,8 @@ class PairTerms:
     pairs : ndarray of shape (l, 2)
         Further labeled pairs. Each is listed once, and at most one of its rows is among the
         first k.
-    similar : ndarray of bool of shape (l,)
-        Which of the listed pairs are similar.
+    similar : ndarray of bool or float of shape (l,)
+        Which of the listed pairs are similar, or how likely each of them is.
     eta : float
         Threshold of the model.
     mu : float
@@ -68,6 +68,8 @@ class PairTerms:
     share : float
         Share of all unlabeled pairs to sweep, in tiles, for an estimate of the sum. The rows
         after the first k must be in random order.
+    weights : ndarray of shape (l,) or None
+        Weights of the listed pairs; None is 1 for all.
     """
 
     codes: Array
@@ -78,6 +80,7 @@ class PairTerms:
     q: Posterior | None = None
     sample: Sample | None = None
     share: float = 1.0
+    weights: Array | None = None
 
 
 # Relative error of a sum over many pairs, by the precision its tiles are computed in.

@@ -242,14 +242,23 @@ class Pass(ABC):
 
     def _listed(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
         """Labeled terms of listed pairs, minus the unlabeled terms that tiles counted."""
-        q = self._array(self.terms.similar[chunk])[None]
-        if not self.all_unlabeled:
-            return self.arithmetic.cross_entropy(t, q, None)
         # 1.0 * t is a copy, since the first term may overwrite it.
-        value, weight = self.arithmetic.cross_entropy(1.0 * t, q, None)
+        value, weight = self._labeled(chunk, 1.0 * t)
+        if not self.all_unlabeled:
+            return value, weight
         swept_value, swept_weight = self._unlabeled(t, t_old)
         weight -= self.terms.mu * swept_weight
         return value - self.terms.mu * swept_value, weight
+
+    def _labeled(self, chunk: slice, t: AnyArray) -> tuple[Any, AnyArray]:
+        """Labeled terms of listed pairs: ``phi`` of (11), times the weight of each pair."""
+        q = self._array(self.terms.similar[chunk])[None]
+        if self.terms.weights is None:
+            return self.arithmetic.cross_entropy(t, q, None)
+        weights = self._array(self.terms.weights[chunk])[None]
+        phi = self.xp.clip(t, None, 0.0) - q * t - self.xp.log1p(self.xp.exp(-self.xp.abs(t)))
+        _, weight = self.arithmetic.cross_entropy(t, q, None)
+        return (weights * phi).sum(dtype=self.wide), weights * weight
 
     def gathered(
         self,

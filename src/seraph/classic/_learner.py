@@ -56,6 +56,12 @@ class ClassicLearner(MahalanobisLearner, ABC):
         points = self._check_points(X)
         blend = Blend.of(self, points.shape[1])
         labels = PairLabels.make(len(points), y, pairs, pair_labels, required=self._needs_labels)
+        unsure = (labels.likeness != 0.0) & (labels.likeness != 1.0)
+        if unsure.any():
+            raise ValueError(
+                f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
+                f"or -1; got {labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
+            )
         components, attributes = self._learn(points, labels)
         coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
         return self._learned(X, components.astype(points.dtype), blend, coordinates, **attributes)

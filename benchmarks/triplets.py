@@ -1,0 +1,111 @@
+"""Which of three is the odd one out: SERAPH on triplets, LSML's idea, the Euclidean distance.
+
+``python -m benchmarks.triplets [samplings]`` asks about threes of training points, two of one
+class and one of another, and is told which is the odd one. Each answer makes two triplets. The
+metric is judged by threes of other points: the two nearest to each other should be the two of one
+class. Chance is 33 %. LSML has no rule for the weight of its loss: we try three, and its figure is
+that of the weight that is best on the test points.
+"""
+
+import sys
+import warnings
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import minimize
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+from seraph import SERAPH
+
+N_TRAIN, N_TEST = 400, 5000
+ANSWERS = (50, 100)
+LSML_WEIGHTS = (1.0, 10.0, 100.0)
+METHODS = ("Euclidean", "LSML's idea", "SERAPH, mu = 0", "SERAPH")
+SETS = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
+
+
+def lsml(X, triplets, weight):
+    """Return the factor of LSML's metric (Liu et al. 2012), from the identity as its prior.
+
+    It minimizes ``weight sum max(0, d(a, b) - d(a, c))^2 + tr(M) - ln det(M)``, on distances that
+    are not squared; here over a factor of M.
+    """
+    m = X.shape[1]
+    near, far = X[triplets[:, 0]] - X[triplets[:, 1]], X[triplets[:, 0]] - X[triplets[:, 2]]
+
+    def loss(flat):
+        P = flat.reshape(m, m)
+        d_near, d_far = (np.linalg.norm(D @ P.T, axis=1) + 1e-12 for D in (near, far))
+        excess = np.maximum(0.0, d_near - d_far)
+        M = P.T @ P
+        value = weight * excess @ excess + np.trace(M) - np.linalg.slogdet(M)[1]
+        by_M = (near.T * (excess / d_near)) @ near - (far.T * (excess / d_far)) @ far
+        return value, (2.0 * P @ (weight * by_M + np.eye(m)) - 2.0 * np.linalg.inv(P).T).ravel()
+
+    options = {"maxiter": 500}
+    found = minimize(loss, np.eye(m).ravel(), jac=True, method="L-BFGS-B", options=options)
+    return found.x.reshape(m, m)
+
+
+def threes(y, size, rng):
+    """Sample threes of rows: two of one class, then one of another."""
+    found = []
+    while len(found) < size:
+        rows = rng.integers(len(y), size=(4 * size, 3))
+        a, b, odd = y[rows].T
+        found += rows[(a == b) & (a != odd) & (rows[:, 0] != rows[:, 1])].tolist()
+    return np.array(found[:size])
+
+
+def accuracy(P, X, rows):
+    """Share of threes, in %, whose first two are the nearest."""
+    a, b, odd = np.moveaxis((X @ P.T)[rows], 1, 0)
+    pair, first, second = (np.linalg.norm(u - v, axis=1) for u, v in ((a, b), (a, odd), (b, odd)))
+    return 100 * np.mean((pair < first) & (pair < second))
+
+
+def compare(name, n_answers, seed):
+    """Accuracy of each method on one sampling."""
+    rng = np.random.default_rng(seed)
+    X, y = SETS[name](return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    order = rng.permutation(len(X))
+    n_train = min(N_TRAIN, len(X) // 2)
+    train, test = order[:n_train], order[n_train:]
+    X_train, X_test = X[train], X[test]
+    asked = threes(y[train], n_answers, rng)
+    triplets = np.vstack([asked, asked[:, [1, 0, 2]]])
+    judged = threes(y[test], N_TEST, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = {
+            "Euclidean": np.eye(X.shape[1]),
+            **{f"LSML {weight:g}": lsml(X_train, triplets, weight) for weight in LSML_WEIGHTS},
+            "SERAPH, mu = 0": SERAPH(mu=0.0).fit(X_train, triplets=triplets).components_,
+            "SERAPH": SERAPH().fit(X_train, triplets=triplets).components_,
+        }
+    return {method: accuracy(P, X_test, judged) for method, P in found.items()}
+
+
+def main(samplings):
+    print(f"odd-one-out accuracy in %, mean and standard error over {samplings} samplings\n")
+    print(f"{'':14}{'answers':>7}" + "".join(f"{method:>18}" for method in METHODS))
+    for name in SETS:
+        for n_answers in ANSWERS:
+            rows = Parallel(n_jobs=1)(
+                delayed(compare)(name, n_answers, seed) for seed in range(samplings)
+            )
+            found = {method: np.array([row[method] for row in rows]) for method in rows[0]}
+            tried = [found.pop(f"LSML {weight:g}") for weight in LSML_WEIGHTS]
+            found["LSML's idea"] = max(tried, key=np.mean)
+            line = f"{name:14}{n_answers:>7}"
+            for method in METHODS:
+                error = found[method].std(ddof=1) / np.sqrt(samplings)
+                line += f"{found[method].mean():>12.1f} ± {error:.1f}"
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
