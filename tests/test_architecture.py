@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "_solvers": set(),
     "_pairs": {"_sweep", "_warnings"},
     "_base": {"_sweep"},
+    "metrics": {"_pairs", "_public", "_sweep", "_validation"},
     "plot": {"_pairs", "_public"},
     "datasets": {"_public"},
     "_engine": {
@@ -42,6 +43,7 @@ MAY_IMPORT = {
         "_sweep",
         "_validation",
         "_warnings",
+        "metrics",
     },
     "classic": {
         "_base",

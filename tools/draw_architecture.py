@@ -40,7 +40,7 @@ FLOORS = [
     ("results", ["_paper", "persist"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
-    ("data, pictures", ["datasets", "plot"]),
+    ("data, figures", ["datasets", "metrics", "plot"]),
     ("labels, distances", ["_base", "_pairs"]),
     ("mathematics", ["_solvers", "_sweep"]),
     ("ground", ["_files", "_page", "_public", "_typing", "_validation", "_version", "_warnings"]),

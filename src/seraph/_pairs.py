@@ -268,7 +268,7 @@ def _marked_pairs(
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
         raise ValueError(f"pairs[{at}] pairs row {rows[at, 0]} with itself: remove it.")
-    similar = _pair_signs(pair_labels, len(rows))
+    similar = pair_signs(pair_labels, len(rows))
 
     rows = np.sort(rows, axis=1)
     _, first, inverse = np.unique(
@@ -307,7 +307,14 @@ def _row_numbers(pairs: ArrayLike) -> Array:
     return numbers
 
 
-def _pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
+def pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
+    """Check the labels of `n_pairs` pairs, and say which are similar.
+
+    Examples
+    --------
+    >>> pair_signs([1, -1], 2)
+    array([ True, False])
+    """
     signs = _array("pair_labels", pair_labels)
     if signs.size == 0 == n_pairs:
         return np.empty(0, dtype=bool)

@@ -14,6 +14,7 @@ from .._sweep import FLOATS, in_memory, posterior
 from .._typing import Array
 from .._validation import check_choice, check_number
 from .._warnings import warn
+from ..metrics._tiles import squared_distances
 from . import _query as query
 
 
@@ -98,8 +99,8 @@ class PosteriorLearner(MahalanobisLearner):
         check_choice("strategy", strategy, ("entropy", "gradient"))
         points = self._points_of_metric(X)
         labeled, marked = _known(len(points), y, pairs)
-        d2 = query.squared_distances(points @ self.components_.T.astype(points.dtype))
-        span2 = query.squared_distances(points)
+        d2 = squared_distances(points @ self.components_.T.astype(points.dtype))
+        span2 = squared_distances(points)
 
         def doubt(a: Array, b: Array) -> Array:
             return -np.abs(d2(a, b) - self.eta_)
