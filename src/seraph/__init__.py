@@ -1,6 +1,7 @@
 """Semi-supervised metric learning that follows scikit-learn's conventions."""
 
 from ._base import MahalanobisMetric
+from ._decisions import PairKFold, PairScorer
 from ._engine import FitState
 from ._estimators import (
     SERAPH,
@@ -9,6 +10,8 @@ from ._estimators import (
     KernelMetric,
     KernelSERAPH,
     MetricNeighborsClassifier,
+    MetricPipeline,
+    PreparedMetric,
     RegularizationPath,
     seraph_path,
 )
@@ -22,6 +25,7 @@ from .plot import (
     FeatureImportanceDisplay,
     PosteriorDisplay,
     RegularizationPathDisplay,
+    ReliabilityDisplay,
     SpectrumDisplay,
 )
 
@@ -38,9 +42,14 @@ __all__ = [
     "KernelSERAPH",
     "MahalanobisMetric",
     "MetricNeighborsClassifier",
+    "MetricPipeline",
+    "PairKFold",
+    "PairScorer",
     "PosteriorDisplay",
+    "PreparedMetric",
     "RegularizationPath",
     "RegularizationPathDisplay",
+    "ReliabilityDisplay",
     "SpectrumDisplay",
     "__version__",
     "load",

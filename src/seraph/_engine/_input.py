@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._sweep import (
     FLOATS,
     ChunkedPoints,
@@ -56,10 +56,14 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
 
 
 def read_labels(
-    n: int, y: ArrayLike | None, pairs: ArrayLike | None, pair_labels: ArrayLike | None
+    n: int,
+    y: ArrayLike | None,
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    names: RowNames | None = None,
 ) -> PairLabels:
     """Check and merge the labels of `n` points, and warn if all pairs are of one kind."""
-    labels = PairLabels.make(n, y, pairs, pair_labels)
+    labels = PairLabels.make(n, y, pairs, pair_labels, names=names)
     advice.warn_of_labels(labels)
     return labels
 

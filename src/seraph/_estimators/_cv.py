@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from .._decisions import assign_folds, restricted
 from .._engine import (
     Journal,
     Settings,
@@ -26,12 +27,11 @@ from .._engine import (
     running,
     warn_of_scales,
 )
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._sweep import PointsInMemory
 from .._typing import Array
 from .._validation import check_number, check_seed
 from .._warnings import warn
-from ._folds import assign_folds, restricted
 from ._posterior import PosteriorLearner
 from ._seraph import SERAPH
 
@@ -86,8 +86,8 @@ class SERAPHCV(PosteriorLearner):
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.
-    n_similar_, n_dissimilar_, n_unlabeled_ : int
-        Number of pairs of each kind.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_ : int
+        Number of pairs of each kind, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -134,13 +134,14 @@ class SERAPHCV(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Choose the weights, then learn the metric with them.
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, graph
+        X, y, pairs, pair_labels, ids, graph
             The data, as in ``SERAPH.fit``.
 
         Returns
@@ -150,7 +151,8 @@ class SERAPHCV(PosteriorLearner):
         """
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        names = None if pairs is None else RowNames.of(X, ids, pairs, "warn")
+        labels = read_labels(len(points), y, pairs, pair_labels, names)
         warn_of_scales(points.std())
         graph = None if graph is None else check_graph(graph, len(points))
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
@@ -174,6 +176,7 @@ class SERAPHCV(PosteriorLearner):
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
                 n_splits_=len(scores),
+                n_absent_pairs_=labels.n_absent_pairs,
                 **fit.attributes,
             )
 

@@ -27,6 +27,7 @@ from .._engine import (
     read_labels,
     running,
 )
+from .._pairs import RowNames
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
 from .._validation import check_choice, check_number
@@ -132,8 +133,8 @@ class KernelSERAPH(PosteriorLearner):
         As in `SERAPH`, in feature space.
     backend_, device_ : str
         As in `SERAPH`.
-    n_similar_, n_dissimilar_, n_unlabeled_ : int
-        Number of pairs of each kind.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_ : int
+        Number of pairs of each kind, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -228,6 +229,7 @@ class KernelSERAPH(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -236,7 +238,7 @@ class KernelSERAPH(PosteriorLearner):
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             All points, labeled or not; or the kernel values, if the kernel is precomputed.
-        y, pairs, pair_labels, graph
+        y, pairs, pair_labels, ids, graph
             Labels and graph, as in ``SERAPH.fit``.
 
         Returns
@@ -252,7 +254,8 @@ class KernelSERAPH(PosteriorLearner):
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        names = None if pairs is None else RowNames.of(X, ids, pairs, "warn")
+        labels = read_labels(len(points), y, pairs, pair_labels, names)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()
@@ -264,7 +267,13 @@ class KernelSERAPH(PosteriorLearner):
             ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
                 fit.warn(settings)
-                return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
+                return self._learned(
+                    X,
+                    fit.components,
+                    kernel_map_=kernel_map,
+                    n_absent_pairs_=labels.n_absent_pairs,
+                    **fit.attributes,
+                )
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.

@@ -20,6 +20,7 @@ from .._engine import (
     warn_of_early_stop,
     warn_of_scales,
 )
+from .._pairs import RowNames
 from .._sweep import Backend
 from .._typing import Array
 from .._validation import check_number
@@ -108,6 +109,7 @@ def seraph_path(
     n_jobs: int | None = None,
     pairs: ArrayLike | None = None,
     pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
     graph: Any = None,
 ) -> RegularizationPath:
     r"""Learn the metrics of the model (7) for many weights of the trace, starting at zero.
@@ -146,7 +148,7 @@ def seraph_path(
         1 prints a line per weight.
     n_jobs : int, optional
         As in `SERAPH`.
-    pairs, pair_labels, graph
+    pairs, pair_labels, ids, graph
         More data, as in ``SERAPH.fit``.
 
     Returns
@@ -188,7 +190,8 @@ def seraph_path(
     )
     settings.check()
     points, settings = read_array(X, settings)
-    labels = read_labels(len(points), y, pairs, pair_labels)
+    names = None if pairs is None else RowNames.of(X, ids, pairs, "warn")
+    labels = read_labels(len(points), y, pairs, pair_labels, names)
     warn_of_scales(points.std())
     weights = None if lams is None else _check_lams(lams)
     parameters = {

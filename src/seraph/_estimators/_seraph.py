@@ -20,6 +20,7 @@ from .._engine import (
     read_points,
     warn_of_scales,
 )
+from .._pairs import RowNames
 from .._sweep import Backend
 from .._validation import check_flag
 from ._posterior import PosteriorLearner
@@ -148,6 +149,8 @@ class SERAPH(PosteriorLearner):
         "objective", "rank" and "step" of each iteration.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
+    n_absent_pairs_ : int
+        Number of marked pairs that were left out because X does not have both of their rows.
     backend_, device_ : str
         What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
@@ -237,6 +240,7 @@ class SERAPH(PosteriorLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -251,10 +255,14 @@ class SERAPH(PosteriorLearner):
             Class labels of any type; -1, NaN, None, pandas.NA or masked where unknown. The text
             "nan" is refused, unless numpy has made it from a NaN, as in
             ``np.array([np.nan, "a"])``.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that you know to be alike or not.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Pairs of rows that you know to be alike or not: row numbers of X, or names.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for pairs that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, each once; then `pairs` hold names instead of row numbers. The
+            index of a DataFrame names its rows without this. Pairs with an absent row are left
+            out and counted, so that a part of a table can be given with the pairs of the whole.
         graph : sparse matrix of shape (n_samples, n_samples), optional
             Symmetric weights for the manifold extension, instead of nearest neighbors.
 
@@ -272,7 +280,8 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels)
+        names = None if pairs is None else RowNames.of(X, ids, pairs, "warn")
+        labels = read_labels(len(points), y, pairs, pair_labels, names)
         warn_of_scales(points.std())
         start = getattr(self, "components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
@@ -283,4 +292,6 @@ class SERAPH(PosteriorLearner):
                 start = None  # learned from other features
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings)
-            return self._learned(X, fit.components, **fit.attributes)
+            return self._learned(
+                X, fit.components, n_absent_pairs_=labels.n_absent_pairs, **fit.attributes
+            )

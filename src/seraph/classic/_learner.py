@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._base import MahalanobisLearner
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._typing import Array
 from .._warnings import warn
 
@@ -31,6 +31,7 @@ class ClassicLearner(MahalanobisLearner, ABC):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> Self:
         """Learn the metric from class labels, marked pairs, or both.
 
@@ -40,11 +41,13 @@ class ClassicLearner(MahalanobisLearner, ABC):
             Points, labeled or not.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not. A learner that
-            uses class labels alone accepts only pairs that follow from `y`.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Pairs of rows that are known to be alike or not: row numbers of X, or names. A
+            learner that uses class labels alone accepts only pairs that follow from `y`.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for those that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, for `pairs`, as in ``SERAPH.fit``.
 
         Returns
         -------
@@ -53,8 +56,12 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """
         self._check_parameters()
         points = self._check_points(X)
-        labels = PairLabels.make(len(points), y, pairs, pair_labels, required=self._needs_labels)
+        names = None if pairs is None else RowNames.of(X, ids, pairs, "warn")
+        labels = PairLabels.make(
+            len(points), y, pairs, pair_labels, names=names, required=self._needs_labels
+        )
         components, attributes = self._learn(points, labels)
+        attributes["n_absent_pairs_"] = labels.n_absent_pairs
         return self._learned(X, components.astype(points.dtype), **attributes)
 
     @abstractmethod

@@ -49,7 +49,7 @@ def precision_at_1(
     --------
     >>> from seraph.metrics import precision_at_1
     >>> precision_at_1([[0.0], [1.0], [1.5], [9.0]], [0, 0, 1, 1])
-    0.25
+    0.5
     """
     return recall_at_k(Z, y, 1, Z_reference=Z_reference, y_reference=y_reference)
 
@@ -130,7 +130,7 @@ def map_at_r(
     --------
     >>> from seraph.metrics import map_at_r
     >>> map_at_r([[0.0], [1.0], [2.0], [3.5], [9.0]], [0, 0, 0, 1, 1])
-    0.8
+    0.7
     """
     total, queries = 0.0, 0
     for hits, companions in _neighbors(Z, y, Z_reference, y_reference, None):

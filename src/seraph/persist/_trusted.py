@@ -15,6 +15,7 @@ _OURS = (
     "seraph.KernelSERAPH",
     "seraph.KernelMap",
     "seraph.MetricNeighborsClassifier",
+    "seraph.MetricPipeline",
     "seraph.classic.Euclidean",
     "seraph.classic.GDM",
     "seraph.classic.ITML",

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from .._pairs import PairLabels
 from .._typing import Array
 from ._figure import BLUE, RED, panels
-from ._learner import Learner, needed
+from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,6 +115,7 @@ class PosteriorDisplay:
         -------
         PosteriorDisplay
         """
+        estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
         points = check_array(X, dtype=(np.float64, np.float32))

@@ -9,6 +9,9 @@ from scipy.sparse.csgraph import connected_components
 from .._pairs import PairLabels
 from .._typing import Array
 
+# Marked pairs per fold from which on it may split points that are marked with each other.
+_MARKS = 10
+
 
 def assign_folds(
     labels: PairLabels, n_folds: int, rng: np.random.RandomState | None = None
@@ -17,8 +20,9 @@ def assign_folds(
 
     Points of a class are dealt out one by one, so that each fold gets its share of every
     class. Points that are only marked pairwise stay together with those they are marked with,
-    as far as the folds stay even. A fold needs two points of a class for a similar pair, which
-    limits the number of folds.
+    as far as the folds stay even, and each fold gets its share of both kinds. A fold needs two
+    points of a class for a similar pair, or ten marked pairs for each fold if their points cannot
+    stay together, which limits the number of folds.
 
     Parameters
     ----------
@@ -42,7 +46,9 @@ def assign_folds(
     order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))
     groups = _marked_groups(labels, order)
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=1)
-    n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups))))
+    n_folds = max(
+        1, min(n_folds, max(int(sizes.max()) // 2, len(groups), len(labels.pairs) // _MARKS))
+    )
     fold = np.full(len(order), -1)
     dealt = 0
     for code in range(len(sizes)):
@@ -52,7 +58,11 @@ def assign_folds(
 
     total = sum(map(len, groups))
     filled = np.zeros(n_folds, dtype=int)
-    for group in sorted(groups, key=len, reverse=True):
+    kind = np.zeros(len(order))
+    for column in labels.pairs.T:
+        np.add.at(kind, column, np.where(labels.similar, 1.0, -1.0))
+    # Groups of one size are dealt out kind by kind, so that each fold gets its share of both.
+    for group in sorted(groups, key=lambda rows: (-len(rows), -kind[rows].sum())):
         parts = [group] if len(group) * n_folds <= total + n_folds else group[:, np.newaxis]
         for part in parts:
             emptiest = int(np.argmin(filled))

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from ._sweep import in_memory
-from ._typing import Array
-from ._warnings import warn
+from .._sweep import in_memory
+from .._typing import Array
+from .._warnings import warn
+from ._names import RowNames
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class PairLabels:
         Sizes of the paper's sets S, D and U.
     n_labeled_rows : int
         Number of rows that belong to some labeled pair.
+    n_absent_pairs : int, default=0
+        Number of marked pairs that were left out because a row of theirs is absent.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class PairLabels:
     n_dissimilar: int
     n_unlabeled: int
     n_labeled_rows: int
+    n_absent_pairs: int = 0
 
     @property
     def n_labeled(self) -> int:
@@ -73,6 +77,7 @@ class PairLabels:
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
         *,
+        names: RowNames | None = None,
         required: bool = True,
     ) -> PairLabels:
         """Check and merge class labels and marked pairs of `n` rows.
@@ -88,6 +93,8 @@ class PairLabels:
             Row numbers of the marked pairs.
         pair_labels : array-like of shape (l,), optional
             +1 or True for a similar pair, -1 or False for a dissimilar one.
+        names : RowNames, optional
+            What `pairs` call the rows; by default their numbers.
         required : bool, default=True
             Whether to refuse labels that leave every pair unlabeled.
 
@@ -102,6 +109,7 @@ class PairLabels:
                 "or row numbers as pairs with +1 or -1 as pair_labels."
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
+        pairs, pair_labels, n_absent = _present(pairs, pair_labels, names)
         rows, similar = _marked_pairs(pairs, pair_labels, n)
         rows, similar = _without_implied(rows, similar, codes)
 
@@ -127,6 +135,7 @@ class PairLabels:
             n_dissimilar=n_dissimilar,
             n_unlabeled=_n_pairs(n) - n_similar - n_dissimilar,
             n_labeled_rows=int(in_pairs.sum()),
+            n_absent_pairs=n_absent,
         )
 
 
@@ -245,6 +254,18 @@ def _refuse_nan_text(found: bool) -> None:
         )
 
 
+def _present(
+    pairs: ArrayLike | None, pair_labels: ArrayLike | None, names: RowNames | None
+) -> tuple[ArrayLike | None, ArrayLike | None, int]:
+    """Return the pairs whose rows are there as row numbers, with their labels."""
+    if names is None or pairs is None:
+        return pairs, pair_labels, 0
+    rows, kept = names.rows(pairs)
+    if kept is None or pair_labels is None:
+        return rows, pair_labels, 0
+    return rows, pair_signs(in_memory(pair_labels), len(kept))[kept], int((~kept).sum())
+
+
 def _marked_pairs(
     pairs: ArrayLike | None, pair_labels: ArrayLike | None, n: int
 ) -> tuple[Array, Array]:
@@ -255,15 +276,7 @@ def _marked_pairs(
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
     if pair_labels is None:
         raise ValueError("pairs was passed without pair_labels: pass +1 or -1 for each pair.")
-    pairs, pair_labels = in_memory(pairs), in_memory(pair_labels)
-    rows = _row_numbers(pairs)
-    outside = (rows < 0) | (rows >= n)
-    if outside.any():
-        at = int(np.flatnonzero(outside.any(axis=1))[0])
-        raise ValueError(
-            f"pairs[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
-        )
-    rows = rows.astype(np.intp)
+    rows, pair_labels = row_numbers(pairs, n), in_memory(pair_labels)
     itself = rows[:, 0] == rows[:, 1]
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
@@ -283,8 +296,25 @@ def _marked_pairs(
     return rows[first], similar[first]
 
 
-def _row_numbers(pairs: ArrayLike) -> Array:
-    """Check that `pairs` holds two columns of whole numbers."""
+def row_numbers(pairs: ArrayLike, n: int) -> Array:
+    """Check that `pairs` holds two columns of row numbers of `n` rows, and return them.
+
+    Examples
+    --------
+    >>> row_numbers([[0, 2]], 3)
+    array([[0, 2]])
+    """
+    rows = _whole_numbers(in_memory(pairs))
+    outside = (rows < 0) | (rows >= n)
+    if outside.any():
+        at = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(
+            f"pairs[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
+        )
+    return rows.astype(np.intp)
+
+
+def _whole_numbers(pairs: ArrayLike) -> Array:
     rows = _array("pairs", pairs)
     if rows.size == 0:
         return np.empty((0, 2), dtype=np.intp)
@@ -302,7 +332,8 @@ def _row_numbers(pairs: ArrayLike) -> Array:
     if not np.all(numbers == np.floor(numbers)):
         raise ValueError(
             f"pairs must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
-            "(Other libraries take pairs of points; fit does not.)"
+            "For names of rows, pass ids as well, or X as a DataFrame. (Other libraries take "
+            "pairs of points; fit does not.)"
         )
     return numbers
 
