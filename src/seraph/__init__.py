@@ -1,7 +1,12 @@
 """Semi-supervised metric learning that follows scikit-learn's conventions."""
 
 from ._base import MahalanobisMetric
-from ._decisions import PairKFold, PairScorer
+from ._decisions import (
+    PairKFold,
+    PairScorer,
+    constrained_agglomerative,
+    constrained_k_means,
+)
 from ._engine import FitState
 from ._estimators import (
     SERAPH,
@@ -52,6 +57,8 @@ __all__ = [
     "ReliabilityDisplay",
     "SpectrumDisplay",
     "__version__",
+    "constrained_agglomerative",
+    "constrained_k_means",
     "load",
     "save",
     "seraph_path",

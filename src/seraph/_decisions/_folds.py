@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from .._pairs import PairLabels
 from .._typing import Array
@@ -63,8 +63,10 @@ def assign_folds(
         np.add.at(kind, column, np.where(labels.similar, 1.0, -1.0))
     # Groups of one size are dealt out kind by kind, so that each fold gets its share of both.
     for group in sorted(groups, key=lambda rows: (-len(rows), -kind[rows].sum())):
-        parts = [group] if len(group) * n_folds <= total + n_folds else group[:, np.newaxis]
-        for part in parts:
+        # A group that is too large for a fold is cut between points that few marks connect.
+        whole = len(group) * n_folds <= total + n_folds
+        n_parts = 1 if whole else -(-len(group) * n_folds // total)
+        for part in np.array_split(group, n_parts):
             emptiest = int(np.argmin(filled))
             fold[part] = emptiest
             filled[emptiest] += len(part)
@@ -81,7 +83,12 @@ def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
     marked = np.zeros(n, dtype=bool)
     marked[labels.pairs] = True
     rows = order[(marked & (labels.codes < 0))[order]]
-    return [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
+    # Neighbors in this order are likely to be marked with each other.
+    close = reverse_cuthill_mckee(joined + joined.T, symmetric_mode=True)
+    place = np.empty(n, dtype=np.intp)
+    place[close] = np.arange(n)
+    groups = [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
+    return [members[np.argsort(place[members])] for members in groups]
 
 
 def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:
