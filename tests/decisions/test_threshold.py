@@ -23,7 +23,7 @@ MARKS = np.where(Y[TRAIN][ROWS[:, 0]] == Y[TRAIN][ROWS[:, 1]], 1, -1)
 GIVEN = {"pairs": ROWS, "pair_labels": MARKS}
 
 
-def sample(seed=0, n=200, ties=False):
+def sample(seed=0, n=50, ties=False):
     rng = np.random.default_rng(seed)
     similar = rng.random(n) < 0.3
     d = rng.gamma(3.0, np.where(similar, 0.5, 1.0))

@@ -313,14 +313,18 @@ class MetricPipeline(
             )
         if len(points) == 0:
             return np.empty(0)
-        flat: Any = points.reshape(-1, m)
-        if hasattr(self.prepare_, "feature_names_in_"):  # points have no names of their own
-            import pandas as pd
-
-            flat = pd.DataFrame(flat, columns=self.prepare_.feature_names_in_)
-        flat = np.asarray(self.prepare_.transform(flat))
+        flat = np.asarray(self.prepare_.transform(self._named(points.reshape(-1, m))))
         found = answer(flat.reshape(-1, 2, flat.shape[1]))
         return found
+
+    def _named(self, points: Array) -> Any:
+        """Give points the names of the features, if the transformer goes by them."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return points
+        import pandas as pd
+
+        return pd.DataFrame(points, columns=names)
 
 
 def _ids_of(X: Any, ids: ArrayLike | None) -> Any:
