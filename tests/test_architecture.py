@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "_sweep": set(),
     "_solvers": set(),
     "_pairs": {"_sweep", "_warnings"},
-    "_base": {"_decisions", "_sweep"},
+    "_base": {"_decisions", "_sweep", "_validation"},
     "_decisions": {"_pairs", "_sweep", "_validation", "_warnings", "metrics"},
     "metrics": {"_pairs", "_public", "_sweep", "_validation"},
     "plot": {"_pairs", "_public"},
