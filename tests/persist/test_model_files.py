@@ -187,7 +187,7 @@ def in_place_of_attribute(path, name, node):
 @pytest.mark.parametrize("model", [*LEARNERS, *PIPELINES], ids=lambda m: str(m)[:60])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_is_loaded_is_what_was_saved_bit_for_bit(model, dtype, wine, tmp_path):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     X = X.astype(dtype)
     model = clone(model).fit(X, labels_for(model, wine))
     before = outputs(model, X)

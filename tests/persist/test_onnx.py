@@ -86,7 +86,7 @@ def run(graph, X):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("model", MAPS, ids=lambda m: " ".join(str(m).split())[:70])
 def test_a_graph_maps_as_the_model_does(model, dtype, wine):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     X = X.astype(dtype)
     model = clone(model).fit(X, labels_for(model, wine))
     graph = seraph.to_onnx(model, dtype=dtype)
@@ -100,7 +100,7 @@ def test_a_graph_maps_as_the_model_does(model, dtype, wine):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: " ".join(str(m).split())[:70])
 def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     X = X.astype(dtype)  # includes the labeled rows, their own neighbors at distance 0
     model = clone(model).fit(X, labels_for(model, wine))
     graph = seraph.to_onnx(model, dtype=dtype)
@@ -145,7 +145,7 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
 
 @pytest.mark.parametrize("model", CLASSIFIERS[:6], ids=lambda m: " ".join(str(m).split())[:70])
 def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     model = clone(model).fit(X, labels_for(model, wine))
     label, probabilities = run(seraph.to_onnx(model, dtype="float64"), X[:0])
     assert label.shape == (0,)
@@ -283,7 +283,7 @@ def test_a_graph_that_differs_from_its_model_is_refused(wine):
     ids=lambda m: " ".join(str(m).split())[:70],
 )
 def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, wine):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     model = clone(model).fit(X, labels_for(model, wine))
     for package in without:
         monkeypatch.setitem(sys.modules, package, None)
