@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,6 +133,13 @@ def test_marked_pairs_count_beside_those_of_the_classes():
     assert pair_auc(Z, pairs=marked, pair_labels=signs) == pytest.approx(expected, abs=1e-12)
     expected = plain_equal_error_rate(more, signs)
     assert equal_error_rate(Z, pairs=marked, pair_labels=signs) == pytest.approx(expected)
+
+
+def test_pairs_may_name_their_rows():
+    Z, names = np.array([[0.0], [1.0], [5.0]]), ["a", "b", "c"]
+    given = {"pairs": [["c", "a"], ["b", "a"]], "pair_labels": [-1, 1]}
+    assert pair_auc(Z, **given, ids=names) == 1.0
+    assert equal_error_rate(pd.DataFrame(Z, index=names), **given) == 0.0
 
 
 @pytest.mark.parametrize("figure", [pair_auc, equal_error_rate])

@@ -23,6 +23,9 @@ from .._decisions import PairDecisions, pair_points
 from .._pairs import RowNames, is_frame
 from .._typing import Array
 
+# The transformer checks the entries of X.
+_SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
+
 
 def _learner_has(name: str) -> Any:
     def check(self: MetricPipeline) -> bool:
@@ -294,7 +297,7 @@ class MetricPipeline(
 
     def _prepared(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validate_data(self, X, reset=False, **_SHAPE_ONLY)
         return self.prepare_.transform(X)
 
     def _asked(self, method: str, pairs: ArrayLike, X: Any, ids: ArrayLike | None) -> Array:

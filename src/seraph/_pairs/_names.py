@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._sweep import header, in_memory, is_chunked
+from .._sweep import in_memory, is_chunked
 from .._typing import Array
 from .._warnings import warn
 
@@ -67,11 +67,11 @@ class RowNames:
         >>> names.rows([["b", "a"]])[0]
         array([[1, 0]])
         """
-        n = header(X).shape[0] if is_chunked(X) else _length(X)
-        split_by = None if pairs is None else _split_by(pairs, n)
+        n = None if is_chunked(X) else _length(X)  # counting the rows of a dask frame takes long
+        split_by = None if pairs is None or n is None else _split_by(pairs, n)
         if ids is not None:
             names, source = _names("ids", _listed(ids)), "ids"
-            if len(names) != n:
+            if n is not None and len(names) != n:
                 raise ValueError(f"ids has {len(names)} names for {n} rows: give one per row.")
         elif pairs is not None and is_frame(X):
             names, source = _names("The index of X", X.index.tolist()), "the index of X"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._typing import Array
 from ._ordered import ordered_counts, pair_chunks
 from ._tiles import checked_points
@@ -17,6 +17,7 @@ def pair_auc(
     *,
     pairs: ArrayLike | None = None,
     pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
 ) -> float:
     """Compute the area under the ROC curve of the distance, over all labeled pairs.
 
@@ -30,10 +31,12 @@ def pair_auc(
         Points whose Euclidean distance is judged: what ``transform`` returns.
     y : array-like of shape (n_samples,), optional
         Class labels; -1, NaN, None or pandas.NA where unknown. All pairs of labeled points count.
-    pairs : array-like of int of shape (n_pairs, 2), optional
-        Row numbers of marked pairs.
+    pairs : array-like of shape (n_pairs, 2), optional
+        Marked pairs: row numbers; or names, if Z is a DataFrame (its index) or `ids` are given.
     pair_labels : array-like of shape (n_pairs,), optional
         +1 or True for pairs that are alike, -1 or False for pairs that are not.
+    ids : array-like of shape (n_samples,), optional
+        Names of the rows, each once.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def pair_auc(
     >>> pair_auc([[0.0], [1.0], [4.0]], pairs=[[0, 1], [1, 2]], pair_labels=[-1, 1])
     0.0
     """
-    points, labels = _labeled_pairs(Z, y, pairs, pair_labels)
+    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
     below, area = 0.0, 0.0
     for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
@@ -63,6 +66,7 @@ def equal_error_rate(
     *,
     pairs: ArrayLike | None = None,
     pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
 ) -> float:
     """Compute the error rate at the threshold where both kinds of pairs have the same.
 
@@ -72,7 +76,7 @@ def equal_error_rate(
 
     Parameters
     ----------
-    Z, y, pairs, pair_labels
+    Z, y, pairs, pair_labels, ids
         Points and labels, as in `pair_auc`.
 
     Returns
@@ -86,7 +90,7 @@ def equal_error_rate(
     >>> equal_error_rate([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     0.0
     """
-    points, labels = _labeled_pairs(Z, y, pairs, pair_labels)
+    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
     accepted, rejected = 0.0, 1.0
     for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
@@ -103,11 +107,16 @@ def equal_error_rate(
 
 
 def _labeled_pairs(
-    Z: ArrayLike, y: ArrayLike | None, pairs: ArrayLike | None, pair_labels: ArrayLike | None
+    Z: ArrayLike,
+    y: ArrayLike | None,
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    ids: ArrayLike | None,
 ) -> tuple[Array, PairLabels]:
     """Check the points and labels, and that there are pairs of both kinds."""
     points = checked_points(Z)
-    labels = PairLabels.make(len(points), y, pairs, pair_labels)
+    names = None if pairs is None else RowNames.of(Z, ids, pairs)
+    labels = PairLabels.make(len(points), y, pairs, pair_labels, names=names)
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(
             "Pairs of both kinds are needed to judge a distance; got "
