@@ -24,7 +24,9 @@ MAY_IMPORT = {
     "_sweep": set(),
     "_solvers": set(),
     "_pairs": {"_sweep", "_warnings"},
-    "_base": {"_sweep", "_validation"},
+    "_base": {"_decisions", "_sweep", "_validation"},
+    "_decisions": {"_pairs", "_sweep", "_validation", "_warnings", "metrics"},
+    "metrics": {"_pairs", "_public", "_sweep", "_validation"},
     "plot": {"_pairs", "_public"},
     "datasets": {"_public"},
     "_engine": {
@@ -37,11 +39,13 @@ MAY_IMPORT = {
     },
     "_estimators": {
         "_base",
+        "_decisions",
         "_engine",
         "_pairs",
         "_sweep",
         "_validation",
         "_warnings",
+        "metrics",
     },
     "classic": {
         "_base",
@@ -85,6 +89,7 @@ MAY_IMPORT = {
     "__main__": {"_cli", "_paper", "_version"},
     "__init__": {
         "_base",
+        "_decisions",
         "_engine",
         "_estimators",
         "_public",

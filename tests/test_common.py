@@ -16,10 +16,18 @@ from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    MetricNeighborsClassifier,
+    MetricPipeline,
+    classic,
+)
 from seraph.classic import GDM, ITML, LDM, LMNN, NCA, Euclidean
 
 ESTIMATORS = [
@@ -31,6 +39,7 @@ ESTIMATORS = [
 # Arguments that a constructor requires, or that make a fit quick.
 ARGUMENTS = {
     MetricNeighborsClassifier: {"learner": SERAPH()},
+    MetricPipeline: {"prepare": StandardScaler(), "learner": SERAPH()},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
@@ -146,6 +155,7 @@ BAD = {
     "learner": ["SERAPH", SERAPH, 3],
     (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     (MetricNeighborsClassifier, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier(), None],
+    (MetricPipeline, "learner"): ["SERAPH", SERAPH, 3, StandardScaler(), None],
     "manifold": numbers(0),
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
@@ -156,6 +166,7 @@ BAD = {
     "n_jobs": [0, 1.5, "all"],
     "n_landmarks": numbers(2, whole=True),
     "n_neighbors": numbers(1, whole=True),
+    "prepare": ["StandardScaler", StandardScaler, 3, KNeighborsClassifier(), None],
     "prior": CHOICES,
     "push_weight": [0.0, 1.0, "half", None, np.nan, [0.5]],
     "random_state": ["seed", 1.5, -1, [None]],
@@ -211,7 +222,7 @@ def test_parameters_are_kept_as_they_are_given(Estimator):
 @EVERY
 def test_repr_is_the_call_that_makes_it(Estimator):
     estimator = make(Estimator)
-    names = {E.__name__: E for E in ESTIMATORS}
+    names = {E.__name__: E for E in [*ESTIMATORS, StandardScaler]}
     again = eval(repr(estimator), names)
     assert repr(again) == repr(estimator)
     assert type(again) is Estimator
@@ -409,15 +420,20 @@ def test_the_mapped_features_are_named_after_the_class(Estimator):
 
 PAIRS = NEW[:2][np.newaxis]
 METHODS = {
+    "calibrate_proba": (NEW, Y_ALL[:7]),
+    "calibrate_threshold": (NEW, Y_ALL[:7]),
+    "calibrated_pair_proba": (PAIRS,),
     "get_feature_names_out": (),
     "get_mahalanobis_matrix": (),
     "get_metric": (),
     "pair_distance": (PAIRS,),
+    "pair_predict": (PAIRS,),
     "pair_proba": (PAIRS,),
     "pair_score": (PAIRS,),
     "predict": (NEW,),
     "predict_proba": (NEW,),
     "query_pairs": (NEW, 1),
+    "query_rows": (NEW, 1),
     "score": (NEW, Y_ALL[:7]),
     "transform": (NEW,),
 }
@@ -499,8 +515,9 @@ def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_
         return  # does not search
     (warning,) = warnings_of(estimator)
     assert warning.category is ConvergenceWarning
-    # Of a classifier's learner, it is the learner that has not converged.
-    name = "SERAPH" if is_classifier(estimator) else Estimator.__name__
+    # Of a learner inside, it is the learner that has not converged.
+    outside = Estimator in (MetricNeighborsClassifier, MetricPipeline)
+    name = "SERAPH" if outside else Estimator.__name__
     assert re.match(rf"{name} has not converged", str(warning.message))
     assert (warning.filename, warning.lineno) == HERE
 

@@ -16,7 +16,14 @@ from seraph import SERAPH
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PACKAGES = ("seraph", "seraph.classic", "seraph.datasets", "seraph.plot", "seraph.persist")
+PACKAGES = (
+    "seraph",
+    "seraph.classic",
+    "seraph.datasets",
+    "seraph.metrics",
+    "seraph.persist",
+    "seraph.plot",
+)
 PUBLIC = {
     f"{name}.{public}" for name in PACKAGES for public in importlib.import_module(name).__all__
 }

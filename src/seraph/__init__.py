@@ -1,6 +1,12 @@
 """Semi-supervised metric learning that follows scikit-learn's conventions."""
 
 from ._base import MahalanobisMetric
+from ._decisions import (
+    PairKFold,
+    PairScorer,
+    constrained_agglomerative,
+    constrained_k_means,
+)
 from ._engine import FitState, Interruptible
 from ._estimators import (
     SERAPH,
@@ -9,6 +15,8 @@ from ._estimators import (
     KernelMetric,
     KernelSERAPH,
     MetricNeighborsClassifier,
+    MetricPipeline,
+    PreparedMetric,
     RegularizationPath,
     seraph_path,
 )
@@ -22,6 +30,7 @@ from .plot import (
     FeatureImportanceDisplay,
     PosteriorDisplay,
     RegularizationPathDisplay,
+    ReliabilityDisplay,
     SpectrumDisplay,
 )
 
@@ -39,11 +48,18 @@ __all__ = [
     "KernelSERAPH",
     "MahalanobisMetric",
     "MetricNeighborsClassifier",
+    "MetricPipeline",
+    "PairKFold",
+    "PairScorer",
     "PosteriorDisplay",
+    "PreparedMetric",
     "RegularizationPath",
     "RegularizationPathDisplay",
+    "ReliabilityDisplay",
     "SpectrumDisplay",
     "__version__",
+    "constrained_agglomerative",
+    "constrained_k_means",
     "load",
     "save",
     "seraph_path",

@@ -313,7 +313,7 @@ def test_queries_go_to_an_expert_and_come_back(folder):
     before, after = load("model.skops")[-1], load("m.skops")[-1]
     known = [learner.n_similar_ + learner.n_dissimilar_ for learner in (before, after)]
     assert known[1] == known[0] + 5
-    ok("query", "model.skops", "data.csv", "-n", "6", "--label", "class",
+    ok("query", "model.skops", "data.csv", "-n", "6", "--label", "class", "--id", "name",
        "--pairs", "queries.csv", "-o", "more.csv")  # fmt: skip
     asked = {(row["i"], row["j"]) for row in rows}
     again = {(row["i"], row["j"]) for row in csv.DictReader(Path("more.csv").read_text().split())}

@@ -11,10 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from seraph import SERAPHCV
+from seraph._decisions import assign_folds, restricted
 from seraph._engine._graph import neighbor_graph
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choice
-from seraph._estimators._folds import assign_folds, restricted
 from seraph._pairs import PairLabels
 from tests.helpers.oracle import log_likelihood
 from tests.helpers.plain import SERAPH

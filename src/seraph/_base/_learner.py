@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._decisions import PairDecisions, pair_points
 from .._sweep import (
     FLOATS,
     Coordinates,
@@ -24,7 +25,9 @@ from .._typing import Array
 from ._shrinkage import Blend
 
 
-class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MahalanobisLearner(
+    PairDecisions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
     A subclass implements ``fit`` and ends it with ``_learned``. Its parameters `shrinkage` and
@@ -77,6 +80,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             share = blend.share(coordinates)
         # Sets n_features_in_ and feature_names_in_.
         validate_data(self, header(X), skip_check_array=True)
+        self._forget_decisions()
         self.__dict__.update(
             components_=_signed(shrunk),
             learned_components_=_signed(components),
@@ -129,35 +133,44 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         components = points.new_tensor(self.components_.tolist())
         return points @ components.reshape(self.components_.shape).T
 
-    def pair_distance(self, pairs: ArrayLike) -> Array:
+    def pair_distance(
+        self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None
+    ) -> Array:
         """Compute the learned distance between the two points of each pair.
 
         Parameters
         ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
-            Pairs of points.
+        pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
+            Pairs of points; or, with `X`, pairs of its rows: row numbers, or names if X is a
+            DataFrame (its index) or `ids` are given.
+        X : array-like of shape (n_samples, n_features), optional
+            Points.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows of X, each once.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return np.sqrt(self._squared_distances(pairs))
+        return np.sqrt(self._squared_distances(pair_points(pairs, X, ids)))
 
-    def pair_score(self, pairs: ArrayLike) -> Array:
+    def pair_score(
+        self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None
+    ) -> Array:
         """Score how alike the points of each pair are: the negative distance.
 
         Parameters
         ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
-            Pairs of points.
+        pairs, X, ids
+            Pairs of points, or of rows of `X`, as in ``pair_distance``.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
             Negative learned distances; higher means more alike.
         """
-        return -self.pair_distance(pairs)
+        return -self.pair_distance(pairs, X, ids=ids)
 
     def get_metric(self) -> MahalanobisMetric:
         """Return the learned distance as a function of two points, for ``metric=``.
@@ -199,7 +212,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if points.ndim != 3 or points.shape[1:] != (2, m):
             raise ValueError(
                 f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
-                "If you have row numbers of a table X, pass X[row_numbers]."
+                "If you have row numbers or names of rows of a table X, pass X as well."
             )
         difference = self._mapped_differences(points)
         return np.einsum("kr,kr->k", difference, difference)

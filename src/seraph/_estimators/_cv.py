@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
+from .._decisions import assign_folds, restricted
 from .._engine import (
     Journal,
     Settings,
@@ -27,12 +28,11 @@ from .._engine import (
     running,
     warn_of_scales,
 )
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._sweep import PointsInMemory
 from .._typing import Array
 from .._validation import check_number, check_seed
 from .._warnings import warn
-from ._folds import assign_folds, restricted
 from ._posterior import PosteriorLearner
 from ._seraph import SERAPH
 
@@ -87,8 +87,8 @@ class SERAPHCV(PosteriorLearner):
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_triplets_ : int
-        Number of pairs of each kind, and of triplets.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_, n_triplets_ : int
+        Number of pairs of each kind and of triplets, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -137,13 +137,14 @@ class SERAPHCV(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Choose the weights, then learn the metric with them.
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, pair_weights, triplets, graph
+        X, y, pairs, pair_labels, pair_weights, triplets, ids, graph
             The data, as in ``SERAPH.fit``.
 
         Returns
@@ -153,7 +154,8 @@ class SERAPHCV(PosteriorLearner):
         """
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+        names = RowNames.of_marks(X, ids, pairs, triplets)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
         warn_of_scales(points.std())
         graph = None if graph is None else check_graph(graph, len(points))
@@ -180,6 +182,7 @@ class SERAPHCV(PosteriorLearner):
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
                 n_splits_=len(scores),
+                n_absent_pairs_=labels.n_absent_pairs,
                 **fit.attributes,
             )
 

@@ -29,6 +29,7 @@ from .._engine import (
     read_labels,
     running,
 )
+from .._pairs import RowNames
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
 from .._validation import check_choice, check_number
@@ -143,8 +144,8 @@ class KernelSERAPH(PosteriorLearner):
         As in `SERAPH`, in feature space.
     backend_, device_ : str
         As in `SERAPH`.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_triplets_ : int
-        Number of pairs of each kind, and of triplets.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_, n_triplets_ : int
+        Number of pairs of each kind and of triplets, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -243,6 +244,7 @@ class KernelSERAPH(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -251,7 +253,7 @@ class KernelSERAPH(PosteriorLearner):
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             All points, labeled or not; or the kernel values, if the kernel is precomputed.
-        y, pairs, pair_labels, pair_weights, triplets, graph
+        y, pairs, pair_labels, pair_weights, triplets, ids, graph
             Labels and graph, as in ``SERAPH.fit``.
 
         Returns
@@ -268,7 +270,8 @@ class KernelSERAPH(PosteriorLearner):
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+        names = RowNames.of_marks(X, ids, pairs, triplets)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()
@@ -288,6 +291,7 @@ class KernelSERAPH(PosteriorLearner):
                     fit.coordinates,
                     fit.averaged,
                     kernel_map_=kernel_map,
+                    n_absent_pairs_=labels.n_absent_pairs,
                     **fit.attributes,
                 )
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from .._typing import Array
+from ..metrics._tiles import Tile
 
 _TILE = 512
 # Candidates kept per wanted pair, since those that share a point with a better pair drop out.
 _CANDIDATES = 50
-
-Tile = Callable[[Array, Array], Array]
 
 
 def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _TILE) -> Array:
@@ -52,18 +51,6 @@ def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _T
                 chosen.append((i, j))
                 free[[i, j]] = False
     return np.array(chosen, dtype=np.intp).reshape(-1, 2)
-
-
-def squared_distances(Z: Array) -> Tile:
-    """Return a function that computes squared distances between rows of `Z`."""
-    Z = Z.astype(np.float64)
-    Z -= Z.mean(axis=0)
-    squares = np.einsum("ir,ir->i", Z, Z)
-
-    def between(a: Array, b: Array) -> Array:
-        return np.maximum(np.add.outer(squares[a], squares[b]) - 2.0 * Z[a] @ Z[b].T, 0.0)
-
-    return between
 
 
 def _best(score: Tile, n: int, rows: Array, labeled: Array, pairs: Array, tile: int) -> Array:

@@ -21,6 +21,7 @@ from .._engine import (
     read_points,
     warn_of_scales,
 )
+from .._pairs import RowNames
 from .._sweep import Backend
 from .._validation import check_flag
 from ._posterior import PosteriorLearner
@@ -173,6 +174,8 @@ class SERAPH(PosteriorLearner):
         leans to.
     n_triplets_ : int
         Number of triplets.
+    n_absent_pairs_ : int
+        Number of marked pairs that were left out because X does not have both of their rows.
     backend_, device_ : str
         What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
@@ -268,6 +271,7 @@ class SERAPH(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -282,8 +286,8 @@ class SERAPH(PosteriorLearner):
             Class labels of any type; -1, NaN, None, pandas.NA or masked where unknown. The text
             "nan" is refused, unless numpy has made it from a NaN, as in
             ``np.array([np.nan, "a"])``.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that you know to be alike or not.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Pairs of rows that you know to be alike or not: row numbers of X, or names.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for pairs that are not. Or how
             likely each pair is alike, from 0 to 1: a label q adds ``q ln p + (1 - q) ln(1 - p)``
@@ -292,10 +296,15 @@ class SERAPH(PosteriorLearner):
             How much each mark counts: a weight of 2 is a mark given twice, and a weight of 0 is
             no mark. (A pair whose rows both have a class is settled by `y`, whatever its
             marks.)
-        triplets : array-like of int of shape (n_triplets, 3), optional
-            Row numbers a, b and c of answers "a is nearer to b than to c". Each adds
+        triplets : array-like of shape (n_triplets, 3), optional
+            Rows a, b and c of answers "a is nearer to b than to c". Each adds
             ``-ln(1 + exp(d2(a, b) - d2(a, c)))`` to the objective. One given twice counts
             twice.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, each once; then `pairs` and `triplets` hold names instead of row
+            numbers. The index of a DataFrame names its rows without this. Marks of an absent row
+            are left out, and pairs counted, so that a part of a table can be given with the marks
+            of the whole.
         graph : sparse matrix of shape (n_samples, n_samples), optional
             Symmetric weights for the manifold extension, instead of nearest neighbors.
 
@@ -330,7 +339,8 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+        names = RowNames.of_marks(X, ids, pairs, triplets)
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())
         start = getattr(self, "learned_components_", None) if self.warm_start else None
@@ -344,5 +354,11 @@ class SERAPH(PosteriorLearner):
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings, shrunk=not blend.is_off)
             return self._learned(
-                X, fit.components, blend, fit.coordinates, fit.averaged, **fit.attributes
+                X,
+                fit.components,
+                blend,
+                fit.coordinates,
+                fit.averaged,
+                n_absent_pairs_=labels.n_absent_pairs,
+                **fit.attributes,
             )

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array
 from ._figure import BLUE, panels, say
-from ._learner import Learner, needed
+from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,6 +98,7 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
+        estimator, _, _ = unwrapped(estimator, None)
         hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA record their iterations."
         history = needed(cls.__name__, estimator, "history_", hint)
         objective = np.asarray(history["objective"])

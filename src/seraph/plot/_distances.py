@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from .._typing import Array
 from ._figure import panels
 from ._labels import class_codes
-from ._learner import Learner, before_and_after
+from ._learner import Learner, before_and_after, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +103,7 @@ class DistanceDisplay:
         -------
         DistanceDisplay
         """
+        estimator, X, _ = unwrapped(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         labels = y if classes is None else classes
         codes, _ = class_codes(labels, len(points), "y" if classes is None else "classes")

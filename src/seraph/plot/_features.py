@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array
 from ._figure import BLUE, panels, say
-from ._learner import Learner, before_and_after, needed
+from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class FeatureImportanceDisplay:
         -------
         FeatureImportanceDisplay
         """
+        estimator, X, names = unwrapped(estimator, X)
         hint = "pass a learner whose metric acts on the features of X."
         P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
         if hasattr(estimator, "kernel_map_"):
@@ -118,7 +119,6 @@ class FeatureImportanceDisplay:
             )
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
-        names = getattr(estimator, "feature_names_in_", None)
         display = cls(
             importances=2.0 * np.sum((P * deviations) ** 2, axis=0),
             loadings=principal(mapped, _LEADING).directions @ P * deviations,
