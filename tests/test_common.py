@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
-from seraph.classic import GDM, ITML, LDM, LMNN, NCA, Euclidean
+from seraph.classic import GDM, ITML, LDM, LMNN, NCA, RCA, Covariance, Euclidean
 
 ESTIMATORS = [
     value
@@ -33,6 +33,8 @@ ARGUMENTS = {
     MetricNeighborsClassifier: {"learner": SERAPH()},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
+# Those that learn nothing from labels.
+UNSUPERVISED = {Covariance, Euclidean}
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 
 N, M = 40, 4
@@ -84,6 +86,7 @@ SETTINGS = [
     ITML(n_constraints=5),
     LMNN(n_components=1),
     NCA(n_components=1),
+    RCA(n_components=1),
 ]
 # How the warnings begin that scikit-learn's odd data sets deserve; no others are allowed.
 MAY_WARN = {
@@ -160,6 +163,7 @@ BAD = {
     "random_state": ["seed", 1.5, -1, [None]],
     "ridge": numbers(0),
     "solver": CHOICES,
+    "t": [-0.1, 1.1, np.nan, "half", None, True, [0.5]],
     "tol": numbers(0),
     "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
     "verbose": ["loud", -1, None],
@@ -284,7 +288,7 @@ def test_bad_data_are_refused_and_the_last_fit_stays(Estimator, flaw):
 
 @EVERY
 def test_labels_that_say_nothing_are_refused_and_the_last_fit_stays(Estimator):
-    if Estimator is Euclidean:
+    if Estimator in UNSUPERVISED:
         return  # learns nothing from them
     estimator = fitted(Estimator)
     before = dict(vars(estimator))

@@ -6,14 +6,28 @@ They work like `SERAPH`, so that one replaces another in one line: all have
 """
 
 from .._public import publish as _publish
+from ._covariance import Covariance
 from ._euclidean import Euclidean
 from ._gdm import GDM
+from ._gmml import GMML
 from ._itml import ITML
 from ._ldm import LDM
 from ._lmnn import LMNN
 from ._mfda import MFDA
 from ._nca import NCA
+from ._rca import RCA
 
-__all__ = ["GDM", "ITML", "LDM", "LMNN", "MFDA", "NCA", "Euclidean"]
+__all__ = [
+    "GDM",
+    "GMML",
+    "ITML",
+    "LDM",
+    "LMNN",
+    "MFDA",
+    "NCA",
+    "RCA",
+    "Covariance",
+    "Euclidean",
+]
 
 _publish(globals())

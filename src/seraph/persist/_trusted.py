@@ -15,13 +15,16 @@ _OURS = (
     "seraph.KernelSERAPH",
     "seraph.KernelMap",
     "seraph.MetricNeighborsClassifier",
+    "seraph.classic.Covariance",
     "seraph.classic.Euclidean",
     "seraph.classic.GDM",
+    "seraph.classic.GMML",
     "seraph.classic.ITML",
     "seraph.classic.LDM",
     "seraph.classic.LMNN",
     "seraph.classic.MFDA",
     "seraph.classic.NCA",
+    "seraph.classic.RCA",
 )
 # Early files name the private modules of their day. They must load forever, so this table only
 # grows. It maps whole names: a class that never lived in an old module is not found there.
