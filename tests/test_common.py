@@ -20,7 +20,20 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
-from seraph.classic import GDM, ITML, LDM, LMNN, NCA, RCA, Covariance, Euclidean
+from seraph.classic import (
+    GDM,
+    ITML,
+    LDM,
+    LFDA,
+    LMNN,
+    LSML,
+    MLKR,
+    NCA,
+    RCA,
+    SDML,
+    Covariance,
+    Euclidean,
+)
 
 ESTIMATORS = [
     value
@@ -87,6 +100,10 @@ SETTINGS = [
     LMNN(n_components=1),
     NCA(n_components=1),
     RCA(n_components=1),
+    LFDA(n_components=1),
+    LSML(prior="covariance"),
+    MLKR(n_components=1),
+    SDML(prior="covariance"),
 ]
 # How the warnings begin that scikit-learn's odd data sets deserve; no others are allowed.
 MAY_WARN = {
@@ -127,6 +144,9 @@ BAD = {
     "algorithm": CHOICES,
     "alpha": numbers(0),
     "backend": CHOICES,
+    "balance": [-0.1, 1.0, np.nan, "half", None, True, [0.5]],
+    "beta": numbers(0),
+    (LFDA, "beta"): [-0.1, 1.0, np.nan, "half", None, True, [0.5]],
     "bounds": [3.0, (1.0,), (1.0, -2.0), (0.0, 2.0), (1.0, np.nan), "ul"],
     "callback": [3, [print], "print"],
     "checkpoint": [3, "", Path(__file__).parent, b"fit.ckpt"],
@@ -140,6 +160,7 @@ BAD = {
     "eta": numbers(0),
     "gamma": numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
+    (LSML, "gamma"): numbers(0),
     "init": CHOICES,
     "kernel": ["no such kernel", 3, None],
     "kernel_params": [3, "width", [1.0]],
@@ -152,9 +173,12 @@ BAD = {
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
     "mu_factors": [[], 3.0, "few", None, [-1.0], [np.nan], [1.0, "two"]],
+    "n_basis": numbers(1, whole=True, optional=True),
     "n_components": numbers(1, whole=True, optional=True),
     (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
     "n_constraints": numbers(1, whole=True, optional=True),
+    (LSML, "n_constraints"): numbers(1, whole=True),
+    "n_impostors": numbers(1, whole=True),
     "n_jobs": [0, 1.5, "all"],
     "n_landmarks": numbers(2, whole=True),
     "n_neighbors": numbers(1, whole=True),
@@ -163,6 +187,7 @@ BAD = {
     "random_state": ["seed", 1.5, -1, [None]],
     "ridge": numbers(0),
     "solver": CHOICES,
+    "sparsity": numbers(0),
     "t": [-0.1, 1.1, np.nan, "half", None, True, [0.5]],
     "tol": numbers(0),
     "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
@@ -506,7 +531,7 @@ DOUBTFUL = {
     "-1 lost in an unsigned type": (
         X,
         Y.astype(np.uint8),
-        set(ESTIMATORS) - {MetricNeighborsClassifier},  # it hands on signed codes
+        set(ESTIMATORS) - {MetricNeighborsClassifier, MLKR},  # signed codes; numbers
     ),
 }
 

@@ -15,10 +15,14 @@ from seraph.classic import (
     GMML,
     ITML,
     LDM,
+    LFDA,
     LMNN,
+    LSML,
     MFDA,
     NCA,
     RCA,
+    SCML,
+    SDML,
     Covariance,
     Euclidean,
 )
@@ -42,6 +46,30 @@ CLASSIC = {
     LDM: {
         "n_components": st.sampled_from([None, 1, 3, 0.5, 1.0]),
         "lam": weights("auto"),
+        **STEPS,
+    },
+    LFDA: {
+        "n_components": COMPONENTS,
+        "n_neighbors": st.sampled_from([1, 7]),
+        "beta": st.sampled_from([0, 1e-6, 0.9]),
+    },
+    LSML: {
+        "gamma": weights(),
+        "prior": st.sampled_from(["identity", "covariance"]),
+        "n_constraints": st.sampled_from([1, 100]),
+        **STEPS,
+    },
+    SCML: {
+        "beta": weights(),
+        "n_basis": st.sampled_from([None, 1, 30]),
+        "n_neighbors": st.sampled_from([1, 5]),
+        "n_impostors": st.sampled_from([1, 5]),
+        **STEPS,
+    },
+    SDML: {
+        "balance": st.sampled_from([0, 0.5, 0.999]),
+        "sparsity": weights(),
+        "prior": st.sampled_from(["identity", "covariance"]),
         **STEPS,
     },
     LMNN: {

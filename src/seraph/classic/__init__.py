@@ -12,20 +12,30 @@ from ._gdm import GDM
 from ._gmml import GMML
 from ._itml import ITML
 from ._ldm import LDM
+from ._lfda import LFDA
 from ._lmnn import LMNN
+from ._lsml import LSML
 from ._mfda import MFDA
+from ._mlkr import MLKR
 from ._nca import NCA
 from ._rca import RCA
+from ._scml import SCML
+from ._sdml import SDML
 
 __all__ = [
     "GDM",
     "GMML",
     "ITML",
     "LDM",
+    "LFDA",
     "LMNN",
+    "LSML",
     "MFDA",
+    "MLKR",
     "NCA",
     "RCA",
+    "SCML",
+    "SDML",
     "Covariance",
     "Euclidean",
 ]
