@@ -164,30 +164,23 @@ class LSML(ComparisonLearner):
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
         root = prior_root(Z, self.prior)
-        return minimize_comparisons(self, Z, rows, root)
-
-
-def minimize_comparisons(
-    learner: Any, Z: Array, rows: Array, root: Array, weights: Array | None = None
-) -> tuple[Array, dict[str, Any]]:
-    """Solve the problem of `LSML` for the prior ``root root'``; the weights add up to 1."""
-    Z = Z @ root  # the prior is the identity from here on
-    near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 2]] - Z[rows[:, 3]]
-    if not (near.any() or far.any()):
-        raise ValueError(
-            f"The points of all {len(rows)} comparisons coincide: there is nothing to learn. Pass "
-            "points that differ."
-        )
-    objective = ComparisonObjective(near, far, float(learner.gamma), weights)
-    L, value, gap, n_iter = objective.minimize(learner.max_iter, learner.tol)
-    if gap > learner.tol:
-        learner._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")  # noqa: SLF001
-    return power(L @ L.T, 0.5) @ root.T, {
-        "objective_": max(0.0, value),
-        "optimality_gap_": gap,
-        "converged_": gap <= learner.tol,
-        "n_iter_": max(1, n_iter),
-    }
+        Z = Z @ root  # the prior is the identity from here on
+        near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 2]] - Z[rows[:, 3]]
+        if not (near.any() or far.any()):
+            raise ValueError(
+                f"The points of all {len(rows)} comparisons coincide: there is nothing to learn. "
+                "Pass points that differ."
+            )
+        objective = ComparisonObjective(near, far, float(self.gamma))
+        L, value, gap, n_iter = objective.minimize(self.max_iter, self.tol)
+        if gap > self.tol:
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
+        return power(L @ L.T, 0.5) @ root.T, {
+            "objective_": max(0.0, value),
+            "optimality_gap_": gap,
+            "converged_": gap <= self.tol,
+            "n_iter_": max(1, n_iter),
+        }
 
 
 class ComparisonObjective:

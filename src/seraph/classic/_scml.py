@@ -178,39 +178,52 @@ class SCML(ComparisonLearner):
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 0]] - Z[rows[:, 2]]
-        unit = np.sqrt((np.vdot(near, near) + np.vdot(far, far)) / (2.0 * len(rows)))
-        if not unit > 0.0:
-            raise ValueError(
-                f"The points of all {len(rows)} triplets coincide: there is nothing to learn. "
-                "Pass points that differ."
-            )
-        near, far = near / unit, far / unit
-        m = Z.shape[1]
-        n_basis = min(20 * m, 500) if self.n_basis is None else int(self.n_basis)
+        near, far, unit = in_mean_distances(Z, rows)
+        n_basis = min(20 * Z.shape[1], 500) if self.n_basis is None else int(self.n_basis)
         basis = local_directions(
             Z / unit, rows[:, 0], near, far, n_basis=n_basis, random_state=self.random_state
         )
-        hinges = Hinges((near @ basis.T) ** 2 - (far @ basis.T) ** 2, float(self.beta))
-        weights, value, gap, n_iter = hinges.minimize(self.max_iter, self.tol)
-        if gap > self.tol:
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        used = weights > 0.0
-        if not used.any():
+        P, found = compose(near, far, basis, float(self.beta), self.max_iter, self.tol)
+        if not found["n_directions_"]:
             warn(
                 "The learned metric is zero (rank 0): SCML gives no direction any weight, and "
                 "every distance is 0. beta is too large for these comparisons; lower it."
             )
-        scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]
-        _, lengths, directions = np.linalg.svd(scaled, full_matrices=False)
-        kept = lengths > 1e-10 * lengths.max(initial=0.0)
-        return lengths[kept, np.newaxis] * directions[kept] / unit, {
-            "n_directions_": int(used.sum()),
-            "objective_": value,
-            "optimality_gap_": gap,
-            "converged_": gap <= self.tol,
-            "n_iter_": max(1, n_iter),
-        }
+        if not found["converged_"]:
+            progress = f"{found['n_iter_']} iterations, gap {found['optimality_gap_']:.1e}"
+            self._warn_not_converged(progress)
+        return P / unit, found
+
+
+def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
+    """Return the differences in each triplet, and the mean distance that is their unit."""
+    near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 0]] - Z[rows[:, 2]]
+    unit = float(np.sqrt((np.vdot(near, near) + np.vdot(far, far)) / (2.0 * len(rows))))
+    if not unit > 0.0:
+        raise ValueError(
+            f"The points of all {len(rows)} triplets coincide: there is nothing to learn. "
+            "Pass points that differ."
+        )
+    return near / unit, far / unit, unit
+
+
+def compose(
+    near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
+) -> tuple[Array, dict[str, Any]]:
+    """Weight the directions in `basis`; return the factor of the metric and what was found."""
+    hinges = Hinges((near @ basis.T) ** 2 - (far @ basis.T) ** 2, beta)
+    weights, value, gap, n_iter = hinges.minimize(max_iter, tol)
+    used = weights > 0.0
+    scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]
+    _, lengths, directions = np.linalg.svd(scaled, full_matrices=False)
+    kept = lengths > 1e-10 * lengths.max(initial=0.0)
+    return lengths[kept, np.newaxis] * directions[kept], {
+        "n_directions_": int(used.sum()),
+        "objective_": value,
+        "optimality_gap_": gap,
+        "converged_": gap <= tol,
+        "n_iter_": max(1, n_iter),
+    }
 
 
 def neighbor_triplets(
