@@ -82,6 +82,15 @@ class BaseMetricLearner(BaseEstimator, ABC):
             raise PreprocessorError(error) from error
         return np.stack(found, axis=1) if ndim == 3 else found[0]
 
+    def _prepare_inputs(
+        self, X: Any, y: Any = None, type_of_inputs: str = "classic", **checks: Any
+    ) -> Any:
+        """Check what a user's own learner, over these bases, was given to fit."""
+        self.preprocessor_ = self._lookup()
+        if type_of_inputs == "tuples":
+            return self._tuples(X, y, size=getattr(self, "_tuple_size", 2))
+        return self._points(X, *(() if y is None else (y,)), **checks)
+
     def _points(self, X: Any, *y: Any, reset: bool = True, **checks: Any) -> Any:
         """Check points (and labels)."""
         checks = {"ensure_min_samples": 2, "dtype": "numeric"} | checks if reset else checks
@@ -105,7 +114,7 @@ class BaseMetricLearner(BaseEstimator, ABC):
             )
         if reset:
             self.n_features_in_ = tuples.shape[2]
-        elif tuples.shape[2] != self.n_features_in_:
+        elif tuples.shape[2] != getattr(self, "n_features_in_", tuples.shape[2]):
             raise ValueError(
                 f"{name} have points of {tuples.shape[2]} features, but {type(self).__name__} was "
                 f"fitted with {self.n_features_in_} features."
@@ -386,14 +395,14 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
             The learner.
         """
         check_is_fitted(self, "components_")
-        self._check_calibration(strategy, min_rate, beta)
+        self._validate_calibration_params(strategy, min_rate, beta)
         pairs, y = self._tuples(pairs_valid, y_valid, size=2, reset=False)
         distances = -self.decision_function(pairs)
         self.threshold_ = best_threshold(distances, y == 1, strategy, min_rate, beta)
         return self
 
     @staticmethod
-    def _check_calibration(
+    def _validate_calibration_params(
         strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
     ) -> None:
         if strategy not in _STRATEGIES:

@@ -111,7 +111,7 @@ class _BaseITML(_Pairs):
 )
 class ITML(_PairsClassifierMixin, _BaseITML):
     def fit(self, pairs: Any, y: Any, bounds: Any = None, calibration_params: Any = None) -> Self:
-        self._check_calibration(**(calibration_params or {}))
+        self._validate_calibration_params(**(calibration_params or {}))
         formed, labels = self._tuples(pairs, y, size=2)
         self._learn(formed, labels, bounds)
         return self.calibrate_threshold(formed, y, **(calibration_params or {}))
@@ -186,7 +186,7 @@ class _BaseMMC(_Pairs):
 )
 class MMC(_PairsClassifierMixin, _BaseMMC):
     def fit(self, pairs: Any, y: Any, calibration_params: Any = None) -> Self:
-        self._check_calibration(**(calibration_params or {}))
+        self._validate_calibration_params(**(calibration_params or {}))
         formed, labels = self._tuples(pairs, y, size=2)
         self._learn(formed, labels)
         return self.calibrate_threshold(formed, y, **(calibration_params or {}))
@@ -269,7 +269,7 @@ class _BaseSDML(_Pairs):
 )
 class SDML(_PairsClassifierMixin, _BaseSDML):
     def fit(self, pairs: Any, y: Any, calibration_params: Any = None) -> Self:
-        self._check_calibration(**(calibration_params or {}))
+        self._validate_calibration_params(**(calibration_params or {}))
         formed, labels = self._tuples(pairs, y, size=2)
         self._learn(formed, labels)
         return self.calibrate_threshold(formed, y, **(calibration_params or {}))
