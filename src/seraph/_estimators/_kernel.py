@@ -9,12 +9,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._base import Blend
 from .._engine import (
     FitState,
     Settings,
@@ -35,6 +37,9 @@ from ._posterior import PosteriorLearner
 Kernel = str | Callable[..., float]
 # These kernels ignore a translation, but rbf loses digits far from the origin.
 _TRANSLATION_INVARIANT = ("rbf", "laplacian")
+# The distances that gamma multiplies, and the rows that tell their median.
+_WIDTHS: dict[Any, str] = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+_ROWS_FOR_WIDTH = 1000
 
 
 @dataclass(frozen=True)
@@ -98,20 +103,22 @@ class KernelSERAPH(PosteriorLearner):
         Any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a function of two
         points, or "precomputed": then X is the matrix of kernel values, ``(n, n)`` in ``fit``
         and ``(n_new, n)`` afterwards.
-    gamma : float, optional
+    gamma : float, "median" or None, default="median"
         Parameter of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
-        scikit-learn. None is the kernel's own default. (The `gamma` of `SERAPH`, for the full
-        model, has no counterpart here: by Theorem 2 the full model is the simplified one with
-        another `eta` and `lam`.)
+        scikit-learn. "median" lets the data set the width: 1 over the median of what the kernel
+        multiplies by gamma, the squared distance of two points for rbf and their Manhattan
+        distance for laplacian; other kernels keep their own default. None is the kernel's own
+        default. (The `gamma` of `SERAPH`, for the full model, has no counterpart here: by
+        Theorem 2 the full model is the simplified one with another `eta` and `lam`.)
     degree : float, default=3
         Parameter of the poly kernel.
     coef0 : float, default=1
         Parameter of the poly and sigmoid kernels.
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
-    mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
-        As in `SERAPH`. The manifold extension works best here: a non-linear map can follow
-        the bends of the graph.
+    mu, lam, eta, shrinkage, manifold, n_neighbors, algorithm, solver, n_components
+        As in `SERAPH`; the metric shrinks toward the distance in feature space. The manifold
+        extension works best here: a non-linear map can follow the bends of the graph.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     n_landmarks : int, default=1000
@@ -125,7 +132,11 @@ class KernelSERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_coordinates)
-        The learned map, from the coordinates in feature space.
+        The map of the metric handed out, from the coordinates in feature space.
+    learned_components_ : ndarray of shape (learned_rank, n_coordinates)
+        The same before shrinkage.
+    shrinkage_ : float
+        The share of the distance in feature space that was used.
     kernel_map_ : KernelMap
         Maps points to those coordinates.
     mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
@@ -150,7 +161,7 @@ class KernelSERAPH(PosteriorLearner):
     >>> some = np.full(len(y), -1)
     >>> for ring in (0, 1):
     ...     some[np.flatnonzero(y == ring)[:3]] = ring
-    >>> learner = KernelSERAPH(gamma=1.0).fit(X, some)
+    >>> learner = KernelSERAPH().fit(X, some)
     >>> inner, outer = X[y == 1], X[y == 0]
     >>> p = learner.pair_proba([[inner[0], inner[1]], [inner[0], outer[0]]])
     >>> bool(p[0] > 0.5 > p[1])
@@ -163,13 +174,14 @@ class KernelSERAPH(PosteriorLearner):
         self,
         *,
         kernel: Kernel = "rbf",
-        gamma: float | None = None,
+        gamma: float | Literal["median"] | None = "median",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
         mu: float | Literal["auto"] = "auto",
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
+        shrinkage: float | Literal["auto"] = "auto",
         manifold: float = 0.0,
         n_neighbors: int = 10,
         algorithm: Literal["direct", "em"] = "direct",
@@ -197,6 +209,7 @@ class KernelSERAPH(PosteriorLearner):
         self.mu = mu
         self.lam = lam
         self.eta = eta
+        self.shrinkage = shrinkage
         self.manifold = manifold
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
@@ -246,7 +259,8 @@ class KernelSERAPH(PosteriorLearner):
         """
         self._check_kernel()
         check_checkpoint(self.checkpoint)
-        points, settings = read_array(X, Settings.of(self, gamma=None))
+        settings = Settings.of(self, gamma=None, average=self._averages)
+        points, settings = read_array(X, settings)
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
@@ -259,12 +273,21 @@ class KernelSERAPH(PosteriorLearner):
         with running(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
+            blend = Blend.of(self, coordinates.shape[1], has_rule=True, threshold=self.eta)
             with opened(
                 self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
-                fit.warn(settings)
-                return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
+                fit.warn(settings, shrunk=not blend.is_off)
+                return self._learned(
+                    X,
+                    fit.components,
+                    blend,
+                    fit.coordinates,
+                    fit.averaged,
+                    kernel_map_=kernel_map,
+                    **fit.attributes,
+                )
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
@@ -311,18 +334,31 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {self.kernel!r}."
             )
-        check_number("gamma", self.gamma, low=0, instead=None)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, low=0, instead="median")
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
             raise ValueError(f"kernel_params must be a dict, or None; got {self.kernel_params!r}.")
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
+    def _gamma(self, points: Array) -> float | None:
+        """Return the kernel's gamma; None for its own default."""
+        if not isinstance(self.gamma, str):
+            return self.gamma
+        if self.kernel not in _WIDTHS:
+            return None
+        rows = points[:: -(-len(points) // _ROWS_FOR_WIDTH)].astype(np.float64)
+        distances = pdist(rows, _WIDTHS[self.kernel])
+        # Where most points coincide, the others tell the width.
+        width = float(np.median(distances) or distances.max(initial=0.0))
+        return 1.0 / width if np.isfinite(width) and width > 0.0 else 1.0
+
     def _kernel_map(self, points: Array) -> KernelMap:
         """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
-            own = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            own = {"gamma": self._gamma(points), "degree": self.degree, "coef0": self.coef0}
             parameters |= {name: value for name, value in own.items() if value is not None}
         rows = np.arange(len(points))
         if len(points) > self.n_landmarks:

@@ -103,7 +103,7 @@ class ConvergenceDisplay:
         objective = np.asarray(history["objective"])
         rank = np.array(history["rank"]) if "rank" in history else None
         if rank is not None and len(rank):
-            rank[-1] = len(needed(cls.__name__, estimator, "components_", hint))
+            rank[-1] = len(needed(cls.__name__, estimator, "learned_components_", hint))
         n_iter = getattr(estimator, "n_iter_", len(objective))
         display = cls(
             objective=objective,
