@@ -56,6 +56,7 @@ MAY_IMPORT = {
         "_validation",
         "_warnings",
     },
+    "compat": {"_public", "_warnings", "classic"},
     "persist": {
         "_base",
         "_estimators",

@@ -28,7 +28,20 @@ from seraph import (
     MetricPipeline,
     classic,
 )
-from seraph.classic import GDM, ITML, LDM, LMNN, NCA, Euclidean
+from seraph.classic import (
+    GDM,
+    ITML,
+    LDM,
+    LFDA,
+    LMNN,
+    LSML,
+    MLKR,
+    NCA,
+    RCA,
+    SDML,
+    Covariance,
+    Euclidean,
+)
 
 ESTIMATORS = [
     value
@@ -42,6 +55,8 @@ ARGUMENTS = {
     MetricPipeline: {"prepare": StandardScaler(), "learner": SERAPH()},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
+# Those that learn nothing from labels.
+UNSUPERVISED = {Covariance, Euclidean}
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 
 N, M = 40, 4
@@ -93,6 +108,11 @@ SETTINGS = [
     ITML(n_constraints=5),
     LMNN(n_components=1),
     NCA(n_components=1),
+    RCA(n_components=1),
+    LFDA(n_components=1),
+    LSML(prior="covariance"),
+    MLKR(n_components=1),
+    SDML(prior="covariance"),
 ]
 # How the warnings begin that scikit-learn's odd data sets deserve; no others are allowed.
 MAY_WARN = {
@@ -133,6 +153,9 @@ BAD = {
     "algorithm": CHOICES,
     "alpha": numbers(0),
     "backend": CHOICES,
+    "balance": [-0.1, 1.0, np.nan, "half", None, True, [0.5]],
+    "beta": numbers(0),
+    (LFDA, "beta"): [-0.1, 1.0, np.nan, "half", None, True, [0.5]],
     "bounds": [3.0, (1.0,), (1.0, -2.0), (0.0, 2.0), (1.0, np.nan), "ul"],
     "callback": [3, [print], "print"],
     "checkpoint": [3, "", Path(__file__).parent, b"fit.ckpt"],
@@ -147,6 +170,7 @@ BAD = {
     "gamma": numbers(0, optional=True),
     (KernelSERAPH, "gamma"): numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
+    (LSML, "gamma"): numbers(0),
     "init": CHOICES,
     "kernel": ["no such kernel", 3, None],
     "kernel_params": [3, "width", [1.0]],
@@ -160,9 +184,12 @@ BAD = {
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
     "mu_factors": [[], 3.0, "few", None, [-1.0], [np.nan], [1.0, "two"]],
+    "n_basis": numbers(1, whole=True, optional=True),
     "n_components": numbers(1, whole=True, optional=True),
     (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
     "n_constraints": numbers(1, whole=True, optional=True),
+    (LSML, "n_constraints"): numbers(1, whole=True),
+    "n_impostors": numbers(1, whole=True),
     "n_jobs": [0, 1.5, "all"],
     "n_landmarks": numbers(2, whole=True),
     "n_neighbors": numbers(1, whole=True),
@@ -182,6 +209,8 @@ BAD = {
         np.full((X.shape[1], X.shape[1]), np.nan),
     ],
     "solver": CHOICES,
+    "sparsity": numbers(0),
+    "t": [-0.1, 1.1, np.nan, "half", None, True, [0.5]],
     "tol": numbers(0),
     "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
     "verbose": ["loud", -1, None],
@@ -306,7 +335,7 @@ def test_bad_data_are_refused_and_the_last_fit_stays(Estimator, flaw):
 
 @EVERY
 def test_labels_that_say_nothing_are_refused_and_the_last_fit_stays(Estimator):
-    if Estimator is Euclidean:
+    if Estimator in UNSUPERVISED:
         return  # learns nothing from them
     estimator = fitted(Estimator)
     before = dict(vars(estimator))
@@ -530,7 +559,7 @@ DOUBTFUL = {
     "-1 lost in an unsigned type": (
         X,
         Y.astype(np.uint8),
-        set(ESTIMATORS) - {MetricNeighborsClassifier},  # it hands on signed codes
+        set(ESTIMATORS) - {MetricNeighborsClassifier, MLKR},  # signed codes; numbers
     ),
 }
 

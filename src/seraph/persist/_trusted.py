@@ -16,13 +16,21 @@ _OURS = (
     "seraph.KernelMap",
     "seraph.MetricNeighborsClassifier",
     "seraph.MetricPipeline",
+    "seraph.classic.Covariance",
     "seraph.classic.Euclidean",
     "seraph.classic.GDM",
+    "seraph.classic.GMML",
     "seraph.classic.ITML",
     "seraph.classic.LDM",
+    "seraph.classic.LFDA",
     "seraph.classic.LMNN",
+    "seraph.classic.LSML",
     "seraph.classic.MFDA",
+    "seraph.classic.MLKR",
     "seraph.classic.NCA",
+    "seraph.classic.RCA",
+    "seraph.classic.SCML",
+    "seraph.classic.SDML",
 )
 # Early files name the private modules of their day. They must load forever, so this table only
 # grows. It maps whole names: a class that never lived in an old module is not found there.
