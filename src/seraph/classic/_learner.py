@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 
 from .._base import MahalanobisLearner
 from .._pairs import PairLabels
+from .._sweep import one_blas_thread
 from .._typing import Array
 from .._warnings import warn
 
@@ -54,7 +55,8 @@ class ClassicLearner(MahalanobisLearner, ABC):
         self._check_parameters()
         points = self._check_points(X)
         labels = PairLabels.make(len(points), y, pairs, pair_labels, required=self._needs_labels)
-        components, attributes = self._learn(points, labels)
+        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+            components, attributes = self._learn(points, labels)
         return self._learned(X, components.astype(points.dtype), **attributes)
 
     @abstractmethod

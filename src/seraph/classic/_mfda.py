@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, magnitude, principal_directions
@@ -27,6 +28,8 @@ _RIDGE = 1e-3
 _ZERO = 1e-12
 # Numbers gathered at a time for the neighbors of some points.
 _CHUNK = 1 << 18
+# With fewer points, threads that look for neighbors lose more time waiting than they save.
+_POINTS_FOR_THREADS = 5000
 
 
 class MFDA(ClassicLearner):
@@ -212,7 +215,8 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     array([0.5, 0. , 0.5])
     """
     n, k = len(X), min(n_neighbors, len(X) - 1)
-    neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    with threadpool_limits(1 if n < _POINTS_FOR_THREADS else None, user_api="openmp"):
+        neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
     size = max(1, _CHUNK // (k * max(k, X.shape[1])))
