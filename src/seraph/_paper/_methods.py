@@ -13,11 +13,13 @@ from ..classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 # maximum, so the solver's 200 steps define the method.
 _as_in_paper = partial(SERAPH, solver="projected-gradient")
 
+# The rivals are solved to their optimum, as their papers define them; the defaults of the
+# learners are chosen by what they do for nearest neighbors.
 METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
     "euclidean": ("Euclidean", Euclidean),
     "gdm": ("GDM", GDM),
     "nca": ("NCA", NCA),
-    "lmnn": ("LMNN", LMNN),
+    "lmnn": ("LMNN", partial(LMNN, tol=0.01)),
     "itml": ("ITML", ITML),
     "ldm": ("LDM", partial(LDM, lam=0.0)),  # as in LDM's paper
     "mfda": ("MFDA", MFDA),

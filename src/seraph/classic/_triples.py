@@ -141,12 +141,11 @@ class Triples:
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
-    def pull_matrix(self) -> Array:
-        """Return the matrix C of the pull, whose sum of squared distances is ``<C, A>``."""
+    def target_differences(self) -> Array:
+        """Return the difference of each point and each of its targets, as rows."""
         i, rank = np.nonzero(self.present)
-        difference = self.points[i] - self.points[self.targets[i, rank]]
-        scatter: Array = difference.T @ difference
-        return scatter
+        differences: Array = self.points[i] - self.points[self.targets[i, rank]]
+        return differences
 
 
 def _matrix(
