@@ -126,9 +126,9 @@ class TestOptimality:
         A = GDM(diagonal=diagonal, ridge=0.0).fit(X, y).get_mahalanobis_matrix()
         assert constraint(A, X, y) == pytest.approx(1.0, rel=1e-10)
 
-    def test_the_ridge_changes_little_where_it_is_not_needed(self, diagonal):
+    def test_a_small_ridge_changes_little_where_it_is_not_needed(self, diagonal):
         X, y = blobs()
-        A = GDM(diagonal=diagonal).fit(X, y).get_mahalanobis_matrix()
+        A = GDM(diagonal=diagonal, ridge=1e-6).fit(X, y).get_mahalanobis_matrix()
         assert 1.0 - 1e-4 < constraint(A, X, y) <= 1.0
 
     def test_the_constraint_holds_with_the_ridge_where_it_is_needed(self, diagonal):
@@ -330,6 +330,13 @@ def test_odd_data_gives_a_finite_metric(X, y, diagonal):
 def test_bad_data(X, y, message):
     with pytest.raises(ValueError, match=message):
         GDM().fit(X, y)
+
+
+def test_a_ridge_spreads_the_metric_over_more_directions():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:150] / 16.0, y[:150]
+    ranks = [len(GDM(ridge=ridge).fit(X, y).components_) for ridge in (1e-6, 1.0)]
+    assert 2 * ranks[0] < ranks[1]
 
 
 @pytest.mark.parametrize("diagonal", [False, True])

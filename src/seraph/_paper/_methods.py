@@ -17,10 +17,10 @@ _as_in_paper = partial(SERAPH, solver="projected-gradient")
 # learners are chosen by what they do for nearest neighbors.
 METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
     "euclidean": ("Euclidean", Euclidean),
-    "gdm": ("GDM", GDM),
+    "gdm": ("GDM", partial(GDM, ridge=1e-6)),
     "nca": ("NCA", NCA),
     "lmnn": ("LMNN", partial(LMNN, tol=0.01)),
-    "itml": ("ITML", ITML),
+    "itml": ("ITML", partial(ITML, gamma=1.0)),
     "ldm": ("LDM", partial(LDM, lam=0.0)),  # as in LDM's paper
     "mfda": ("MFDA", MFDA),
     "none": ("SERAPH none", partial(_as_in_paper, mu=0.0, lam=0.0)),

@@ -33,18 +33,16 @@ class GDM(ClassicLearner):
 
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, by L-BFGS on a narrow
-    factor of the metric. The solution often has a very low rank; the few steps that other
-    programs take from the identity may work better for nearest neighbors, and so may a larger
-    `ridge`, which spreads the metric over more directions. Points that are in no labeled
-    pair are not used.
+    factor of the metric. The solution often has a very low rank, which suits few neighbors:
+    `ridge` spreads it over more directions. Points that are in no labeled pair are not used.
 
     Parameters
     ----------
     diagonal : bool, default=False
         Whether to learn a diagonal `A`: one weight per feature, many of them zero.
-    ridge : float, default=1e-6
+    ridge : float, default=1.0
         Share of the mean scatter of all labeled pairs to add to that of the similar ones in
-        the constraint. Without it there is no maximum where dissimilar pairs differ in a
+        the constraint. The paper has none; 1e-6 is as good as none. Without it there is no maximum where dissimilar pairs differ in a
         direction in which no similar ones do, as they must if there are more features than
         similar pairs. It is relative to the data in each direction, so that, as in the paper,
         distances under the full form do not change with a linear map of the features.
@@ -91,7 +89,7 @@ class GDM(ClassicLearner):
         self,
         *,
         diagonal: bool = False,
-        ridge: float = 1e-6,
+        ridge: float = 1.0,
         max_iter: int = 200,
         tol: float = 1e-4,
     ) -> None:
