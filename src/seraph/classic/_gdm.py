@@ -42,10 +42,11 @@ class GDM(ClassicLearner):
         Whether to learn a diagonal `A`: one weight per feature, many of them zero.
     ridge : float, default=1.0
         Share of the mean scatter of all labeled pairs to add to that of the similar ones in
-        the constraint. The paper has none; 1e-6 is as good as none. Without it there is no maximum where dissimilar pairs differ in a
-        direction in which no similar ones do, as they must if there are more features than
-        similar pairs. It is relative to the data in each direction, so that, as in the paper,
-        distances under the full form do not change with a linear map of the features.
+        the constraint. The paper has none; 1e-6 is as good as none. Without it there is no
+        maximum where dissimilar pairs differ in a direction in which no similar ones do, as
+        they must if there are more features than similar pairs. It is relative to the data in
+        each direction, so that, as in the paper, distances under the full form do not change
+        with a linear map of the features.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=1e-4
