@@ -30,7 +30,7 @@ def problems():
 
 def gdm(X, y, seconds):
     return (
-        lambda: GDM(ridge=1e-6).fit(X, y),
+        lambda: GDM(ridge=1e-6, shrinkage=0).fit(X, y),
         lambda learner: gdm_objective(plain_gdm(X, y, seconds=seconds)[0], X, y),
         lambda learner: gdm_objective(learner.get_mahalanobis_matrix(), X, y),
     )
@@ -47,7 +47,11 @@ def itml(X, y, seconds, n_constraints=None):
         A, _ = plain_itml(X, pairs, similar, learner.bounds_, seconds=seconds)
         return itml_objective(A, X, pairs, similar, learner.bounds_)
 
-    return lambda: ITML(gamma=1.0).fit(X, **known), plain, lambda learner: learner.objective_
+    return (
+        lambda: ITML(gamma=1.0).fit(X, **known),
+        plain,
+        lambda learner: learner.objective_,
+    )
 
 
 def itml_sampled(X, y, seconds):
@@ -72,7 +76,7 @@ def ldm(X, y, seconds):
 
 def mfda(X, y, seconds):
     return (
-        lambda: MFDA().fit(X, y),
+        lambda: MFDA(shrinkage=0).fit(X, y),
         lambda learner: plain_mfda(X, y, len(learner.components_))[1],
         lambda learner: learner.objective_,
     )
