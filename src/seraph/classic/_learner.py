@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from .._base import Blend, MahalanobisLearner
 from .._pairs import PairLabels, RowNames
-from .._sweep import PointsInMemory
+from .._sweep import PointsInMemory, one_blas_thread
 from .._typing import Array
 from .._warnings import warn
 
@@ -68,10 +68,13 @@ class ClassicLearner(MahalanobisLearner, ABC):
                 f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
                 f"or -1; got {labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
             )
-        components, attributes = self._learn(points, labels)
-        attributes["n_absent_pairs_"] = labels.n_absent_pairs
-        coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-        return self._learned(X, components.astype(points.dtype), blend, coordinates, **attributes)
+        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+            components, attributes = self._learn(points, labels)
+            attributes["n_absent_pairs_"] = labels.n_absent_pairs
+            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+            return self._learned(
+                X, components.astype(points.dtype), blend, coordinates, **attributes
+            )
 
     @abstractmethod
     def _check_parameters(self) -> None:
