@@ -109,38 +109,6 @@ def test_the_learners_page_counts_the_bold_figures_of_the_papers_table():
     assert counted == {name: str(best[name]) for name in counted}
 
 
-def test_the_user_guide_quotes_the_benchmark():
-    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
-    _, usps, digits = re.split(r"^USPS$|^scikit-learn's digits$", results, flags=re.MULTILINE)
-    figure = r"([\d.]+ ± [\d.]+)"
-    row = rf"^ +(\d+) +(\d+) +(\d+) +\d+ +{figure} +{figure} +{figure}"
-    expected = [
-        [*sizes, euclidean, auto, *others]
-        for (*sizes, euclidean, _, auto), others in zip(
-            re.findall(row, usps, re.MULTILINE),
-            [(e, a) for *_, e, _, a in re.findall(row, digits, re.MULTILINE)],
-            strict=True,
-        )
-    ]
-    guide = (DOCS / "user_guide.md").read_text().replace("*", "")
-    quoted = [
-        line.strip("| ").split(" | ") for line in guide.splitlines() if line.count(" ± ") == 4
-    ]
-    assert quoted == expected
-
-
-@pytest.mark.parametrize(
-    ("page", "trouble"),
-    [
-        ("<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n", None),
-        ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
-        ("text\n\n```python\n1 / 0\n```\n", "page.md:4: ZeroDivisionError"),
-        ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
-        ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
-        ("```python\n1\n```\n\n```{code-block} sh\nfalse\n```\n", None),
-    ],
-    ids=["right", "wrong output", "error", "warning", "failing command", "left alone"],
-)
 def test_pages_are_run_and_what_is_wrong_is_noticed(page, trouble, tmp_path):
     shutil.copy(DOCS / "conftest.py", tmp_path)
     (tmp_path / "page.md").write_text(page)

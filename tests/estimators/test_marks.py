@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from seraph._estimators._folds import assign_folds, restricted
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph._decisions._folds import assign_folds, restricted
 from seraph._pairs import PairLabels
 from seraph.classic import ITML
 from tests.helpers.oracle import objective

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.semi_supervised import LabelPropagation
+from sklearn.semi_supervised import LabelSpreading
 
 from seraph import SERAPH, KernelSERAPH, MetricNeighborsClassifier, MetricPipeline, load, save
 from seraph.classic import ITML, LMNN
@@ -122,7 +122,7 @@ def test_a_plain_classifier_after_the_learner_is_refused_where_rows_are_unlabele
 
 
 def test_what_can_use_unlabeled_rows_is_let_through():
-    make_pipeline(SERAPH(), LabelPropagation()).fit(SCALED, Y)
+    make_pipeline(SERAPH(), LabelSpreading()).fit(SCALED, Y)
     make_pipeline(SERAPH(), StandardScaler()).fit(SCALED, Y)
     make_pipeline(SERAPH(), MetricNeighborsClassifier(ITML())).fit(SCALED, Y)
     SERAPH().fit_transform(SCALED, Y)

@@ -97,7 +97,7 @@ def test_attributes_after_fit(wine):
     assert 0 <= learner.optimality_gap_ <= learner.tol
     assert learner.n_features_in_ == 13
     assert not hasattr(learner, "feature_names_in_")
-    assert set(learner.history_) == {"objective", "rank", "step"}
+    assert set(learner.history_) == {"objective", "rank", "share", "step"}
     assert all(len(values) == learner.n_iter_ for values in learner.history_.values())
     lengths = np.linalg.norm(learner.components_, axis=1)
     assert np.all(np.diff(lengths) <= 0)

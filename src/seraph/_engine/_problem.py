@@ -30,7 +30,7 @@ from ._triplets import Triplets
 # Rows of the first factor of the low-rank solver, which widens or narrows it from there.
 _FIRST_RANK = 20
 # Units in which the metric, and lam in the solvers' coordinates, are numbers of full precision.
-_UNITS = {"float64": (1e-150, 1e150), "float32": (1e-34, 1e34)}
+_UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
 # Noise of the labeled gradient that the trace has to outweigh, in units of its own scale.
 _NOISE = 0.08
 

@@ -154,7 +154,8 @@ class SERAPHCV(PosteriorLearner):
         """
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
-        names = RowNames.of_marks(X, ids, pairs, triplets)
+        has_marks = pairs is not None or triplets is not None
+        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
         labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
         warn_of_scales(points.std())

@@ -270,7 +270,8 @@ class KernelSERAPH(PosteriorLearner):
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        names = RowNames.of_marks(X, ids, pairs, triplets)
+        has_marks = pairs is not None or triplets is not None
+        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
         labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)

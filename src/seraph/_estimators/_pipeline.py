@@ -147,7 +147,8 @@ class MetricPipeline(
         ndarray of shape (n_samples, rank)
             The mapped points.
         """
-        return self.learner_.transform(self._prepared(X))
+        prepared = self._prepared(X)
+        return self.learner_.transform(prepared)
 
     def pair_distance(
         self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None

@@ -339,7 +339,8 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        names = RowNames.of_marks(X, ids, pairs, triplets)
+        has_marks = pairs is not None or triplets is not None
+        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
         labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())

@@ -163,18 +163,23 @@ class _BaseMMC(_Pairs):
         self.random_state = random_state
         super().__init__(preprocessor)
 
+    def _gdm(self) -> classic.GDM:
+        """Return the learner, shrunk halfway: metric-learn's few steps stay near the start."""
+        return classic.GDM(
+            diagonal=self.diagonal, shrinkage=0.5, max_iter=self.max_iter, tol=self.tol
+        )
+
     def _learn(self, pairs: Array, y: Array) -> Self:
         known = _as_rows(pairs, y)
         first = metric_matrix(self.init, known["X"], self.random_state, "init", definite=False)
         with quiet(ConvergenceWarning, unless=self.verbose):
-            found = classic.GDM(diagonal=self.diagonal, max_iter=self.max_iter, tol=self.tol).fit(
-                **known
-            )
-        # GDM bounds the squared distances of alike pairs by 1; metric-learn by a hundredth of
-        # what they are at the start, or, if diagonal, by half of diagonal_c.
+            found = self._gdm().fit(**known)
+        # GDM sets its own bound for the squared distances of alike pairs; metric-learn's is a
+        # hundredth of what they are at the start, or, if diagonal, half of diagonal_c.
         alike = pairs[y == 1, 0] - pairs[y == 1, 1]
         bound = np.einsum("ki,ij,kj->", alike, first, alike) / 100.0
-        scale = self.diagonal_c / 2.0 if self.diagonal else bound
+        own = float(np.sum((alike @ found.components_.T) ** 2)) or 1.0
+        scale = (self.diagonal_c / 2.0 if self.diagonal else bound) / own
         return self._adopt(
             np.sqrt(scale) * found.components_, n_iter_=found.n_iter_, converged_=found.converged_
         )
