@@ -79,10 +79,9 @@ def constrained_k_means(
     points, links = _input(Z, n_clusters, y, pairs, pair_labels, ids)
     rng = check_random_state(random_state)
     sizes = np.bincount(links.group).astype(np.float64)
-    means = np.stack(
-        [np.bincount(links.group, column) for column in points.T] or [np.zeros(len(sizes))], axis=1
-    )
-    means /= sizes[:, np.newaxis]
+    means = np.zeros((len(sizes), max(1, points.shape[1])))
+    for k, column in enumerate(points.T):
+        means[:, k] = np.bincount(links.group, column) / sizes
     runs = [_lloyd(means, sizes, links.apart, n_clusters, max_iter, rng) for _ in range(n_init)]
     (violated, _), labels = min(runs, key=lambda run: run[0])
     if violated:

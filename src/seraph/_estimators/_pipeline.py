@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,17 +24,19 @@ from .._decisions import PairDecisions, pair_points
 from .._pairs import RowNames, is_frame
 from .._typing import Array
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 # The transformer checks the entries of X.
 _SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
 
 
-def _learner_has(name: str) -> Any:
+def _learner_has(name: str) -> Callable[[Method], Method]:
     def check(self: MetricPipeline) -> bool:
         learner = getattr(self, "learner_", self.learner)
         getattr(learner, name)  # its AttributeError says what is missing
         return True
 
-    return available_if(check)
+    decorator: Callable[[Method], Method] = available_if(check)
+    return decorator
 
 
 class MetricPipeline(

@@ -125,7 +125,7 @@ class RowNames:
         self._report_absent(named, rows, present, what)
         return rows[present], present
 
-    def listed(self) -> list[Hashable] | None:
+    def listed(self) -> Any:
         """Return the names in the order of the rows; None if the rows go by number."""
         return None if self.row_of is None else list(self.row_of)
 
