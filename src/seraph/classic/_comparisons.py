@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import Blend
 from .._pairs import PairLabels
-from .._sweep import in_memory
+from .._sweep import PointsInMemory, in_memory
 from .._typing import Array
 from ._learner import ClassicLearner
 
@@ -40,9 +41,11 @@ class ComparisonLearner(ClassicLearner):
                 )
         self._check_parameters()
         points = self._check_points(X)
+        blend = Blend.of(self, points.shape[1])
         rows = _row_numbers(name, comparisons, length, len(points))
         components, attributes = self._learn_comparisons(points, rows)
-        return self._learned(X, components.astype(points.dtype), **attributes)
+        coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+        return self._learned(X, components.astype(points.dtype), blend, coordinates, **attributes)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0 or labels.n_dissimilar == 0:

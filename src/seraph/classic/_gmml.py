@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, magnitude
@@ -41,11 +41,19 @@ class GMML(ClassicLearner):
         What to add to the diagonals of S and D, as a multiple of their mean variance. With few
         pairs, the scatter in most directions is little more than noise, and 1 was good on tables
         and on embeddings alike. 0 is the paper's plain form, for more pairs than features.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``, the symmetric root of the metric ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -75,13 +83,21 @@ class GMML(ClassicLearner):
     (178, 13)
     """
 
-    def __init__(self, *, t: float = 0.5, ridge: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        t: float = 0.5,
+        ridge: float = 1.0,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+    ) -> None:
         self.t = t
         self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.t, Real) or isinstance(self.t, bool) or not 0 <= self.t <= 1:
-            raise ValueError(f"t must be a number from 0 to 1; got {self.t!r}.")
+        check_number("t", self.t, low=0, high=1)
         check_number("ridge", self.ridge, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.metrics import euclidean_distances
 
@@ -46,11 +47,19 @@ class LFDA(ClassLabelLearner):
         components): ``S_b`` becomes ``(1 - beta) S_b + beta S_t``, with ``S_t`` the scatter of
         all points, labeled or not, about their mean, scaled to n points; and ``S_w`` becomes
         ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``. The rows that separate best come first.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -76,11 +85,19 @@ class LFDA(ClassLabelLearner):
     """
 
     def __init__(
-        self, *, n_components: int | None = None, n_neighbors: int = 7, beta: float = 0.3
+        self,
+        *,
+        n_components: int | None = None,
+        n_neighbors: int = 7,
+        beta: float = 0.3,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.beta = beta
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)

@@ -46,6 +46,10 @@ class LSML(ComparisonLearner):
         With classes or pairs instead of quadruplets: the number of quadruplets to make, each of
         a similar and a dissimilar pair. All combinations if there are no more than this;
         otherwise a random sample.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-5
@@ -57,6 +61,10 @@ class LSML(ComparisonLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``; the metric ``P'P`` is positive definite.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     objective_ : float
         Value of the objective above.
     optimality_gap_ : float
@@ -100,6 +108,8 @@ class LSML(ComparisonLearner):
         gamma: float = 10.0,
         prior: Literal["identity", "covariance"] = "identity",
         n_constraints: int = 5000,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = 0,
@@ -107,6 +117,8 @@ class LSML(ComparisonLearner):
         self.gamma = gamma
         self.prior = prior
         self.n_constraints = n_constraints
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

@@ -11,9 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import Tags, check_random_state, column_or_1d
 
-from .._base import MahalanobisLearner
+from .._base import Blend, MahalanobisLearner
 from .._solvers import lbfgs
-from .._sweep import CONSTANT_FEATURE, centered, in_memory, principal_directions
+from .._sweep import (
+    CONSTANT_FEATURE,
+    PointsInMemory,
+    centered,
+    in_memory,
+    principal_directions,
+)
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from .._warnings import warn
@@ -42,6 +48,10 @@ class MLKR(MahalanobisLearner):
         Where to start: the principal components of all points, the (first `n_components`)
         features as they are, normally distributed numbers, or a map of shape (n_components,
         n_features). Without `n_components`, "pca" is the same as "identity".
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
@@ -53,6 +63,10 @@ class MLKR(MahalanobisLearner):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     objective_ : float
         Sum of the squared errors.
     converged_ : bool
@@ -85,12 +99,16 @@ class MLKR(MahalanobisLearner):
         *,
         n_components: int | None = None,
         init: Literal["pca", "identity", "random"] | Array = "pca",
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -112,6 +130,7 @@ class MLKR(MahalanobisLearner):
         """
         self._check_parameters()
         points = self._check_points(X)
+        blend = Blend.of(self, points.shape[1])
         targets = _targets(y, len(points))
         known = ~np.isnan(targets)
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
@@ -134,6 +153,8 @@ class MLKR(MahalanobisLearner):
         return self._learned(
             X,
             found.x.astype(points.dtype),
+            blend,
+            None if blend.is_off else PointsInMemory(points).coordinates(),
             objective_=float(found.fun) * error.scale,
             converged_=converged,
             n_iter_=max(1, found.nit),

@@ -51,6 +51,10 @@ class SCML(ComparisonLearner):
         that each point a is compared with.
     n_impostors : int, default=10
         The same for points known to differ. All combinations of the two are triplets.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=0.001
@@ -63,6 +67,10 @@ class SCML(ComparisonLearner):
     ----------
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     n_directions_ : int
         Number of directions with a nonzero weight.
     objective_ : float
@@ -113,6 +121,8 @@ class SCML(ComparisonLearner):
         n_basis: int | None = None,
         n_neighbors: int = 3,
         n_impostors: int = 10,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 0.001,
         random_state: int | np.random.RandomState | None = 0,
@@ -121,6 +131,8 @@ class SCML(ComparisonLearner):
         self.n_basis = n_basis
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -356,7 +368,7 @@ class Hinges:
                 weights,
                 max_iter=max_iter - n_iter,
                 is_done=is_done,
-                ftol=1e-9,
+                ftol=1e-13,
                 nonnegative=True,
             )
             weights, n_iter = found.x, n_iter + found.nit

@@ -11,6 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_array, check_random_state
 
 from ..._typing import Array
+from ..._warnings import warn
 from ._exceptions import NonPSDError
 
 
@@ -61,6 +62,11 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
             f"`{name}`, or drop features that depend on others."
         )
     if isinstance(spec, str):
+        if values[0] <= rounding:
+            warn(
+                "The covariance of the points has no inverse, and its pseudo-inverse is the "
+                f"`{name}`: drop features that depend on others, or reduce their number."
+            )
         return np.linalg.pinv(matrix, hermitian=True)
     return np.array(matrix, dtype=float)
 
