@@ -16,6 +16,7 @@ from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
+from ._continue import nearer, sample_of
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -142,7 +143,7 @@ def learn(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
-        result, s = _Search(problem, objective, settings, start).run()
+        result, s = _Search(problem, objective, labels, settings, start).run()
     P = result.P / np.sqrt(s) if s > 0.0 else result.P
     return fit_of(result, P, -s, objective, problem, labels)
 
@@ -198,9 +199,15 @@ class _Search:
     """One run of a solver, with its start and its callbacks."""
 
     def __init__(
-        self, problem: Problem, objective: Objective, settings: Settings, start: Array | None
+        self,
+        problem: Problem,
+        objective: Objective,
+        labels: PairLabels,
+        settings: Settings,
+        start: Array | None,
     ) -> None:
         self.problem = problem
+        self.labels = labels
         self.objective = objective
         self.settings = settings
         self.given_start = start
@@ -216,7 +223,7 @@ class _Search:
             if settings.gamma is not None:
                 return solvers.over_scale(model, self._maximize, self._start, tol=settings.tol)
             if settings.algorithm == "direct":
-                return self._maximize(objective, self._start(1.0)), 1.0
+                return self._maximize(objective, self._nearer(self._start(1.0))), 1.0
             found = solvers.em(
                 objective.m_step,
                 self._maximize,
@@ -242,6 +249,16 @@ class _Search:
         return self.problem.first_factor(
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
+
+    def _nearer(self, P: Array) -> Array:
+        """Move a start that the user gave towards the maximum, if there is a cheap way."""
+        settings, objective = self.settings, self.objective
+        if self.given_start is None or settings.solver_name != "low-rank":
+            return P
+        sample = sample_of(objective, len(self.labels.codes), self.labels.n_unlabeled)
+        if sample is None:
+            return P
+        return nearer(objective, sample, P, tol=settings.tol, max_rank=settings.n_components)
 
     def _maximize(self, objective: solvers.MatrixFunction, P: Array) -> solvers.Result:
         settings = self.settings
