@@ -16,6 +16,7 @@ from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
+from ._continue import nearer, sample_of
 from ._forecast import Forecast
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
@@ -173,7 +174,9 @@ def learn(
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
         forecast = Forecast(problem, settings, len(points), labels.n_unlabeled)
-        search = _Search(problem, objective, settings, start, None if is_trial else forecast)
+        search = _Search(
+            problem, objective, labels, settings, start, None if is_trial else forecast
+        )
         try:
             result, s = search.run()
         except KeyboardInterrupt:
@@ -185,10 +188,10 @@ def learn(
             result, s = search.ended(stopped)
         P = result.P / np.sqrt(s) if s > 0.0 else result.P
         fit = fit_of(result, P, -s, objective, problem, labels)
-        return _with_average(fit, problem, settings) if settings.average else fit
+        return _with_average(fit, problem, labels, settings) if settings.average else fit
 
 
-def _with_average(fit: Fit, problem: Problem, settings: Settings) -> Fit:
+def _with_average(fit: Fit, problem: Problem, labels: PairLabels, settings: Settings) -> Fit:
     """Average the metric with those for other weights of the trace.
 
     Which weight is best depends on whether the directions of much variance are those that
@@ -210,7 +213,7 @@ def _with_average(fit: Fit, problem: Problem, settings: Settings) -> Fit:
             callback=None,
             verbose=0,
         )
-        result, s = _Search(problem, objective, rough, start, None).run()
+        result, s = _Search(problem, objective, labels, rough, start, None).run()
         found.append(problem.coordinates.to_features(result.P / np.sqrt(s or 1.0)))
     parts, sizes = [], []
     for P in found:
@@ -282,11 +285,13 @@ class _Search:
         self,
         problem: Problem,
         objective: Objective,
+        labels: PairLabels,
         settings: Settings,
         start: Array | None,
         forecast: Forecast | None,
     ) -> None:
         self.problem = problem
+        self.labels = labels
         self.objective = objective
         self.settings = settings
         self.given_start = start
@@ -303,7 +308,7 @@ class _Search:
             if settings.gamma is not None:
                 return solvers.over_scale(model, self._maximize, self._start, tol=settings.tol)
             if settings.algorithm == "direct":
-                return self._maximize(objective, self._start(1.0)), 1.0
+                return self._maximize(objective, self._nearer(self._start(1.0))), 1.0
             found = solvers.em(
                 objective.m_step,
                 self._maximize,
@@ -334,6 +339,16 @@ class _Search:
         return self.problem.first_factor(
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
+
+    def _nearer(self, P: Array) -> Array:
+        """Move a start that the user gave towards the maximum, if there is a cheap way."""
+        settings, objective = self.settings, self.objective
+        if self.given_start is None or settings.solver_name != "low-rank":
+            return P
+        sample = sample_of(objective, len(self.labels.codes), self.labels.n_unlabeled)
+        if sample is None:
+            return P
+        return nearer(objective, sample, P, tol=settings.tol, max_rank=settings.n_components)
 
     def _maximize(self, objective: solvers.MatrixFunction, P: Array) -> solvers.Result:
         settings = self.settings
