@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base import Blend
-from .._pairs import PairLabels
-from .._sweep import PointsInMemory, in_memory
+from .._pairs import PairLabels, RowNames
+from .._sweep import PointsInMemory, in_memory, one_blas_thread
 from .._typing import Array
 from ._learner import ClassicLearner
 
@@ -27,12 +27,13 @@ class ComparisonLearner(ClassicLearner):
         y: ArrayLike | None,
         pairs: ArrayLike | None,
         pair_labels: ArrayLike | None,
+        ids: ArrayLike | None,
         given: tuple[str, ArrayLike | None, int],
     ) -> Self:
         """Fit from comparisons; `given` has their name, the comparisons and their length."""
         name, comparisons, length = given
         if comparisons is None:
-            return super().fit(X, y, pairs=pairs, pair_labels=pair_labels)
+            return super().fit(X, y, pairs=pairs, pair_labels=pair_labels, ids=ids)
         for other, value in (("y", y), ("pairs", pairs), ("pair_labels", pair_labels)):
             if value is not None:
                 raise ValueError(
@@ -42,10 +43,16 @@ class ComparisonLearner(ClassicLearner):
         self._check_parameters()
         points = self._check_points(X)
         blend = Blend.of(self, points.shape[1])
-        rows = _row_numbers(name, comparisons, length, len(points))
-        components, attributes = self._learn_comparisons(points, rows)
-        coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-        return self._learned(X, components.astype(points.dtype), blend, coordinates, **attributes)
+        names = RowNames.of(X, ids, comparisons)
+        found = names.rows(comparisons, name, length)[0]
+        rows = _row_numbers(name, found, length, len(points))
+        with one_blas_thread():
+            components, attributes = self._learn_comparisons(points, rows)
+            attributes["n_absent_pairs_"] = 0
+            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+            return self._learned(
+                X, components.astype(points.dtype), blend, coordinates, **attributes
+            )
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0 or labels.n_dissimilar == 0:

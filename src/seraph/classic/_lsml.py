@@ -130,6 +130,7 @@ class LSML(ComparisonLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         quadruplets: ArrayLike | None = None,
     ) -> Self:
         """Learn the metric from quadruplets, or from class labels, marked pairs, or both.
@@ -144,6 +145,8 @@ class LSML(ComparisonLearner):
             Row numbers of pairs of points that are known to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for those that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `quadruplets` hold names.
         quadruplets : array-like of int of shape (n_quadruplets, 4), optional
             Row numbers a, b, c, d: a and b are closer than c and d. Labels and pairs cannot be
             passed with them.
@@ -153,7 +156,9 @@ class LSML(ComparisonLearner):
         self
             The fitted learner.
         """
-        return self._fit_comparisons(X, y, pairs, pair_labels, ("quadruplets", quadruplets, 4))
+        return self._fit_comparisons(
+            X, y, pairs, pair_labels, ids, ("quadruplets", quadruplets, 4)
+        )
 
     def _check_parameters(self) -> None:
         check_number("gamma", self.gamma, low=0)

@@ -144,6 +144,7 @@ class SCML(ComparisonLearner):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
     ) -> Self:
         """Learn the metric from triplets, or from class labels, marked pairs, or both.
@@ -158,6 +159,8 @@ class SCML(ComparisonLearner):
             Row numbers of pairs of points that are known to be alike or not.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for those that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `triplets` hold names.
         triplets : array-like of int of shape (n_triplets, 3), optional
             Row numbers a, b, c: a is closer to b than to c. Labels and pairs cannot be passed
             with them.
@@ -167,7 +170,7 @@ class SCML(ComparisonLearner):
         self
             The fitted learner.
         """
-        return self._fit_comparisons(X, y, pairs, pair_labels, ("triplets", triplets, 3))
+        return self._fit_comparisons(X, y, pairs, pair_labels, ids, ("triplets", triplets, 3))
 
     def _check_parameters(self) -> None:
         check_number("beta", self.beta, low=0)
