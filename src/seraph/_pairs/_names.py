@@ -162,7 +162,7 @@ class RowNames:
             raise ValueError(f"{first}; {absent} of {len(present)} {what} are like that. {help_}")
         if self.absent == "warn" and self.split_by is None:
             warn(
-                f"{absent} of {len(present)} {what} are left out, because X does not have "
+                f"{absent} of {len(present)} marked {what} are left out, because X does not have "
                 f"both of their rows: {first}. {help_}"
             )
 
@@ -216,14 +216,17 @@ def _names(what: str, names: list[Any]) -> dict[Hashable, int]:
     return row_of
 
 
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
+
+
 def _rows_of_names(pairs: ArrayLike, what: str, width: int) -> Array:
     named = np.asarray(in_memory(pairs), dtype=object)
     if named.size == 0:
         return np.empty((0, width), dtype=object)
     if named.ndim != 2 or named.shape[1] != width:
         raise ValueError(
-            f"{what} must have shape (n_{what}, {width}), {width} names of rows each; got shape "
-            f"{named.shape}."
+            f"{what} must have shape (n_{what}, {width}), {_NUMBERS[width]} names of rows each; "
+            f"got shape {named.shape}."
         )
     return named
 
