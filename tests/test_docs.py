@@ -109,6 +109,18 @@ def test_the_learners_page_counts_the_bold_figures_of_the_papers_table():
     assert counted == {name: str(best[name]) for name in counted}
 
 
+@pytest.mark.parametrize(
+    ("page", "trouble"),
+    [
+        ("<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n", None),
+        ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
+        ("text\n\n```python\n1 / 0\n```\n", "page.md:4: ZeroDivisionError"),
+        ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
+        ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
+        ("```python\n1\n```\n\n```{code-block} sh\nfalse\n```\n", None),
+    ],
+    ids=["right", "wrong output", "error", "warning", "failing command", "left alone"],
+)
 def test_pages_are_run_and_what_is_wrong_is_noticed(page, trouble, tmp_path):
     shutil.copy(DOCS / "conftest.py", tmp_path)
     (tmp_path / "page.md").write_text(page)
