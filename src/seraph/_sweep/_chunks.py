@@ -242,7 +242,7 @@ class ChunkedPoints:
 class _ChunkedCoordinates(Coordinates):
     """Coordinates of points that stay in chunks."""
 
-    def with_first(self, rows: Array) -> Any:
+    def with_first(self, rows: Array, order: Array | None = None) -> Any:  # noqa: ARG002
         """Return the points with some rows moved to the front; the others keep their order."""
         return with_first(self.array, rows)
 
