@@ -24,7 +24,7 @@ def errors():
                 for wrt in ("metric", "factor", "threshold"):
                     P = rng.normal(size=(2, 5))
                     sweep = TorchSweep(X.astype(np.float32), "cpu")
-                    assert fits_kernel(sweep.X, P, terms, wrt)
+                    assert fits_kernel(sweep.X, P, terms)
                     yield from difference(sweep, X, P, terms, wrt)
 
 
@@ -41,7 +41,7 @@ def errors_of_samples():
         edge = (i < k) & (j >= k) & (j < k + 128)
         for wrt in ("metric", "factor"):
             single = TorchSweep(X.astype(np.float32), "cpu")
-            assert fits_kernel(single.X, P, terms, wrt)
+            assert fits_kernel(single.X, P, terms)
             value, gradient = single(P, terms, wrt)
             exact, expected = NumpySweep(X)(P, PairTerms(terms.codes, eta=1.3), wrt)
             for some, n_all in ((near, (n - k) * (n - k - 1) / 2), (edge, k * (n - k))):
@@ -66,14 +66,17 @@ def errors_of_tiles():
 
 
 def errors_of_wide_posteriors():
-    """Differences where only the frozen metric is too wide for the fused kernel."""
+    """Differences where only the frozen metric is too wide for the fused kernel, or the points."""
     rng = np.random.default_rng(2)
+    X, P = rng.normal(size=(40, 140)) * 0.1, rng.normal(size=(2, 140))
+    sweep = TorchSweep(X.astype(np.float32), "cpu")
+    yield from difference(sweep, X, P, PairTerms(rng.integers(0, 3, 9), mu=0.4), "metric")
     X, P = rng.normal(size=(40, 140)) * 0.1, rng.normal(size=(2, 140))
     terms = PairTerms(
         rng.integers(0, 3, 9), mu=0.4, q=Posterior(0.1 * rng.normal(size=(140, 140)))
     )
     sweep = TorchSweep(X.astype(np.float32), "cpu")
-    assert not fits_kernel(sweep.X, P, terms, "factor")
+    assert not fits_kernel(sweep.X, P, terms)
     yield from difference(sweep, X, P, terms, "factor")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,10 +25,6 @@ class MatrixFunction(Protocol):
     @property
     def rounding(self) -> float:
         """Relative error of a value."""
-
-    @property
-    def samples(self) -> Sequence[tuple[float, MatrixFunction]]:
-        """Cheaper estimates of this function from shares of its terms, the smallest first."""
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value and the gradient by A."""

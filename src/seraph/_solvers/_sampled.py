@@ -13,6 +13,7 @@ all terms is at the same time the certificate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +29,8 @@ _FIRST_TOL = 1e-2
 _NEXT_TOL, _LAST_TOL = 0.03, 0.5
 # A factor at which the sample's slope is below this is as good as the sample's own maximum.
 _NEAR = 0.3
+# A surrogate is left where the trace grows by this factor.
+_FARTHEST = 1e4
 # A larger sample is taken unless the gap falls below this share at each sum over all terms.
 _LEAST_GAIN = 0.5
 
@@ -46,7 +49,8 @@ def sampled_low_rank(
     Parameters
     ----------
     objective : MatrixFunction
-        What to maximize. Without `samples` this is `low_rank`.
+        What to maximize. It may have `samples`: pairs of a share of its terms and of an estimate
+        from that share, the smallest first. Without them this is `low_rank`.
     P : ndarray of shape (r, m)
         First factor.
     max_iter : int
@@ -64,7 +68,8 @@ def sampled_low_rank(
     """
     search = _Search(objective, tol, callback, max_rank, max_iter)
     here: _Anchor | None = None
-    for share, sample in objective.samples:
+    samples: Sequence[tuple[float, MatrixFunction]] = getattr(objective, "samples", ())
+    for share, sample in samples:
         here, P = search.by(sample, share, P, here)
         if here is not None and here.is_enough:
             return Result(here.P, here.value, here.gap, True, search.steps)
@@ -145,7 +150,10 @@ class _Search:
             here = self._anchored(P, P)
         while (here is None or not here.is_enough) and self.n_whole < self.max_iter:
             surrogate = _Surrogate.of(sample, here)
-            found = self._maximum(surrogate, share, P if here is None else here.P, here)
+            try:
+                found = self._maximum(surrogate, share, P if here is None else here.P, here)
+            except _RunAwayError:
+                break
             if len(found.P) == 0:
                 break  # the zero metric of a sample proves nothing
             there = self._anchored(found.P, P if here is None else here.P)
@@ -203,6 +211,10 @@ class _Search:
         return _Anchor(P, value, gradient, gap, is_enough)
 
 
+class _RunAwayError(Exception):
+    """A surrogate has no maximum near the factor that it was made for."""
+
+
 @dataclass(frozen=True)
 class _Surrogate:
     """A sample plus ``<C, A>`` plus a constant.
@@ -215,20 +227,24 @@ class _Surrogate:
         Symmetric matrix.
     constant : float
         The constant.
+    limit : float
+        Largest trace of A. The linear term may be steeper than all others far away.
     """
 
     sample: MatrixFunction
     C: Array
     constant: float
+    limit: float
 
     @classmethod
     def of(cls, sample: MatrixFunction, here: _Anchor | None) -> _Surrogate:
         """Make the surrogate that agrees with the objective where all its terms were summed."""
         if here is None:
-            return cls(sample, np.zeros((sample.n_features,) * 2), 0.0)
+            return cls(sample, np.zeros((sample.n_features,) * 2), 0.0, np.inf)
         value, gradient = sample.by_metric(here.P)
         C = here.gradient - gradient
-        return cls(sample, C, here.value - value - float(np.vdot(here.P @ C, here.P)))
+        constant = here.value - value - float(np.vdot(here.P @ C, here.P))
+        return cls(sample, C, constant, _FARTHEST * float(np.vdot(here.P, here.P)))
 
     @property
     def n_features(self) -> int:
@@ -245,11 +261,6 @@ class _Surrogate:
         """Relative error of a value."""
         return self.sample.rounding
 
-    @property
-    def samples(self) -> list[tuple[float, MatrixFunction]]:
-        """There are none."""
-        return []
-
     def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value and the gradient by A."""
         value, gradient = self.sample.by_metric(P)
@@ -257,6 +268,8 @@ class _Surrogate:
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
         """Compute the value and the gradient by P."""
+        if not float(np.vdot(P, P)) <= self.limit:
+            raise _RunAwayError
         value, gradient = self.sample.by_factor(P)
         return value + self._shift(P), gradient + 2.0 * P @ self.C
 

@@ -77,7 +77,7 @@ class TorchSweep:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
         self.n_sweeps += 1
         with torch.inference_mode(), _full_precision():
-            fused = fits_kernel(self.X, P, terms, wrt)
+            fused = fits_kernel(self.X, P, terms)
             sums = _TorchPass(self.X, P, terms, wrt, _tensors, in_tiles=not fused)
             parts = [sums.fused()] if fused else self._in_tiles(sums)
             value, gradient = sums.total(parts)
@@ -108,9 +108,9 @@ def _has_triton(X: Tensor) -> bool:
     return here and find_spec("triton") is not None
 
 
-def fits_kernel(X: Tensor, P: Array, terms: PairTerms, wrt: Variable) -> bool:
+def fits_kernel(X: Tensor, P: Array, terms: PairTerms) -> bool:
     """Whether the fused kernel can do this sweep."""
-    widths = [len(P), X.shape[1] if wrt == "metric" else 0]
+    widths = [len(P)]
     if terms.q is not None and terms.q.P is not None:
         widths.append(len(terms.q.P))
     return max(widths) <= _KERNEL_WIDTH and X.dtype == torch.float32 and _has_triton(X)
@@ -173,11 +173,15 @@ class _TorchPass(Pass):
         """Sums over all tiles, by the fused kernel."""
         from ._triton import sweep_regions
 
-        value, degree, product = sweep_regions(self, self.codes)
-        if self.wrt == "metric":  # half of X' W X, as in `Pass.sweep`
-            rows = chunks(len(self.X), _WIDENED_ROWS)
-            product = 0.5 * sum(self._widened(self.X[some]).T @ product[some] for some in rows)
-        return value, degree, product
+        if self.wrt != "metric":
+            return sweep_regions(self, self.codes, self.Y)
+        # Half of X' W X, as in `Pass.sweep`, some columns at a time.
+        half = self._zeros(*[self.X.shape[1]] * 2)
+        for columns in chunks(self.X.shape[1], _KERNEL_WIDTH):
+            value, degree, product = sweep_regions(self, self.codes, self.X[:, columns])
+            for rows in chunks(len(self.X), _WIDENED_ROWS):
+                half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
+        return value, degree, half
 
     def total(self, parts: Sequence[Sums]) -> tuple[Any, Tensor]:
         value, gradient = super().total(parts)

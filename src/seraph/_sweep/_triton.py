@@ -288,7 +288,7 @@ def _squares(Z: Tensor) -> Tensor:
     return torch.einsum("ir,ir->i", Z, Z)
 
 
-def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
+def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
     """Sum over the labeled pairs of the first rows, and over all unlabeled pairs.
 
     Parameters
@@ -297,13 +297,15 @@ def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
         The sweep: points, terms and what to differentiate by.
     codes : Tensor of int32 of shape (k,)
         Class codes of the first k rows.
+    Y : Tensor of shape (n, at most 128)
+        What to multiply the weights with.
 
     Returns
     -------
     value, degrees, product
         Sums over the pairs; the product is ``W Y``.
     """
-    regions = _Regions(sums, codes)
+    regions = _Regions(sums, codes, Y)
     k, n, terms = len(codes), len(sums.X), sums.terms
     if k > 1:
         regions.add(_LABELED, 1.0, (0, k), (0, k), _at_zero(_LABELED, sums))
@@ -342,15 +344,15 @@ class _Regions:
     either starts at a block.
     """
 
-    def __init__(self, sums: Pass, codes: Tensor) -> None:
-        self.sums, X = sums, sums.X
+    def __init__(self, sums: Pass, codes: Tensor, Y: Tensor) -> None:
+        self.sums, self.width, X = sums, Y.shape[1], sums.X
         k, n = len(codes), len(X)
         self.value = torch.zeros((), dtype=sums.wide, device=X.device)
         self.degree = torch.zeros(n, dtype=sums.wide, device=X.device)
-        self.product = torch.zeros(sums.Y.shape, dtype=sums.wide, device=X.device)
+        self.product = torch.zeros(Y.shape, dtype=sums.wide, device=X.device)
         old = sums.now if sums.frozen is None else sums.frozen
         self.R = _padded_width(max(sums.Z.shape[1], old.Z.shape[1]))
-        self.C = _padded_width(sums.Y.shape[1])
+        self.C = _padded_width(self.width)
         self.shape = _SHAPES[max(self.R, self.C)]
         block = max(self.shape[:2])
         offset = -(-k // block) * block
@@ -359,7 +361,7 @@ class _Regions:
         self.place[k:] += offset - k
         self.now = self._points(sums.Z)
         self.old = self.now if sums.frozen is None else self._points(old.Z)
-        self.y_high, self.y_low, y_scale = self._split(sums.Y, self.C)
+        self.y_high, self.y_low, y_scale = self._split(Y, self.C)
         self.y_factor = 1.0 / (y_scale * _WEIGHT_SCALE.value)
         self.codes = self._padded(codes, -1)
 
@@ -443,7 +445,7 @@ class _Regions:
         # A few blocks of rows would leave most of the GPU idle: several programs share each.
         n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
         columns_each = -(-n_spans // n_shares) * _SPAN
-        n_out, width = n_blocks * n_rows, sums.Y.shape[1]
+        n_out, width = n_blocks * n_rows, self.width
         values, degrees, products = (
             torch.empty((n_shares, n_out, *more), dtype=torch.float32, device=sums.X.device)
             for more in ((), (), (self.C,))
