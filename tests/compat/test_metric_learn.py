@@ -486,7 +486,7 @@ def test_lfda_scales_its_eigenvectors_as_asked():
     assert_allclose(cosines, 1.0)
     assert_allclose(unit @ unit.T, np.eye(2), atol=1e-9)
     with pytest.raises(ValueError, match="embedding_type must be"):
-        metric_learn.LFDA(embedding_type="heavy")
+        fitted("LFDA", embedding_type="heavy")
     with pytest.warns(UserWarning, match="k=9 is too large"):
         fitted("LFDA", k=9)
 

@@ -82,11 +82,14 @@ class BaseMetricLearner(BaseEstimator, ABC):
             raise PreprocessorError(error) from error
         return np.stack(found, axis=1) if ndim == 3 else found[0]
 
+    def _check_preprocessor(self) -> None:
+        self.preprocessor_ = self._lookup()
+
     def _prepare_inputs(
         self, X: Any, y: Any = None, type_of_inputs: str = "classic", **checks: Any
     ) -> Any:
         """Check what a user's own learner, over these bases, was given to fit."""
-        self.preprocessor_ = self._lookup()
+        self._check_preprocessor()
         if type_of_inputs == "tuples":
             return self._tuples(X, y, size=getattr(self, "_tuple_size", 2))
         return self._points(X, *(() if y is None else (y,)), **checks)
@@ -165,7 +168,7 @@ class MahalanobisMixin(BaseMetricLearner):
         m = components.shape[1]
         full = np.zeros((m if n_rows is None else n_rows, m))
         full[: len(components)] = components
-        self.preprocessor_ = self._lookup()
+        self._check_preprocessor()
         self.components_ = full
         self.__dict__.update(attributes)
         return self

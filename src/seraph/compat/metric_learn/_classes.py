@@ -158,17 +158,17 @@ class LFDA(_Classes):
         embedding_type: str = "weighted",
         preprocessor: Any = None,
     ) -> None:
-        if embedding_type not in ("weighted", "orthonormalized", "plain"):
-            raise ValueError(
-                "embedding_type must be 'weighted', 'orthonormalized' or 'plain'; got "
-                f"{embedding_type!r}."
-            )
         self.n_components = n_components
         self.k = k
         self.embedding_type = embedding_type
         super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any) -> Self:
+        if self.embedding_type not in ("weighted", "orthonormalized", "plain"):
+            raise ValueError(
+                "embedding_type must be 'weighted', 'orthonormalized' or 'plain'; got "
+                f"{self.embedding_type!r}."
+            )
         points, codes = self._labeled(X, y)
         m = points.shape[1]
         d = checked_components(self.n_components, m)

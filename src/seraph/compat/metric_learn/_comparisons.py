@@ -68,7 +68,7 @@ class _BaseLSML(MahalanobisMixin):
         self.w_ = shares / shares.sum()
         objective = ComparisonObjective(near, far, 1.0, self.w_)
         L, _, _, n_iter = objective.minimize(self.max_iter, self.tol)
-        return self._adopt(power(L @ L.T, 0.5) @ root, n_iter_=n_iter)
+        return self._adopt(power(L @ L.T, 0.5) @ root, n_iter_=max(1, n_iter))
 
 
 @documented(
