@@ -138,8 +138,13 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, Pai
     pairs = labels.pairs - before + len(first)
     known = labels.codes[labels.pairs] >= 0
     pairs[known] = order[before[known]]
+    by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
     terms = PairTerms(
-        codes=labels.codes[first], pairs=pairs, similar=labels.similar, eta=float(eta), mu=mu
+        codes=labels.codes[first],
+        pairs=pairs[by_row],
+        similar=labels.similar[by_row],
+        eta=float(eta),
+        mu=mu,
     )
     return first, terms
 

@@ -28,6 +28,8 @@ AnyArray = Any
 Strip = tuple[slice, list[slice]]
 # Value, degrees ``W 1`` and product of the weights with ``Y`` (see `Pass.sweep`).
 Sums = tuple[Any, AnyArray, AnyArray]
+# Value and weights of a slice of listed pairs, from their t and their t under the frozen metric.
+Term = Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]]
 
 
 class Arithmetic(Protocol):
@@ -125,7 +127,10 @@ class Pass(ABC):
 
     @abstractmethod
     def _same_class(self, rows: slice, columns: slice, out: AnyArray | None) -> AnyArray:
-        """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0."""
+        """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0.
+
+        A number will do off the diagonal, where all are equal.
+        """
 
     def strips(self, side: int, split: int | None = None) -> list[Strip]:
         """The tiles on or above the diagonal; with `split`, those across that row alone.
@@ -240,7 +245,7 @@ class Pass(ABC):
 
     def _listed(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
         """Labeled terms of listed pairs, minus the unlabeled terms that tiles counted."""
-        q = self._array(self.terms.similar[chunk])[None]
+        q = self._array(self.terms.similar[chunk]).reshape(t.shape)
         if not self.all_unlabeled:
             return self.arithmetic.cross_entropy(t, q, None)
         # 1.0 * t is a copy, since the first term may overwrite it.
@@ -249,11 +254,7 @@ class Pass(ABC):
         weight -= self.terms.mu * swept_weight
         return value - self.terms.mu * swept_value, weight
 
-    def gathered(
-        self,
-        pairs: Array,
-        term: Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]],
-    ) -> tuple[Any, AnyArray]:
+    def gathered(self, pairs: Array, term: Term) -> tuple[Any, AnyArray]:
         """Value and gradient of pairs that are gathered one by one.
 
         Parameters
