@@ -16,6 +16,7 @@ ROOT = Path(seraph.__file__).parent
 MAY_IMPORT = {
     "_typing": set(),  # every room may import it
     "_version": set(),
+    "_interrupt": set(),
     "_public": set(),
     "_validation": set(),
     "_warnings": set(),
@@ -82,11 +83,12 @@ MAY_IMPORT = {
         "persist",
         "plot",
     },
-    "__main__": {"_cli", "_paper", "_version"},
+    "__main__": {"_cli", "_interrupt", "_paper", "_version"},
     "__init__": {
         "_base",
         "_engine",
         "_estimators",
+        "_interrupt",
         "_public",
         "_version",
         "persist",

@@ -43,7 +43,13 @@ FLOORS = [
     ("data, pictures", ["datasets", "plot"]),
     ("labels, distances", ["_base", "_pairs"]),
     ("mathematics", ["_solvers", "_sweep"]),
-    ("ground", ["_files", "_page", "_public", "_typing", "_validation", "_version", "_warnings"]),
+    (
+        "ground",
+        [
+            "_files", "_interrupt", "_page", "_public", "_typing", "_validation", "_version",
+            "_warnings",
+        ],
+    ),
 ]
 
 
