@@ -46,7 +46,13 @@ FLOORS = [
     (
         "ground",
         [
-            "_files", "_interrupt", "_page", "_public", "_typing", "_validation", "_version",
+            "_files",
+            "_interrupt",
+            "_page",
+            "_public",
+            "_typing",
+            "_validation",
+            "_version",
             "_warnings",
         ],
     ),

@@ -77,7 +77,7 @@ def knowledge(case):
 
 def error_of(P):
     """Relative error of an objective that may be due to rounding."""
-    return 1e-7 if P.dtype == np.float64 else 2e-3
+    return 1e-8 if P.dtype == np.float64 else 2e-3
 
 
 def check(estimator, case, arguments):
@@ -93,15 +93,15 @@ def check(estimator, case, arguments):
     else:
         check_metric(estimator, X)
     if hasattr(estimator, "objective_"):
-        assert np.isfinite(estimator.objective_)
+        assert not np.isnan(estimator.objective_)  # MFDA documents an infinite one
     if hasattr(estimator, "kappa_"):
         check_certificate(estimator, case, arguments)
 
 
 def check_certificate(estimator, case, arguments):
     """Compare objective and gap of a learner of the model with the dense formula."""
-    found = [estimator.mu_, estimator.lam_, estimator.eta_, estimator.optimality_gap_]
-    assert np.all(np.isfinite([*found, estimator.kappa_]))
+    names = ("mu_", "lam_", "eta_", "kappa_", "objective_", "optimality_gap_")
+    assert np.all(np.isfinite([getattr(estimator, name) for name in names]))
     n = case.table.n
     n_pairs = estimator.n_similar_ + estimator.n_dissimilar_ + estimator.n_unlabeled_
     assert n_pairs == n * (n - 1) // 2
@@ -116,7 +116,7 @@ def check_certificate(estimator, case, arguments):
     in_steps = settings["solver"] == "projected-gradient"
     if direct and not in_steps and estimator.converged_ and settings["gamma"] is None:
         assert estimator.optimality_gap_ <= settings["tol"] * (1 + 1e-9)
-    sampled = settings["unlabeled_pairs"] not in ("all", 1.0) and estimator.mu_ > 0.0
+    sampled = settings["unlabeled_pairs"] != "all" and estimator.mu_ > 0.0
     if not direct or settings["manifold"] != 0.0 or sampled:
         return
     points = inputs.points_of(arguments["X"])
@@ -173,8 +173,9 @@ def _no_trace(estimator, arguments):
 
 
 def _zero_metric(estimator, arguments):
-    """Lower lam; a collapse that the labels ask for is for the user to mend."""
-    if estimator.n_dissimilar_ == 0:
+    """Lower lam; a collapse that labels or points ask for is for the user to mend."""
+    X = inputs.points_of(arguments["X"])
+    if estimator.n_dissimilar_ == 0 or np.all(np.ptp(X, axis=0) <= 1e-12 * np.abs(X).max()):
         return True
     lower = (1e-2, 1e-5, 1e-10) if estimator.lam_ > 0 else ()
     for factor in lower:

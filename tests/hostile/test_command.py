@@ -44,7 +44,9 @@ def test_an_interrupt_while_importing_shows_one_line_in_the_command_alone(tmp_pa
 def test_cells_that_a_spreadsheet_computes_are_written_as_they_are_with_a_note():
     cells = ["=1+1", "@SUM(A1)", "-x", "+x", "\tx"]
     for cell in cells:
-        with pytest.warns(UserWarning, match=r"Column 'id' has 1 cells .* import the file") as seen:
+        with pytest.warns(
+            UserWarning, match=r"Column 'id' has 1 cells .* import the file"
+        ) as seen:
             csv_text({"id": [cell, "-1", "+2.5", "a-b", "", None], "x": [-0.5] * 6})
         assert repr(cell) in str(seen[0].message)
     with pytest.warns(UserWarning, match="Column '=x' has 1 cells"):

@@ -62,9 +62,7 @@ def test_the_order_of_many_marked_pairs_does_not_matter(wine, rng):
     similar = y[pairs[:, 0]] == y[pairs[:, 1]]
     shuffled = rng.permutation(len(pairs))
     one = SERAPH().fit(X, y_partial, pairs=pairs, pair_labels=similar)
-    other = SERAPH().fit(
-        X, y_partial, pairs=pairs[shuffled, ::-1], pair_labels=similar[shuffled]
-    )
+    other = SERAPH().fit(X, y_partial, pairs=pairs[shuffled, ::-1], pair_labels=similar[shuffled])
     np.testing.assert_array_equal(one.components_, other.components_)
 
 

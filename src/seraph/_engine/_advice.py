@@ -44,9 +44,9 @@ def warn_of_scales(scales: Array) -> None:
 def warn_of_rank_zero() -> None:
     """Warn that the learned metric is zero."""
     warn(
-        "The learned metric is zero (rank 0): every distance is 0. Either lam is too large "
-        "for these labels, or the labels ask for a collapse. Lower lam, or add dissimilar "
-        "pairs."
+        "The learned metric is zero (rank 0): every distance is 0. Either lam is too large for "
+        "these labels, or the labels ask for a collapse, or all points are equal. Lower lam, add "
+        "dissimilar pairs, or give features that vary."
     )
 
 

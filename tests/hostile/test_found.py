@@ -1,0 +1,39 @@
+"""What the generator has found, each as a test of its own."""
+
+import numpy as np
+import pytest
+
+from seraph import SERAPH, load, save
+from seraph.persist import read_versions
+from tests.hostile.dense import Dense, signs_of
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8, 1e11])
+def test_points_far_from_the_origin_lose_no_digit(rng, offset):
+    # Of numbers that are exact with and without the offset.
+    X = offset + rng.integers(-500, 500, size=(20, 3)) / 2.0**6
+    y = np.where(np.arange(20) < 10, np.arange(20) % 2, -1)
+    learner = SERAPH().fit(X, y)
+    dense = Dense(
+        X - offset, learner.components_, signs_of(y), eta=1.0, mu=learner.mu_, lam=learner.lam_
+    )
+    assert learner.objective_ == pytest.approx(dense.value, rel=1e-12)
+    near = SERAPH().fit(X - offset, y)
+    assert learner.objective_ == pytest.approx(near.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("path", [None, 3, True, [], b"m.skops", "a\0b", np.datetime64("NaT")])
+def test_what_is_no_path_is_refused_in_words(path):
+    for act in (load, read_versions, lambda path: save(SERAPH(), path)):
+        with pytest.raises(ValueError, match="path must be the name of a file"):
+            act(path)
+    if path is not None:
+        X, y = np.eye(4), [0, 0, 1, -1]
+        with pytest.raises(ValueError, match="checkpoint must be the path of a file"):
+            SERAPH(checkpoint=path).fit(X, y)
+
+
+def test_the_zero_metric_of_equal_points_is_blamed_on_the_points():
+    with pytest.warns(UserWarning, match="all points are equal") as seen:
+        SERAPH(lam=1.0).fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
+    assert "give features that vary" in " ".join(str(warning.message) for warning in seen)
