@@ -47,6 +47,8 @@ class Dense:
         self.value = terms.sum() - lam * trace - 0.5 * gamma * scale**2
         self.size = np.abs(terms).sum() + np.abs(w) @ (scale * (d2 + eta)) + lam * trace
         self.size += gamma * scale**2
+        # Listed pairs are swept as unlabeled ones and taken out again, which rounds.
+        self.size += 1e-6 * mu * entropy(t[signs != 0]).sum()
         self.gradient = scale * (D.T * w) @ D - lam * np.eye(X.shape[1])
         self.pull = float(np.abs(w) @ np.sum(D**2, axis=1))
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, load, save
+from seraph import SERAPH, load, save, to_onnx
+from seraph.classic import Euclidean
 from seraph.persist import read_versions
 from tests.hostile.dense import Dense, signs_of
 
@@ -37,3 +38,12 @@ def test_the_zero_metric_of_equal_points_is_blamed_on_the_points():
     with pytest.warns(UserWarning, match="all points are equal") as seen:
         SERAPH(lam=1.0).fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
     assert "give features that vary" in " ".join(str(warning.message) for warning in seen)
+
+
+@pytest.mark.parametrize("dtype", [10**400, "word", {"a": 1}, [], "int8"])
+def test_a_type_that_is_none_is_refused_in_words(dtype):
+    model = Euclidean().fit(np.eye(3))
+    with pytest.raises(ValueError, match="dtype must be float32 or float64; got"):
+        to_onnx(model, dtype=dtype)
+    with pytest.raises(ValueError, match="target_opset must be a whole number or None; got"):
+        to_onnx(model, target_opset=dtype if not isinstance(dtype, int) else 1.5)

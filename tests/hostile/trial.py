@@ -27,7 +27,7 @@ def guarded(act):
             result = act()
         except NotFittedError as error:
             result = error
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, NotImplementedError) as error:
             if not helps(error):
                 raise
             result = error
