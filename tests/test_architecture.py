@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "_solvers": set(),
     "_pairs": {"_sweep", "_warnings"},
     "_base": {"_sweep"},
-    "plot": {"_pairs", "_public"},
+    "plot": {"_pairs", "_public", "_validation"},
     "datasets": {"_public"},
     "_engine": {
         "_pairs",

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, load, save, to_onnx
+from seraph import (
+    SERAPH,
+    DistanceDisplay,
+    FeatureImportanceDisplay,
+    PosteriorDisplay,
+    load,
+    save,
+    to_onnx,
+)
 from seraph.classic import Euclidean
 from seraph.persist import read_versions
 from tests.hostile.dense import Dense, signs_of
@@ -47,3 +55,19 @@ def test_a_type_that_is_none_is_refused_in_words(dtype):
         to_onnx(model, dtype=dtype)
     with pytest.raises(ValueError, match="target_opset must be a whole number or None; got"):
         to_onnx(model, target_opset=dtype if not isinstance(dtype, int) else 1.5)
+
+
+@pytest.mark.parametrize(
+    ("Display", "name"),
+    [
+        (DistanceDisplay, "max_points"),
+        (PosteriorDisplay, "max_pairs"),
+        (FeatureImportanceDisplay, "max_features"),
+    ],
+)
+def test_a_number_of_things_to_draw_is_checked(Display, name, wine):
+    X, y_partial, _ = wine
+    learner = SERAPH(mu=0.0).fit(X, y_partial)
+    for value in (0, 2.5, "few", np.array([1.0, 2.0])):
+        with pytest.raises(ValueError, match=f"{name} must be a finite whole number"):
+            Display.from_estimator(learner, X, y_partial, **{name: value})

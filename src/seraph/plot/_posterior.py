@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from .._pairs import PairLabels
 from .._typing import Array
+from .._validation import check_number
 from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed
 
@@ -115,6 +116,8 @@ class PosteriorDisplay:
         -------
         PosteriorDisplay
         """
+        check_number("max_pairs", max_pairs, low=1, integer=True)
+        check_number("random_state", random_state, low=0, integer=True)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
         points = check_array(X, dtype=(np.float64, np.float32))
