@@ -59,7 +59,8 @@ def a_path(rng):
     assert np.all(np.diff(path.lams) < 0)
     for numbers in (path.lams, path.objectives, path.optimality_gaps, path.eigenvalues):
         assert np.all(np.isfinite(numbers))
-    assert np.all(path.optimality_gaps[path.converged] <= 1.001 * parameters.get("tol", 1e-3))
+    if parameters.get("n_components") is None:
+        assert np.all(path.optimality_gaps[path.converged] <= 1.001 * parameters.get("tol", 1e-3))
     if not parameters.get("manifold"):
         signs, X = signs_of(*knowledge(case)), inputs.points_of(arguments["X"])
         for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
@@ -114,7 +115,11 @@ def check_certificate(estimator, case, arguments):
     }
     direct = settings["algorithm"] == "direct"
     in_steps = settings["solver"] == "projected-gradient"
-    if direct and not in_steps and estimator.converged_ and settings["gamma"] is None:
+    # A metric at the limit of its rank need only be stationary, as the docstring says.
+    P = getattr(estimator, "learned_components_", estimator.components_)
+    capped = len(P) == settings["n_components"]
+    by_gap = direct and not in_steps and not capped and settings["gamma"] is None
+    if by_gap and estimator.converged_:
         assert estimator.optimality_gap_ <= settings["tol"] * (1 + 1e-9)
     sampled = settings["unlabeled_pairs"] != "all" and estimator.mu_ > 0.0
     if not direct or settings["manifold"] != 0.0 or sampled:
@@ -122,7 +127,6 @@ def check_certificate(estimator, case, arguments):
     points = inputs.points_of(arguments["X"])
     if isinstance(estimator, KernelSERAPH):
         points = estimator.kernel_map_(points.astype(estimator.components_.dtype))
-    P = getattr(estimator, "learned_components_", estimator.components_)
     gamma = settings["gamma"] if not isinstance(estimator, KernelSERAPH) else None
     dense = Dense(
         points,

@@ -148,6 +148,8 @@ class FeatureImportanceDisplay:
         names = self.feature_names
         if names is None:
             names = [f"x{k}" for k in range(len(importances))]
+        if isinstance(names, str) or not hasattr(names, "__len__"):
+            raise ValueError(f"feature_names must be a list of names; got {names!r}.")
         if len(names) != len(importances):
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {len(importances)} features."
