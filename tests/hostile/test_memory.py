@@ -66,10 +66,14 @@ def test_every_option_is_measured_or_free():
     assert not left, f"say in OPTIONS or FREE what memory {left} may cost"
 
 
+# The others take several seconds each.
+QUICKLY_MEASURED = {"algorithm", "checkpoint", "n_jobs", "unlabeled_pairs"}
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        (name, value)
+        pytest.param(name, value, marks=[] if name in QUICKLY_MEASURED else pytest.mark.slow)
         for name, values in OPTIONS.items()
         if name in inspect.signature(SERAPH).parameters
         for value in values
@@ -87,7 +91,7 @@ def test_no_option_costs_more_memory_than_the_exact_fit(
 
 def test_a_million_questions_take_no_more_than_the_rows_allow(data):
     X, y = data
-    learner = SERAPH(**QUICK).fit(X, y)
+    learner = SERAPH(mu=0.0).fit(X, y)
     few, many = (peak(lambda n=n: learner.query_pairs(X, n)) for n in (10, 10**6))
     assert many < few + 5e7  # 50 candidates a pair, for N / 2 pairs
 
