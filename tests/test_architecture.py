@@ -16,6 +16,7 @@ ROOT = Path(seraph.__file__).parent
 MAY_IMPORT = {
     "_typing": set(),  # every room may import it
     "_version": set(),
+    "_interrupt": set(),
     "_public": set(),
     "_validation": set(),
     "_warnings": set(),
@@ -27,7 +28,7 @@ MAY_IMPORT = {
     "_base": {"_decisions", "_sweep", "_validation"},
     "_decisions": {"_pairs", "_sweep", "_validation", "_warnings", "metrics"},
     "metrics": {"_pairs", "_public", "_sweep", "_validation"},
-    "plot": {"_pairs", "_public"},
+    "plot": {"_pairs", "_public", "_validation"},
     "datasets": {"_public"},
     "_engine": {
         "_pairs",
@@ -87,12 +88,13 @@ MAY_IMPORT = {
         "persist",
         "plot",
     },
-    "__main__": {"_cli", "_paper", "_version"},
+    "__main__": {"_cli", "_interrupt", "_paper", "_version"},
     "__init__": {
         "_base",
         "_decisions",
         "_engine",
         "_estimators",
+        "_interrupt",
         "_public",
         "_version",
         "persist",

@@ -45,7 +45,19 @@ FLOORS = [
     ("figures of merit", ["metrics"]),
     ("labels", ["_pairs"]),
     ("mathematics", ["_solvers", "_sweep"]),
-    ("ground", ["_files", "_page", "_public", "_typing", "_validation", "_version", "_warnings"]),
+    (
+        "ground",
+        [
+            "_files",
+            "_interrupt",
+            "_page",
+            "_public",
+            "_typing",
+            "_validation",
+            "_version",
+            "_warnings",
+        ],
+    ),
 ]
 
 

@@ -1,5 +1,6 @@
 """Semi-supervised metric learning that follows scikit-learn's conventions."""
 
+from . import _interrupt  # noqa: F401 (first: what follows takes time)
 from ._base import MahalanobisMetric
 from ._decisions import (
     PairKFold,

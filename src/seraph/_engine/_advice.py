@@ -46,7 +46,8 @@ def warn_of_rank_zero(*, shrunk: bool) -> None:
     effect = "only the metric that it shrinks toward is left" if shrunk else "every distance is 0"
     warn(
         f"The learned metric is zero (rank 0): {effect}. Either lam is too large for these "
-        "labels, or the labels ask for a collapse. Lower lam, or add dissimilar pairs."
+        "labels, or the labels ask for a collapse, or all points are equal. Lower lam, add "
+        "dissimilar pairs, or give features that vary."
     )
 
 

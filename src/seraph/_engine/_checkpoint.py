@@ -52,7 +52,8 @@ def check_checkpoint(path: Any) -> None:
     """Refuse a parameter `checkpoint` that no file can be written to."""
     if path is None:
         return
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
         raise ValueError(f"checkpoint must be the path of a file, or None; got {path!r}.")
     path = Path(path)
     if path.is_dir():

@@ -175,13 +175,14 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, Pai
     known = labels.codes[labels.pairs] >= 0
     pairs[known] = order[before[known]]
     weighted = np.any(labels.weights != 1.0)
+    by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
     terms = PairTerms(
         codes=labels.codes[first],
-        pairs=pairs,
-        similar=labels.likeness,
+        pairs=pairs[by_row],
+        similar=labels.likeness[by_row],
         eta=float(eta),
         mu=mu,
-        weights=labels.weights if weighted else None,
+        weights=labels.weights[by_row] if weighted else None,
     )
     return first, terms
 
@@ -196,7 +197,11 @@ def shuffled(n: int, terms: PairTerms) -> tuple[Array, PairTerms]:
     place = np.empty(n, dtype=terms.pairs.dtype)
     place[:k] = np.arange(k)
     place[k + order] = np.arange(k, n)
-    return order, replace(terms, pairs=place[terms.pairs])
+    pairs = place[terms.pairs]
+    by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
+    weights = None if terms.weights is None else terms.weights[by_row]
+    terms = replace(terms, pairs=pairs[by_row], similar=terms.similar[by_row], weights=weights)
+    return order, terms
 
 
 def _mu(labels: PairLabels, settings: Settings) -> float:

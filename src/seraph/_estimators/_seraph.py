@@ -162,7 +162,9 @@ class SERAPH(PosteriorLearner):
         M-step) no metric is better by more than ``optimality_gap_ * lam_ * (tr A + tr A*)``.
         (Relative to at least a hundredth of the automatic `lam`.)
     converged_ : bool
-        Whether the solver met its tolerance.
+        Whether the solver met its tolerance. A metric whose rank is at the limit
+        `n_components` counts as converged when no metric of that rank nearby is better; its
+        `optimality_gap_`, which looks at all ranks, can be larger than `tol`.
     stopped_ : bool
         Whether `callback` ended the fit. This gives no warning.
     n_iter_ : int

@@ -198,7 +198,7 @@ class ChunkedPoints:
                 f"Found a dask collection with {n} sample(s) and {m} feature(s), while a minimum "
                 "of 2 samples and 1 feature is required."
             )
-        size = exact_size(found.size or 1.0, array.dtype)
+        size = exact_size(found.size or 1.0)
         share = (found.size or 1.0) / size
         return cls(
             _with_lengths(array, found.lengths),

@@ -109,20 +109,17 @@ def sum_of_squares(points: Array) -> float:
     return total
 
 
-def exact_size(size: float, dtype: np.dtype[Any]) -> float:
+def exact_size(size: float) -> float:
     """Return what to divide points of magnitude `size` by before they are centered.
 
-    In single precision that is a power of two: a division by it is exact. Any other would
-    round away the differences between points that are far from the origin.
+    It is a power of two, since a division by one is exact. Any other would round away the
+    differences between points that are far from the origin.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> exact_size(5.0, np.dtype(np.float32)), exact_size(5.0, np.dtype(np.float64))
-    (8.0, 5.0)
+    >>> exact_size(5.0), exact_size(8.0)
+    (8.0, 8.0)
     """
-    if dtype == np.float64:
-        return size
     fraction, exponent = np.frexp(size)
     largest = np.finfo(np.float64).maxexp - 1
     return float(np.ldexp(1.0, min(int(exponent) - (fraction == 0.5), largest)))
@@ -350,7 +347,7 @@ class PointsInMemory:
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
         X = self.array
-        size = exact_size(magnitude(X), X.dtype)
+        size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
         points = centered(np.divide(X, X.dtype.type(size), order="C"))
         if not rescale:

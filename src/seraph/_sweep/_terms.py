@@ -54,7 +54,7 @@ class PairTerms:
         codes are equal, else dissimilar.
     pairs : ndarray of shape (l, 2)
         Further labeled pairs. Each is listed once, and at most one of its rows is among the
-        first k.
+        first k. Sorted by the first row, they are summed faster if they are many.
     similar : ndarray of bool or float of shape (l,)
         Which of the listed pairs are similar, or how likely each of them is.
     eta : float

@@ -24,6 +24,8 @@ _PRODUCT_ROWS = 1 << 17
 AnyArray = Any
 # Value, degrees ``W 1`` and product of the weights with ``Y`` (see `Pass.sweep`).
 Sums = tuple[Any, AnyArray, AnyArray]
+# Value and weights of a slice of listed pairs, from their t and their t under the frozen metric.
+Term = Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]]
 
 
 class Arithmetic(Protocol):
@@ -124,7 +126,10 @@ class Pass(ABC):
 
     @abstractmethod
     def _same_class(self, rows: slice, columns: slice, out: AnyArray | None) -> AnyArray:
-        """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0."""
+        """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0.
+
+        A number will do off the diagonal, where all are equal.
+        """
 
     def strips(self, side: int, split: int | None = None) -> list[Strip]:
         """The tiles on or above the diagonal; with `split`, those across that row alone.
@@ -252,19 +257,15 @@ class Pass(ABC):
 
     def _labeled(self, chunk: slice, t: AnyArray) -> tuple[Any, AnyArray]:
         """Labeled terms of listed pairs: ``phi`` of (11), times the weight of each pair."""
-        q = self._array(self.terms.similar[chunk])[None]
+        q = self._array(self.terms.similar[chunk]).reshape(t.shape)
         if self.terms.weights is None:
             return self.arithmetic.cross_entropy(t, q, None)
-        weights = self._array(self.terms.weights[chunk])[None]
+        weights = self._array(self.terms.weights[chunk]).reshape(t.shape)
         phi = self.xp.clip(t, None, 0.0) - q * t - self.xp.log1p(self.xp.exp(-self.xp.abs(t)))
         _, weight = self.arithmetic.cross_entropy(t, q, None)
         return (weights * phi).sum(dtype=self.wide), weights * weight
 
-    def gathered(
-        self,
-        pairs: Array,
-        term: Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]],
-    ) -> tuple[Any, AnyArray]:
+    def gathered(self, pairs: Array, term: Term) -> tuple[Any, AnyArray]:
         """Value and gradient of pairs that are gathered one by one.
 
         Parameters

@@ -79,8 +79,14 @@ def to_onnx(
     model = _with_plain_pipelines(model)
     types = skl2onnx.common.data_types
     inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
-    if np.dtype(dtype).name not in inputs:
+    try:
+        given = np.dtype(dtype).name
+    except (TypeError, ValueError):  # no type at all
+        given = ""
+    if given not in inputs:
         raise ValueError(f"dtype must be float32 or float64; got {dtype!r}.")
+    if target_opset is not None and type(target_opset) is not int:
+        raise ValueError(f"target_opset must be a whole number or None; got {target_opset!r}.")
     _check_parts(model)
     for learner in _LINEAR:
         _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
@@ -94,7 +100,7 @@ def to_onnx(
     try:
         graph = skl2onnx.convert_sklearn(
             model,
-            initial_types=[("X", inputs[np.dtype(dtype).name]([None, model.n_features_in_]))],
+            initial_types=[("X", inputs[given]([None, model.n_features_in_]))],
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array
+from .._validation import check_number
 from ._figure import BLUE, panels, say
 from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
@@ -143,9 +144,12 @@ class FeatureImportanceDisplay:
         """
         importances = np.asarray(self.importances, dtype=np.float64)
         loadings = np.asarray(self.loadings, dtype=np.float64)
+        check_number("max_features", max_features, low=1, integer=True)
         names = self.feature_names
         if names is None:
             names = [f"x{k}" for k in range(len(importances))]
+        if isinstance(names, str) or not hasattr(names, "__len__"):
+            raise ValueError(f"feature_names must be a list of names; got {names!r}.")
         if len(names) != len(importances):
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {len(importances)} features."

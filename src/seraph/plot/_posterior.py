@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from .._pairs import PairLabels, RowNames
 from .._typing import Array
+from .._validation import check_number
 from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed, unwrapped
 
@@ -114,6 +115,8 @@ class PosteriorDisplay:
         -------
         PosteriorDisplay
         """
+        check_number("max_pairs", max_pairs, low=1, integer=True)
+        check_number("random_state", random_state, low=0, integer=True)
         names = None if pairs is None else RowNames.of(X, ids, pairs)
         estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
