@@ -77,7 +77,8 @@ class SERAPH(PosteriorLearner):
     n_components : int, optional
         Largest rank of the metric; for the low-rank solver.
     max_iter : int, default=200
-        Largest number of iterations; in each M-step, for "em".
+        Largest number of iterations; in each M-step, for "em". Iterations over a sample of the
+        pairs (see ``history_``) are counted for each sample.
     tol : float, default=1e-3
         Stop when ``optimality_gap_`` is this small. For "projected-gradient", stop when the
         metric changes by less than this in the Frobenius norm, as in the paper.
@@ -111,7 +112,8 @@ class SERAPH(PosteriorLearner):
     callback : callable, optional
         Called after each iteration with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
-        the current metric. If it raises ``StopIteration``, the fit ends with that metric.
+        the current metric. If it raises ``StopIteration``, the fit ends with that metric. With
+        :class:`seraph.Interruptible`, so does Ctrl-C.
     verbose : int, default=0
         1 prints a line per iteration.
     n_jobs : int, optional
@@ -139,13 +141,15 @@ class SERAPH(PosteriorLearner):
         M-step) no metric is better by more than ``optimality_gap_ * lam_ * (tr A + tr A*)``.
         (Relative to at least a hundredth of the automatic `lam`.)
     converged_ : bool
-        Whether the solver met its tolerance.
+        Whether the solver met its tolerance, up to the rounding error of `optimality_gap_`.
     stopped_ : bool
-        Whether `callback` ended the fit. This gives no warning.
+        Whether `callback` or Ctrl-C ended the fit. This gives no warning.
     n_iter_ : int
         Number of iterations, over all M-steps.
     history_ : dict of ndarray
-        "objective", "rank" and "step" of each iteration.
+        "objective", "rank" and "step" of each iteration, and "share": the share of the unlabeled
+        pairs that it summed over. With many points most iterations sum over a sample, and their
+        objective is an estimate; the last one sums over all pairs.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind.
     backend_, device_ : str
