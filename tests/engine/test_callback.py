@@ -237,5 +237,5 @@ def test_a_long_fit_is_announced_once_with_what_would_shorten_it(wine, monkeypat
     assert "SERAPH: about 0 s left, for 80 points. Shorter: X in float32" in record.message
     assert "unlabeled_pairs" not in record.message  # there are too few pairs to sample
     caplog.clear()
-    SERAPHCV(SERAPH(algorithm="em", em_max_iter=2), lam_factors=(1.0,), cv=2).fit(X, y)
+    SERAPHCV(SERAPH(), lam_factors=(1.0,), cv=2).fit(X, y)
     assert len(caplog.records) == 1  # of the last fit

@@ -81,10 +81,10 @@ def test_a_share_is_the_sum_over_its_tiles(rng, wrt):
 
 
 def test_few_pairs_and_few_rows_for_each_feature_are_not_sampled():
-    assert shares(1000, 5, 10) == ()
-    assert shares(5000, 5, 4900) == ()  # nearly all pairs are labeled
-    assert shares(5000, 784, 100) == ()
-    first, second = shares(20_000, 64, 100)
+    assert shares((1000, 5), 10) == ()
+    assert shares((5000, 5), 4900) == ()  # nearly all pairs are labeled
+    assert shares((5000, 784), 100) == ()
+    first, second = shares((20_000, 64), 100)
     assert second == 4 * first < 0.1
 
 

@@ -33,7 +33,7 @@ def warn_of_scales(scales: Array) -> None:
     varying = scales > 1e-12 * scales.max(initial=0.0)
     if varying.any():
         low, high = scales[varying].min(), scales[varying].max()
-        if high > _SCALES_APART * low:
+        if high / _SCALES_APART > low:  # (the product might overflow)
             warn(
                 f"The standard deviations of the features range from {low:.3g} to {high:.3g}: "
                 "the largest will dominate the metric. Scale the features first, for example "

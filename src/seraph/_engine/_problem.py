@@ -91,7 +91,7 @@ class Problem:
         _check_unit(coordinates.unit, points.dtype)
         first, terms = ordered_terms(labels, settings.eta, _mu(labels, settings))
         others: tuple[Array, ...] = ()
-        if isinstance(points, PointsInMemory) and shares(*points.shape, len(terms.codes)):
+        if isinstance(points, PointsInMemory) and shares(points.shape, len(terms.codes)):
             order, terms = shuffled(len(points), terms)
             others = (order,)
         size = settings.sample_size(labels.n_unlabeled)

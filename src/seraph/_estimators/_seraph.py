@@ -94,7 +94,8 @@ class SERAPH(PosteriorLearner):
         Largest rank of the metric; for the low-rank solver. A shrunk metric keeps its leading
         directions.
     max_iter : int, default=200
-        Largest number of iterations; in each M-step, for "em".
+        Largest number of iterations; in each M-step, for "em". Iterations over a sample of the
+        pairs (see ``history_``) are counted for each sample.
     tol : float, default=1e-3
         Stop when ``optimality_gap_`` is this small. For "projected-gradient", stop when the
         metric changes by less than this in the Frobenius norm, as in the paper.
@@ -129,7 +130,8 @@ class SERAPH(PosteriorLearner):
         Called after each iteration (not for the rough fits of other weights that "auto"
         averages) with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
-        the current metric. If it raises ``StopIteration``, the fit ends with that metric.
+        the current metric. If it raises ``StopIteration``, the fit ends with that metric. With
+        :class:`seraph.Interruptible`, so does Ctrl-C.
     verbose : int, default=0
         1 prints a line per iteration.
     n_jobs : int, optional
@@ -162,15 +164,18 @@ class SERAPH(PosteriorLearner):
         M-step) no metric is better by more than ``optimality_gap_ * lam_ * (tr A + tr A*)``.
         (Relative to at least a hundredth of the automatic `lam`.)
     converged_ : bool
-        Whether the solver met its tolerance. A metric whose rank is at the limit
-        `n_components` counts as converged when no metric of that rank nearby is better; its
-        `optimality_gap_`, which looks at all ranks, can be larger than `tol`.
+        Whether the solver met its tolerance, up to the rounding error of `optimality_gap_`. A
+        metric whose rank is at the limit `n_components` counts as converged when no metric of
+        that rank nearby is better; its `optimality_gap_`, which looks at all ranks, can be
+        larger than `tol`.
     stopped_ : bool
-        Whether `callback` ended the fit. This gives no warning.
+        Whether `callback` or Ctrl-C ended the fit. This gives no warning.
     n_iter_ : int
         Number of iterations, over all M-steps.
     history_ : dict of ndarray
-        "objective", "rank" and "step" of each iteration.
+        "objective", "rank" and "step" of each iteration, and "share": the share of the unlabeled
+        pairs that it summed over. With many points most iterations sum over a sample, and their
+        objective is an estimate; the last one sums over all pairs.
     n_similar_, n_dissimilar_, n_unlabeled_ : int
         Number of pairs of each kind. A pair with a label between 0 and 1 counts as what it
         leans to.

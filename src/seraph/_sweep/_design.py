@@ -16,6 +16,7 @@ points of a pair is an estimate (a balanced incomplete U-statistic; Blom 1976). 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -52,16 +53,14 @@ class Design(NamedTuple):
 
 
 def shares(
-    n: int, n_features: int, n_labeled: int, n_sampled: int | None = None
+    shape: Sequence[int], n_labeled: int, n_sampled: int | None = None
 ) -> tuple[float, ...]:
     """Return shares of the unlabeled pairs to sweep before all of them, the smallest first.
 
     Parameters
     ----------
-    n : int
-        Number of rows.
-    n_features : int
-        Number of features.
+    shape : sequence of two ints
+        Number of rows and of features.
     n_labeled : int
         Number of class-labeled rows, whose pairs are all swept.
     n_sampled : int, optional
@@ -69,9 +68,10 @@ def shares(
 
     Examples
     --------
-    >>> shares(1000, 64, 10), [round(share, 4) for share in shares(20_000, 64, 100)]
+    >>> shares((1000, 64), 10), [round(share, 4) for share in shares((20_000, 64), 100)]
     ((), [0.0128, 0.0512])
     """
+    n, n_features = shape
     labeled = n_labeled * (n_labeled - 1) // 2
     n_pairs = n * (n - 1) // 2 - labeled if n_sampled is None else n_sampled
     if n_pairs < _MANY_PAIRS or n < _ROWS_PER_FEATURE * n_features:
