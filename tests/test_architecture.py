@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "_base": {"_decisions", "_sweep", "_validation"},
     "_decisions": {"_pairs", "_sweep", "_validation", "_warnings", "metrics"},
     "metrics": {"_pairs", "_public", "_sweep", "_validation"},
-    "plot": {"_pairs", "_public", "_validation"},
+    "plot": {"_pairs", "_public", "_validation", "metrics"},
     "datasets": {"_public"},
     "_engine": {
         "_pairs",

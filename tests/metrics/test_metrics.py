@@ -208,6 +208,16 @@ def test_calibration_error_of_bins_by_hand():
     assert expected_calibration_error(labels, p, n_bins=50) == pytest.approx(expected)
 
 
+def test_the_order_of_equal_probabilities_does_not_matter():
+    labels = np.repeat([1, -1], 50)
+    assert expected_calibration_error(labels, np.full(100, 0.5)) == 0.0
+    p = np.repeat([0.2, 0.9], [60, 40])
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(100)
+        found = expected_calibration_error(labels[order], p[order])
+        assert found == pytest.approx((abs(12 - 50) + abs(36 - 0)) / 100)
+
+
 # Bad input
 
 FIGURES = [pair_auc, equal_error_rate, precision_at_1, map_at_r]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import pair_signs
+from .._typing import Array
 from .._validation import check_number
 
 
@@ -14,7 +15,8 @@ def expected_calibration_error(
 ) -> float:
     """Compute how far stated probabilities are from the shares that came true.
 
-    The pairs are sorted by their probability and cut into bins of equal size. In each bin the
+    The pairs are sorted by their probability and cut into bins of about equal size; pairs of
+    equal probability stay together. In each bin the
     mean probability is compared with the share of similar pairs; the result is the mean absolute
     difference, weighted by the size of the bins.
 
@@ -51,7 +53,32 @@ def expected_calibration_error(
             f"{p.shape}" + (f", from {p.min():g} to {p.max():g}." if p.size else ".")
         )
     similar = pair_signs(pair_labels, len(p))
-    order = np.argsort(p, kind="stable")
-    bins = np.array_split(order, min(n_bins, len(p)))
-    gaps = [abs(p[rows].sum() - similar[rows].sum()) for rows in bins]
+    gaps = [abs(p[rows].sum() - similar[rows].sum()) for rows in equal_bins(p, n_bins)]
     return float(sum(gaps) / len(p))
+
+
+def equal_bins(p: Array, n_bins: int) -> list[Array]:
+    """Cut values into bins of about equal size; equal values stay together.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n,)
+        Values.
+    n_bins : int
+        Largest number of bins.
+
+    Returns
+    -------
+    list of ndarray of int
+        The places of the values of each bin, in ascending order of the values.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in equal_bins(np.array([0.5, 0.1, 0.5, 0.5, 0.9]), 3)]
+    [[1, 0, 2, 3], [4]]
+    """
+    order = np.argsort(p, kind="stable")
+    ordered = p[order]
+    cuts = np.linspace(0, len(p), min(n_bins, len(p)) + 1).round().astype(int)[1:-1]
+    ends = np.unique(np.searchsorted(ordered, ordered[cuts - 1], side="right"))
+    return [rows for rows in np.split(order, ends) if len(rows)]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels, RowNames
+from ..metrics._probability import equal_bins
 from ._figure import BLUE, panels
 from ._learner import Learner, needed
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 class ReliabilityDisplay:
     """Share of similar pairs against the stated probability: a reliability diagram.
 
-    Pairs are sorted by their probability and cut into bins of equal size. Each bin is a point;
-    bars are 95 % intervals for independent pairs. Well-calibrated probabilities lie on the
+    Pairs are sorted by their probability and cut into bins of about equal size. Each bin is a
+    point; bars are 95 % intervals for independent pairs. Well-calibrated probabilities lie on the
     diagonal.
 
     Parameters
@@ -154,7 +155,7 @@ class ReliabilityDisplay:
         (panel,), figure = panels(ax)
         p = np.asarray(self.probabilities, dtype=np.float64)
         similar = np.asarray(self.similar, dtype=np.float64)
-        bins = np.array_split(np.argsort(p, kind="stable"), max(1, min(self.n_bins, len(p))))
+        bins = equal_bins(p, self.n_bins)
         stated = np.array([p[rows].mean() for rows in bins])
         share = np.array([similar[rows].mean() for rows in bins])
         sizes = np.array([len(rows) for rows in bins])
