@@ -16,6 +16,7 @@ ROOT = Path(seraph.__file__).parent
 MAY_IMPORT = {
     "_typing": set(),  # every room may import it
     "_version": set(),
+    "_interrupt": set(),
     "_public": set(),
     "_validation": set(),
     "_warnings": set(),
@@ -24,8 +25,10 @@ MAY_IMPORT = {
     "_sweep": set(),
     "_solvers": set(),
     "_pairs": {"_sweep", "_warnings"},
-    "_base": {"_sweep"},
-    "plot": {"_pairs", "_public"},
+    "_base": {"_decisions", "_sweep", "_validation"},
+    "_decisions": {"_pairs", "_sweep", "_validation", "_warnings", "metrics"},
+    "metrics": {"_pairs", "_public", "_sweep", "_validation"},
+    "plot": {"_pairs", "_public", "_validation"},
     "datasets": {"_public"},
     "_engine": {
         "_pairs",
@@ -37,11 +40,13 @@ MAY_IMPORT = {
     },
     "_estimators": {
         "_base",
+        "_decisions",
         "_engine",
         "_pairs",
         "_sweep",
         "_validation",
         "_warnings",
+        "metrics",
     },
     "classic": {
         "_base",
@@ -52,6 +57,7 @@ MAY_IMPORT = {
         "_validation",
         "_warnings",
     },
+    "compat": {"_public", "_warnings", "classic"},
     "persist": {
         "_base",
         "_estimators",
@@ -82,11 +88,13 @@ MAY_IMPORT = {
         "persist",
         "plot",
     },
-    "__main__": {"_cli", "_paper", "_version"},
+    "__main__": {"_cli", "_interrupt", "_paper", "_version"},
     "__init__": {
         "_base",
+        "_decisions",
         "_engine",
         "_estimators",
+        "_interrupt",
         "_public",
         "_version",
         "persist",

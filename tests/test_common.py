@@ -16,11 +16,32 @@ from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
-from seraph.classic import GDM, ITML, LDM, LMNN, NCA, Euclidean
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    MetricNeighborsClassifier,
+    MetricPipeline,
+    classic,
+)
+from seraph.classic import (
+    GDM,
+    ITML,
+    LDM,
+    LFDA,
+    LMNN,
+    LSML,
+    MLKR,
+    NCA,
+    RCA,
+    SDML,
+    Covariance,
+    Euclidean,
+)
 
 ESTIMATORS = [
     value
@@ -31,8 +52,11 @@ ESTIMATORS = [
 # Arguments that a constructor requires, or that make a fit quick.
 ARGUMENTS = {
     MetricNeighborsClassifier: {"learner": SERAPH()},
+    MetricPipeline: {"prepare": StandardScaler(), "learner": SERAPH()},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
+# Those that learn nothing from labels.
+UNSUPERVISED = {Covariance, Euclidean}
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 
 N, M = 40, 4
@@ -84,6 +108,11 @@ SETTINGS = [
     ITML(n_constraints=5),
     LMNN(n_components=1),
     NCA(n_components=1),
+    RCA(n_components=1),
+    LFDA(n_components=1),
+    LSML(prior="covariance"),
+    MLKR(n_components=1),
+    SDML(prior="covariance"),
 ]
 # How the warnings begin that scikit-learn's odd data sets deserve; no others are allowed.
 MAY_WARN = {
@@ -124,6 +153,9 @@ BAD = {
     "algorithm": CHOICES,
     "alpha": numbers(0),
     "backend": CHOICES,
+    "balance": [-0.1, 1.0, np.nan, "half", None, True, [0.5]],
+    "beta": numbers(0),
+    (LFDA, "beta"): [-0.1, 1.0, np.nan, "half", None, True, [0.5]],
     "bounds": [3.0, (1.0,), (1.0, -2.0), (0.0, 2.0), (1.0, np.nan), "ul"],
     "callback": [3, [print], "print"],
     "checkpoint": [3, "", Path(__file__).parent, b"fit.ckpt"],
@@ -136,7 +168,9 @@ BAD = {
     "em_tol": numbers(0),
     "eta": numbers(0),
     "gamma": numbers(0, optional=True),
+    (KernelSERAPH, "gamma"): numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
+    (LSML, "gamma"): numbers(0),
     "init": CHOICES,
     "kernel": ["no such kernel", 3, None],
     "kernel_params": [3, "width", [1.0]],
@@ -145,21 +179,38 @@ BAD = {
     "learner": ["SERAPH", SERAPH, 3],
     (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     (MetricNeighborsClassifier, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier(), None],
+    (MetricPipeline, "learner"): ["SERAPH", SERAPH, 3, StandardScaler(), None],
     "manifold": numbers(0),
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
     "mu_factors": [[], 3.0, "few", None, [-1.0], [np.nan], [1.0, "two"]],
+    "n_basis": numbers(1, whole=True, optional=True),
     "n_components": numbers(1, whole=True, optional=True),
     (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
     "n_constraints": numbers(1, whole=True, optional=True),
+    (LSML, "n_constraints"): numbers(1, whole=True),
+    "n_impostors": numbers(1, whole=True),
     "n_jobs": [0, 1.5, "all"],
     "n_landmarks": numbers(2, whole=True),
     "n_neighbors": numbers(1, whole=True),
+    "prepare": ["StandardScaler", StandardScaler, 3, KNeighborsClassifier(), None],
     "prior": CHOICES,
     "push_weight": [0.0, 1.0, "half", None, np.nan, [0.5]],
     "random_state": ["seed", 1.5, -1, [None]],
     "ridge": numbers(0),
+    "shrinkage": [-0.1, 1.1, "much", None, np.nan, [0.5], True],
+    "shrinkage_target": [
+        "covariance",
+        np.eye(1),
+        np.ones(X.shape[1]),
+        np.zeros((X.shape[1], X.shape[1])),
+        -np.eye(X.shape[1]),
+        np.triu(np.ones((X.shape[1], X.shape[1]))),
+        np.full((X.shape[1], X.shape[1]), np.nan),
+    ],
     "solver": CHOICES,
+    "sparsity": numbers(0),
+    "t": [-0.1, 1.1, np.nan, "half", None, True, [0.5]],
     "tol": numbers(0),
     "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
     "verbose": ["loud", -1, None],
@@ -200,7 +251,7 @@ def test_parameters_are_kept_as_they_are_given(Estimator):
 @EVERY
 def test_repr_is_the_call_that_makes_it(Estimator):
     estimator = make(Estimator)
-    names = {E.__name__: E for E in ESTIMATORS}
+    names = {E.__name__: E for E in [*ESTIMATORS, StandardScaler]}
     again = eval(repr(estimator), names)
     assert repr(again) == repr(estimator)
     assert type(again) is Estimator
@@ -284,7 +335,7 @@ def test_bad_data_are_refused_and_the_last_fit_stays(Estimator, flaw):
 
 @EVERY
 def test_labels_that_say_nothing_are_refused_and_the_last_fit_stays(Estimator):
-    if Estimator is Euclidean:
+    if Estimator in UNSUPERVISED:
         return  # learns nothing from them
     estimator = fitted(Estimator)
     before = dict(vars(estimator))
@@ -398,15 +449,20 @@ def test_the_mapped_features_are_named_after_the_class(Estimator):
 
 PAIRS = NEW[:2][np.newaxis]
 METHODS = {
+    "calibrate_proba": (NEW, Y_ALL[:7]),
+    "calibrate_threshold": (NEW, Y_ALL[:7]),
+    "calibrated_pair_proba": (PAIRS,),
     "get_feature_names_out": (),
     "get_mahalanobis_matrix": (),
     "get_metric": (),
     "pair_distance": (PAIRS,),
+    "pair_predict": (PAIRS,),
     "pair_proba": (PAIRS,),
     "pair_score": (PAIRS,),
     "predict": (NEW,),
     "predict_proba": (NEW,),
     "query_pairs": (NEW, 1),
+    "query_rows": (NEW, 1),
     "score": (NEW, Y_ALL[:7]),
     "transform": (NEW,),
 }
@@ -488,8 +544,9 @@ def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_
         return  # does not search
     (warning,) = warnings_of(estimator)
     assert warning.category is ConvergenceWarning
-    # Of a classifier's learner, it is the learner that has not converged.
-    name = "SERAPH" if is_classifier(estimator) else Estimator.__name__
+    # Of a learner inside, it is the learner that has not converged.
+    outside = Estimator in (MetricNeighborsClassifier, MetricPipeline)
+    name = "SERAPH" if outside else Estimator.__name__
     assert re.match(rf"{name} has not converged", str(warning.message))
     assert (warning.filename, warning.lineno) == HERE
 
@@ -502,7 +559,7 @@ DOUBTFUL = {
     "-1 lost in an unsigned type": (
         X,
         Y.astype(np.uint8),
-        set(ESTIMATORS) - {MetricNeighborsClassifier},  # it hands on signed codes
+        set(ESTIMATORS) - {MetricNeighborsClassifier, MLKR},  # signed codes; numbers
     ),
 }
 

@@ -30,7 +30,7 @@ def own_members(cls):
         function = member.fget if isinstance(member, property) else member
         if name.startswith("_") or not inspect.isroutine(function):
             continue
-        if function.__module__.partition(".")[0] == "seraph":
+        if (getattr(function, "__module__", None) or "").partition(".")[0] == "seraph":
             yield name, member
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "architecture.svg"
-WIDTH, HEIGHT = 980, 784
+WIDTH, HEIGHT = 980, 872
 INK, SOFT, LINE = "#1f2933", "#52606d", "#7b8794"
 PUBLIC, PRIVATE, DATA = "#d3e6fb", "#eef1f4", "#fdebc8"
 
@@ -37,13 +37,27 @@ ARROWS = [
 FLOORS = [
     ("start", ["__main__"]),
     ("commands", ["_cli"]),
-    ("results", ["_paper", "persist"]),
+    ("results", ["_paper", "compat", "persist"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
-    ("data, pictures", ["datasets", "plot"]),
-    ("labels, distances", ["_base", "_pairs"]),
+    ("distances, data", ["_base", "datasets", "plot"]),
+    ("decisions", ["_decisions"]),
+    ("figures of merit", ["metrics"]),
+    ("labels", ["_pairs"]),
     ("mathematics", ["_solvers", "_sweep"]),
-    ("ground", ["_files", "_page", "_public", "_typing", "_validation", "_version", "_warnings"]),
+    (
+        "ground",
+        [
+            "_files",
+            "_interrupt",
+            "_page",
+            "_public",
+            "_typing",
+            "_validation",
+            "_version",
+            "_warnings",
+        ],
+    ),
 ]
 
 

@@ -1,7 +1,14 @@
 """Semi-supervised metric learning that follows scikit-learn's conventions."""
 
+from . import _interrupt  # noqa: F401 (first: what follows takes time)
 from ._base import MahalanobisMetric
-from ._engine import FitState
+from ._decisions import (
+    PairKFold,
+    PairScorer,
+    constrained_agglomerative,
+    constrained_k_means,
+)
+from ._engine import FitState, Interruptible
 from ._estimators import (
     SERAPH,
     SERAPHCV,
@@ -9,6 +16,8 @@ from ._estimators import (
     KernelMetric,
     KernelSERAPH,
     MetricNeighborsClassifier,
+    MetricPipeline,
+    PreparedMetric,
     RegularizationPath,
     seraph_path,
 )
@@ -22,6 +31,7 @@ from .plot import (
     FeatureImportanceDisplay,
     PosteriorDisplay,
     RegularizationPathDisplay,
+    ReliabilityDisplay,
     SpectrumDisplay,
 )
 
@@ -33,16 +43,24 @@ __all__ = [
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
     "FitState",
+    "Interruptible",
     "KernelMap",
     "KernelMetric",
     "KernelSERAPH",
     "MahalanobisMetric",
     "MetricNeighborsClassifier",
+    "MetricPipeline",
+    "PairKFold",
+    "PairScorer",
     "PosteriorDisplay",
+    "PreparedMetric",
     "RegularizationPath",
     "RegularizationPathDisplay",
+    "ReliabilityDisplay",
     "SpectrumDisplay",
     "__version__",
+    "constrained_agglomerative",
+    "constrained_k_means",
     "load",
     "save",
     "seraph_path",

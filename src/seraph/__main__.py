@@ -11,17 +11,22 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from ._interrupt import MESSAGE
 from ._version import __version__
 
 
 def main() -> None:
     """Run the command line, or only the demo if typer or rich is not installed."""
-    if find_spec("typer") and find_spec("rich"):
-        from ._cli import main as run
+    try:
+        if find_spec("typer") and find_spec("rich"):
+            from ._cli import main as run
 
-        run()
-    else:
-        _demo_only(sys.argv[1:])
+            run()
+        else:
+            _demo_only(sys.argv[1:])
+    except KeyboardInterrupt:
+        print(MESSAGE, file=sys.stderr)
+        sys.exit(130)
 
 
 def _demo_only(arguments: Sequence[str]) -> None:

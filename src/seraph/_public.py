@@ -19,8 +19,9 @@ def publish(namespace: dict[str, Any]) -> None:
         are changed; names of another public package, or of another library, are left alone.
     """
     package = namespace["__name__"]
+    private = ("seraph._", f"{package}._", f"{package.rpartition('.')[0]}._")
     for name in namespace["__all__"]:
         value = namespace[name]
         home = getattr(value, "__module__", None) or ""
-        if home.startswith(("seraph._", f"{package}._")) and hasattr(value, "__qualname__"):
+        if home.startswith(private) and hasattr(value, "__qualname__"):
             value.__module__ = package

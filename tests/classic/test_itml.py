@@ -434,3 +434,26 @@ def test_a_singular_factor_is_no_end_of_the_search():
 def test_points_that_all_coincide_are_refused():
     with pytest.raises(ValueError, match="All points of X coincide"):
         ITML().fit(np.ones((4, 2)), [0, 0, 1, 1])
+
+
+def test_pairs_of_classes_share_the_weight_of_those_that_are_usually_sampled(rng):
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    n_pairs = 60 * 59 // 2
+    learner = ITML().fit(X, y)
+    assert learner.gamma_ == pytest.approx(40 * 2**2 / n_pairs)
+    assert ITML().fit(X, np.arange(60) % 10).gamma_ == 1.0  # fewer pairs than that
+    same = ITML(gamma=learner.gamma_).fit(X, y)
+    np.testing.assert_array_equal(learner.components_, same.components_)
+
+
+def test_marked_pairs_have_a_weight_of_one(rng):
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    pairs = np.column_stack(np.triu_indices(60, 1))
+    marks = y[pairs[:, 0]] == y[pairs[:, 1]]
+    assert ITML().fit(X, pairs=pairs, pair_labels=marks).gamma_ == 1.0
+    assert ITML(n_constraints=300, random_state=0).fit(X, y).gamma_ == 1.0
+    some = np.where(np.arange(60) < 50, y, -1)
+    both = ITML().fit(X, some, pairs=pairs, pair_labels=marks)
+    n_classes = 50 * 49 // 2
+    n_marked = len(pairs) - n_classes
+    assert both.gamma_ == pytest.approx((160 + n_marked) / (n_classes + n_marked))

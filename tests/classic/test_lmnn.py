@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph.classic import LMNN, _triples
+from seraph.classic._lmnn import _LowerBound
 from seraph.classic._triples import Triples
 
 
@@ -114,6 +115,55 @@ def test_no_metric_is_better_than_the_bound_allows(rng):
     for _ in range(50):
         L = fine.components_ + 0.1 * rng.normal(size=fine.components_.shape)
         assert triples.at(L).exact >= fine.objective_ - 1e-4 * at_start
+
+
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e6])
+def test_bound_stays_below_every_metric_where_outliers_hide_the_rest(rng, far):
+    y = np.repeat([0, 1], 10)
+    X = np.column_stack([y + 0.05 * rng.normal(size=20), rng.normal(size=20)])
+    X[[3, 14], 1] = far
+    good = np.array([[1.2, 0.0]])  # the classes differ in the first feature, and only there
+    least, _ = literal_objective(X, y, good)
+    bound = _LowerBound(triples_of(X, y))
+    scales = np.geomspace(1.0 / far, 1.0, 9)
+    assert all(0.0 <= bound(scale * np.eye(2)) <= least for scale in scales)
+    assert 0.5 * least < bound(good) <= least
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("far", [1e2, 1e4])
+def test_gap_tells_what_is_missing_where_outliers_hide_the_rest(rng, far):
+    X, y = overlapping(rng, 24, 3, classes=2)
+    X[[3, 14]] *= far
+    learner = LMNN(tol=0.05, max_iter=30).fit(X, y)
+    longer = LMNN(tol=0.005, max_iter=150).fit(X, y)
+    triples = triples_of(X, y)
+    start = min(triples.at(t * np.eye(3)).exact for t in np.geomspace(0.1 / far, 3.0, 200))
+    assert longer.optimality_gap_ >= 0.0
+    missing = learner.objective_ - longer.objective_
+    assert 0.0 < missing <= 1.01 * learner.optimality_gap_ * start
+
+
+def test_bound_is_zero_where_a_direction_without_pull_separates_the_classes(rng):
+    X, y = rng.normal(size=(8, 12)), np.arange(8) % 2
+    bound = _LowerBound(triples_of(X, y))
+    for scale in (0.01, 0.3, 3.0):
+        assert bound(scale * np.eye(12)) == pytest.approx(0.0, abs=1e-9)
+    learner = LMNN(tol=0.01).fit(X, y)
+    assert learner.converged_
+    assert learner.objective_ < 0.02 * literal_objective(X, y, 0.3 * np.eye(12))[0]
+
+
+def test_an_outlier_does_not_hide_the_best_multiple_of_the_euclidean_metric(rng):
+    X, y = overlapping(rng)
+    expected = LMNN(max_iter=1, tol=0.0)
+    far = np.vstack([X, [[1e7, 0, 0, 0], [1e7, 1, 0, 0]]])
+    with pytest.warns(ConvergenceWarning):
+        learner = LMNN(max_iter=1, tol=0.0).fit(far, np.append(y, [9, 9]))
+    with pytest.warns(ConvergenceWarning):
+        expected = expected.fit(X, y)
+    mapped, others = learner.transform(X), expected.transform(X)
+    assert np.std(mapped[:, -1]) > 0.1 * np.std(others[:, -1])
 
 
 def test_objective_ends_below_the_start_and_impostors_fall(rng):

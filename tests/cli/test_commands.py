@@ -112,7 +112,7 @@ def test_fit_says_what_was_learned(folder):
         r"classes\W+3: barbera \(4\), barolo \(4\), grignolino \(4\)",
         r"features\W+5, scaled in standard deviations",
         r"pairs\W+18 similar, 48 dissimilar, 1,704 unlabeled",
-        rf"rank of the metric\W+{len(learner.components_)} of 5",
+        rf"rank of the metric\W+{len(learner.learned_components_)} of 5, and \d+ % Euclidean",
         rf"converged\W+yes, after {learner.n_iter_} iterations \(optimality gap \d",
         rf"lam\W+{learner.lam_:.4g} \(chosen from the data\)",
         r"SERAPH\W+\d+ of 12\W+\d+\.\d ± \d+\.\d %",
@@ -313,7 +313,7 @@ def test_queries_go_to_an_expert_and_come_back(folder):
     before, after = load("model.skops")[-1], load("m.skops")[-1]
     known = [learner.n_similar_ + learner.n_dissimilar_ for learner in (before, after)]
     assert known[1] == known[0] + 5
-    ok("query", "model.skops", "data.csv", "-n", "6", "--label", "class",
+    ok("query", "model.skops", "data.csv", "-n", "6", "--label", "class", "--id", "name",
        "--pairs", "queries.csv", "-o", "more.csv")  # fmt: skip
     asked = {(row["i"], row["j"]) for row in rows}
     again = {(row["i"], row["j"]) for row in csv.DictReader(Path("more.csv").read_text().split())}

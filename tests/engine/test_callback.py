@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph import SERAPHCV, Interruptible
+from seraph._engine import _forecast
 from seraph._engine._callback import FitState
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 SETTINGS = [
     {},
@@ -183,3 +185,57 @@ def test_a_state_is_plain_data_that_nobody_can_change(wine):
     np.testing.assert_array_equal(again.components, states[0].components)
     with pytest.raises(AttributeError):
         states[0].objective = 0.0
+
+
+def press_ctrl_c(at):
+    def callback(state):
+        if state.iteration == at:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_ctrl_c_keeps_the_best_metric_if_the_user_asked_for_it(wine, setting, tmp_path):
+    X, y, _ = wine
+    states = []
+    SERAPH(**setting, callback=states.append).fit(X, y)
+    file = tmp_path / "fit.ckpt"
+    callback = Interruptible(press_ctrl_c(at=4))
+    learner = SERAPH(**setting, callback=callback, checkpoint=file).fit(X, y)
+    assert learner.stopped_
+    assert not learner.converged_
+    assert learner.n_iter_ == 4
+    best = max(states[:4], key=lambda state: state.objective)
+    assert_close(learner.get_mahalanobis_matrix(), metric(best.components))
+    assert file.exists()  # and the fit can be resumed
+    resumed = SERAPH(**setting, checkpoint=file).fit(X, y)
+    plain = SERAPH(**setting).fit(X, y)
+    np.testing.assert_array_equal(resumed.components_, plain.components_)
+    assert not file.exists()
+
+
+def test_ctrl_c_raises_by_default_in_a_search_and_before_the_first_iteration(wine, tmp_path):
+    X, _, y_all = wine
+    y = np.where(np.arange(len(y_all)) < 40, y_all, -1)
+    learner = SERAPH(callback=press_ctrl_c(at=3), checkpoint=tmp_path / "fit.ckpt")
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(X, y)
+    assert not hasattr(learner, "components_")
+    assert (tmp_path / "fit.ckpt").exists()
+    with pytest.raises(KeyboardInterrupt):
+        SERAPHCV(SERAPH(callback=Interruptible(press_ctrl_c(at=3))), cv=3).fit(X, y)
+
+
+def test_a_long_fit_is_announced_once_with_what_would_shorten_it(wine, monkeypatch, caplog):
+    X, y, _ = wine
+    SERAPH().fit(X, y)
+    assert not caplog.records
+    monkeypatch.setattr(_forecast, "_LONG", 0.0)
+    SERAPH(backend="numpy").fit(X, y)
+    (record,) = caplog.records
+    assert "SERAPH: about 0 s left, for 80 points. Shorter: X in float32" in record.message
+    assert "unlabeled_pairs" not in record.message  # there are too few pairs to sample
+    caplog.clear()
+    SERAPHCV(SERAPH(algorithm="em", em_max_iter=2), lam_factors=(1.0,), cv=2).fit(X, y)
+    assert len(caplog.records) == 1  # of the last fit

@@ -4,13 +4,16 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, seraph_path
+from seraph import seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import optimality_gap
 from seraph._sweep import PointsInMemory
+from tests.helpers.plain import SERAPH
 
 TOL = 1e-3  # of SERAPH
 
@@ -81,3 +84,83 @@ def test_in_single_precision_the_gap_is_true_far_from_the_origin(rng, offset):
     F = problem.objective("auto")
     P = problem.coordinates.from_features(learner.components_.astype(np.float64))
     assert optimality_gap(P, F.by_metric(P)[1], F.scale) <= 1.1 * TOL
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e-162, 1e155, 1e200, 1e307])
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_units_beyond_all_range_are_refused(rng, unit, offset):
+    X, y = rng.normal(size=(30, 3)) + offset, np.arange(30) % 2
+    for fit in (SERAPH().fit, seraph_path):
+        with pytest.raises(ValueError, match="divide X by this distance"):
+            fit(unit * X, y)
+
+
+@pytest.mark.parametrize("unit", [1e-44, 1e-36, 1e36])
+def test_units_beyond_single_precision_are_refused(rng, unit):
+    X, y = (unit * rng.normal(size=(30, 3))).astype(np.float32), np.arange(30) % 2
+    with pytest.raises(ValueError, match="and float32 has room for"):
+        SERAPH().fit(X, y)
+
+
+@pytest.mark.parametrize(("unit", "dtype"), [(1e-149, float), (1e149, float), (1e-30, "f4")])
+def test_extreme_units_work(rng, unit, dtype):
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    plain, scaled = (SERAPH().fit((u * X).astype(dtype), y) for u in (1.0, unit))
+    assert scaled.converged_
+    P, Q = plain.components_.astype(float), unit * scaled.components_.astype(float)
+    np.testing.assert_allclose(Q.T @ Q, P.T @ P, rtol=1e-4, atol=1e-5)
+
+
+def single_and_double(n=1200, m=20):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=n)
+    X = rng.normal(size=(3, m))[y] + rng.normal(size=(n, m))
+    return X.astype(np.float32), np.where(np.arange(n) < 60, y, -1)
+
+
+def test_where_rounding_is_the_limit_the_warning_says_so():
+    X, y = single_and_double()
+    with pytest.warns(ConvergenceWarning, match="Pass X in float64") as caught:
+        learner = SERAPH(tol=1e-9).fit(X, y)
+    assert "max_iter" not in str(caught[-1].message)
+    assert not learner.converged_
+    assert learner.n_iter_ < 200
+    double = SERAPH(tol=1e-9).fit(X.astype(float), y)
+    assert double.converged_
+    assert learner.optimality_gap_ < 1e-3
+
+
+def test_a_gap_within_its_rounding_error_of_tol_is_converged():
+    X, y = single_and_double()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        limit = SERAPH(tol=1e-9).fit(X, y).optimality_gap_
+    quiet = SERAPH(tol=limit).fit(X, y)  # no warning, which would be an error
+    assert quiet.converged_
+
+
+@pytest.mark.parametrize("n", [150, 2000])
+def test_the_gap_that_is_shown_falls_to_tol_only_at_the_end_and_the_rank_is_the_rank(n):
+    rng = np.random.default_rng(1)
+    y = rng.integers(3, size=n)
+    X = 1.5 * rng.normal(size=(3, 5))[y] + rng.normal(size=(n, 5))
+    states = []
+    learner = SERAPH(callback=states.append).fit(X, np.where(np.arange(n) < 40, y, -1))
+    gaps = np.array([state.gap for state in states])
+    assert np.all(gaps[:-1] > TOL)
+    assert gaps[-1] == learner.optimality_gap_ <= TOL
+    for state, rank in zip(states, learner.history_["rank"], strict=True):
+        assert np.linalg.matrix_rank(state.components, tol=1e-8) == state.rank == rank
+    assert learner.history_["rank"][-1] == len(learner.components_)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_small_problems_converge_in_single_precision(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=200)
+    X = 0.4 * rng.normal(size=(2, 256))[y] + rng.normal(size=(200, 256))
+    some = np.where(np.arange(200) < 40, y, -1)
+    double = SERAPH(lam=0.1 * SERAPH(max_iter=1000).fit(X, some).lam_, max_iter=1000)
+    single = clone(double).fit(X.astype(np.float32), some)
+    assert single.converged_ == double.fit(X, some).converged_
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)

@@ -13,7 +13,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from seraph import SERAPH, KernelSERAPH
+import seraph
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 
 def distances(learner, X):
@@ -72,6 +73,39 @@ def test_a_kernel_separates_two_rings_and_no_linear_map_does():
     linear, kernel = np.mean(errors, axis=0)
     assert linear > 0.30
     assert kernel < 0.03
+
+
+@pytest.mark.parametrize(
+    ("kernel", "metric"), [("rbf", "sqeuclidean"), ("laplacian", "cityblock")]
+)
+def test_the_width_goes_by_the_median_distance(kernel, metric):
+    X, y, known = rings(0)
+    learner = KernelSERAPH(kernel=kernel).fit(X, np.where(known, y, -1))
+    width = 1.0 / np.median(pdist(X, metric))
+    assert learner.kernel_map_.parameters["gamma"] == pytest.approx(width)
+    # So the units of X do not matter.
+    far = KernelSERAPH(kernel=kernel).fit(1000 * X, np.where(known, y, -1))
+    np.testing.assert_allclose(
+        far.pair_distance(1000 * X[np.newaxis, :2]), learner.pair_distance(X[np.newaxis, :2])
+    )
+
+
+def test_random_labels_on_two_rings_are_enough_with_the_default_width():
+    errors = []
+    for seed in range(10):
+        X, y = make_circles(200, factor=0.3, noise=0.04, random_state=seed)
+        rng = np.random.default_rng(seed)
+        some = np.full(len(y), -1)
+        for ring in (0, 1):
+            some[rng.permutation(np.flatnonzero(y == ring))[:3]] = ring
+        row = []
+        for gamma in (None, "median"):
+            Z = seraph.KernelSERAPH(gamma=gamma).fit(X, some).transform(X)
+            neighbors = KNeighborsClassifier(1).fit(Z[some >= 0], y[some >= 0])
+            row.append(1 - neighbors.score(Z[some < 0], y[some < 0]))
+        errors.append(row)
+    fixed, by_data = np.mean(errors, axis=0)
+    assert by_data < 0.05 < fixed
 
 
 KERNELS = {

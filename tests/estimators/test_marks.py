@@ -5,11 +5,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph._estimators._folds import assign_folds, restricted
+from seraph import SERAPHCV, seraph_path
+from seraph._decisions._folds import assign_folds, restricted
 from seraph._pairs import PairLabels
 from seraph.classic import ITML
 from tests.helpers.oracle import objective
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not converged")
 

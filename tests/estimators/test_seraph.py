@@ -15,13 +15,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH
 from seraph._engine import _problem
 from seraph._paper._protocol import sample_task
 from seraph._sweep import NumpySweep
 from seraph.classic import Euclidean
 from seraph.datasets import load_task
 from tests.helpers.oracle import labeled_pairs, objective
+from tests.helpers.plain import SERAPH
 
 SETTINGS = [{}, {"algorithm": "em"}, {"solver": "spg"}, {"mu": 0.0}]
 
@@ -97,7 +97,7 @@ def test_attributes_after_fit(wine):
     assert 0 <= learner.optimality_gap_ <= learner.tol
     assert learner.n_features_in_ == 13
     assert not hasattr(learner, "feature_names_in_")
-    assert set(learner.history_) == {"objective", "rank", "step"}
+    assert set(learner.history_) == {"objective", "rank", "share", "step"}
     assert all(len(values) == learner.n_iter_ for values in learner.history_.values())
     lengths = np.linalg.norm(learner.components_, axis=1)
     assert np.all(np.diff(lengths) <= 0)

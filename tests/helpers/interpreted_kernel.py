@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from seraph._sweep import NumpySweep, PairTerms, Posterior
+from seraph._sweep import NumpySweep, PairTerms, Posterior, Sample
 from seraph._sweep._torch import TorchSweep, fits_kernel
 
 
@@ -24,8 +24,35 @@ def errors():
                 for wrt in ("metric", "factor", "threshold"):
                     P = rng.normal(size=(2, 5))
                     sweep = TorchSweep(X.astype(np.float32), "cpu")
-                    assert fits_kernel(sweep.X, P, terms, wrt)
+                    assert fits_kernel(sweep.X, P, terms)
                     yield from difference(sweep, X, P, terms, wrt)
+
+
+def errors_of_samples():
+    """Differences of a share of the pairs from the same pairs one by one."""
+    rng = np.random.default_rng(3)
+    for n, k in [(1200, 5), (1030, 0)]:
+        X, P = rng.normal(size=(n, 5)) * 0.6, rng.normal(size=(2, 5))
+        terms = PairTerms(rng.integers(0, 3, k), eta=1.3, mu=0.4, share=0.1)
+        i, j = np.triu_indices(n, k=1)
+        # The kernel takes spans of 512 rows, of which each meets itself alone at this share; and
+        # the labeled rows meet the first 128 others.
+        near = (i >= k) & ((i - k) // 512 == (j - k) // 512)
+        edge = (i < k) & (j >= k) & (j < k + 128)
+        for wrt in ("metric", "factor"):
+            single = TorchSweep(X.astype(np.float32), "cpu")
+            assert fits_kernel(single.X, P, terms)
+            value, gradient = single(P, terms, wrt)
+            exact, expected = NumpySweep(X)(P, PairTerms(terms.codes, eta=1.3), wrt)
+            for some, n_all in ((near, (n - k) * (n - k - 1) / 2), (edge, k * (n - k))):
+                pairs = np.stack([i[some], j[some]], axis=1)
+                if len(pairs):
+                    sample = Sample(pairs, n_all / len(pairs))
+                    nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, sample=sample)
+                    part, slope = NumpySweep(X)(P, nobody, wrt)
+                    exact, expected = exact + part, expected + slope
+            yield abs(value - exact) / abs(exact)
+            yield np.linalg.norm(gradient - expected) / np.linalg.norm(expected)
 
 
 def errors_of_tiles():
@@ -39,14 +66,17 @@ def errors_of_tiles():
 
 
 def errors_of_wide_posteriors():
-    """Differences where only the frozen metric is too wide for the fused kernel."""
+    """Differences where only the frozen metric is too wide for the fused kernel, or the points."""
     rng = np.random.default_rng(2)
+    X, P = rng.normal(size=(40, 140)) * 0.1, rng.normal(size=(2, 140))
+    sweep = TorchSweep(X.astype(np.float32), "cpu")
+    yield from difference(sweep, X, P, PairTerms(rng.integers(0, 3, 9), mu=0.4), "metric")
     X, P = rng.normal(size=(40, 140)) * 0.1, rng.normal(size=(2, 140))
     terms = PairTerms(
         rng.integers(0, 3, 9), mu=0.4, q=Posterior(0.1 * rng.normal(size=(140, 140)))
     )
     sweep = TorchSweep(X.astype(np.float32), "cpu")
-    assert not fits_kernel(sweep.X, P, terms, "factor")
+    assert not fits_kernel(sweep.X, P, terms)
     yield from difference(sweep, X, P, terms, "factor")
 
 
@@ -59,5 +89,10 @@ def difference(sweep, X, P, terms, wrt):
 
 
 if __name__ == "__main__":
-    found = {"fused": errors(), "tiles": errors_of_tiles(), "wide": errors_of_wide_posteriors()}
+    found = {
+        "fused": errors(),
+        "samples": errors_of_samples(),
+        "tiles": errors_of_tiles(),
+        "wide": errors_of_wide_posteriors(),
+    }
     print(json.dumps({name: [float(error) for error in all_] for name, all_ in found.items()}))

@@ -26,6 +26,7 @@ VALIDATORS = {
     "check_array",
     "check_classification_targets",
     "check_consistent_length",
+    "check_is_fitted",
     "check_random_state",
     "column_or_1d",
     "validate_data",

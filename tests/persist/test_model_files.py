@@ -18,9 +18,10 @@ import pandas as pd
 import polars as pl
 import pytest
 import skops.io
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -31,12 +32,23 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
+    OneHotEncoder,
+    PowerTransformer,
+    QuantileTransformer,
     RobustScaler,
     StandardScaler,
 )
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic, persist
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    MetricNeighborsClassifier,
+    MetricPipeline,
+    classic,
+    persist,
+)
 from seraph.persist import _archive
 from seraph.persist._trusted import _OLD_NAMES
 
@@ -51,6 +63,8 @@ LEARNERS = [
     KernelSERAPH(kernel="poly", n_landmarks=20),
     MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
     MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), weights="distance"),
+    MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH())),
+    MetricPipeline(StandardScaler(), SERAPH()),
     *(getattr(classic, name)() for name in classic.__all__),
 ]
 NEIGHBORS = [
@@ -68,6 +82,16 @@ PIPELINES = [
             Normalizer(),
             SimpleImputer(),
             PCA(5),
+            PowerTransformer(),
+            QuantileTransformer(n_quantiles=10),
+            TruncatedSVD(5, random_state=0),
+            ColumnTransformer([("scaled", StandardScaler(), [0, 1])], remainder="passthrough"),
+            ColumnTransformer(
+                [
+                    ("scaled", StandardScaler(), slice(0, 4)),
+                    ("bins", OneHotEncoder(handle_unknown="ignore", sparse_output=False), [4]),
+                ]
+            ),
         )
     ),
     *(
@@ -76,6 +100,14 @@ PIPELINES = [
     ),
     make_pipeline("passthrough", SERAPH()),
 ]
+
+
+def labels_for(model, wine):
+    """Labels of some rows; of all, for a plain classifier, to which -1 is a class."""
+    _, y_partial, y = wine
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    own = isinstance(last, MetricNeighborsClassifier)
+    return y if is_classifier(last) and not own else y_partial
 
 
 def kernel_of_mine(x, y):
@@ -93,10 +125,8 @@ class Fold(NamedTuple):
 
 @pytest.fixture
 def fitted(wine):
-    X, y_partial, _ = wine
-
     def fit(model):
-        return clone(model).fit(X, y_partial)
+        return clone(model).fit(wine[0], labels_for(model, wine))
 
     return fit
 
@@ -157,9 +187,9 @@ def in_place_of_attribute(path, name, node):
 @pytest.mark.parametrize("model", [*LEARNERS, *PIPELINES], ids=lambda m: str(m)[:60])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_is_loaded_is_what_was_saved_bit_for_bit(model, dtype, wine, tmp_path):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     X = X.astype(dtype)
-    model = clone(model).fit(X, y_partial)
+    model = clone(model).fit(X, labels_for(model, wine))
     before = outputs(model, X)
     again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
     assert type(again) is type(model)
@@ -336,7 +366,7 @@ def test_a_stream_of_random_numbers_goes_on_where_it_was(tmp_path):
         (SERAPHCV(lam_factors=Fold(1.0, 2.0)), r"its lam_factors holds a \S*Fold"),
         (SERAPH(lam=np.longdouble(1.0)), "its lam holds a numpy.longdouble"),
         (SERAPHCV(SERAPH(callback=io.StringIO())), r"its learner\.callback holds a _io\."),
-        (make_pipeline(FunctionTransformer(abs), SERAPH()), "FunctionTransformer"),
+        (make_pipeline(FunctionTransformer(abs), SERAPH()), "func holds a builtins.builtin_f"),
         (MetricNeighborsClassifier(RandomForestClassifier()), "RandomForestClassifier"),
         (MySERAPH(), r"This MySERAPH cannot be saved: it is a \S*MySERAPH"),
         ({"a": SERAPH()}, "model must be an estimator"),

@@ -7,7 +7,7 @@ import onnx
 import onnxruntime
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -18,7 +18,14 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScale
 from sklearn.svm import LinearSVC
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, classic
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    MetricNeighborsClassifier,
+    MetricPipeline,
+    classic,
+)
 from seraph.persist import _graphs
 
 MAPS = [
@@ -31,6 +38,7 @@ MAPS = [
     KernelSERAPH(kernel="poly"),
     KernelSERAPH(kernel="polynomial", degree=2.5, coef0=9, gamma=0.7),
     make_pipeline(StandardScaler(), SERAPH()),
+    MetricPipeline(StandardScaler(), SERAPH()),
     make_pipeline(RobustScaler(), KernelSERAPH()),
     make_pipeline(MinMaxScaler(), PCA(8), classic.LMNN()),
     make_pipeline(make_pipeline(StandardScaler(), SERAPH()), StandardScaler()),
@@ -41,12 +49,21 @@ CLASSIFIERS = [
     MetricNeighborsClassifier(classic.GDM(), n_neighbors=15, weights="distance"),
     MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3, weights="distance"),
     MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), n_neighbors=3),
+    MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH()), n_neighbors=3),
     make_pipeline(StandardScaler(), MetricNeighborsClassifier(SERAPH(), n_neighbors=3)),
     make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3)),
     make_pipeline(SERAPH(), LogisticRegression()),
 ]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def labels_for(model, wine):
+    """Labels of some rows; of all, for a plain classifier, to which -1 is a class."""
+    _, y_partial, y = wine
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    own = isinstance(last, MetricNeighborsClassifier)
+    return y if is_classifier(last) and not own else y_partial
 
 
 class Doubled(TransformerMixin, BaseEstimator):
@@ -69,9 +86,9 @@ def run(graph, X):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("model", MAPS, ids=lambda m: " ".join(str(m).split())[:70])
 def test_a_graph_maps_as_the_model_does(model, dtype, wine):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     X = X.astype(dtype)
-    model = clone(model).fit(X, y_partial)
+    model = clone(model).fit(X, labels_for(model, wine))
     graph = seraph.to_onnx(model, dtype=dtype)
     tolerance = 1e-5 if dtype == "float32" else 1e-11
     for rows in (X, X[:1], X[:7]):
@@ -83,9 +100,9 @@ def test_a_graph_maps_as_the_model_does(model, dtype, wine):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: " ".join(str(m).split())[:70])
 def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
-    X, y_partial, _ = wine
+    X, _y_partial, _ = wine
     X = X.astype(dtype)  # includes the labeled rows, their own neighbors at distance 0
-    model = clone(model).fit(X, y_partial)
+    model = clone(model).fit(X, labels_for(model, wine))
     graph = seraph.to_onnx(model, dtype=dtype)
     for rows in (X, X[-1:], X[:7]):
         label, probabilities = run(graph, rows)
@@ -128,8 +145,8 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
 
 @pytest.mark.parametrize("model", CLASSIFIERS[:6], ids=lambda m: " ".join(str(m).split())[:70])
 def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
-    X, y_partial, _ = wine
-    model = clone(model).fit(X, y_partial)
+    X, _y_partial, _ = wine
+    model = clone(model).fit(X, labels_for(model, wine))
     label, probabilities = run(seraph.to_onnx(model, dtype="float64"), X[:0])
     assert label.shape == (0,)
     assert probabilities.shape == (0, len(model.classes_))
@@ -155,8 +172,8 @@ def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
 
 
 def test_distance_weights_are_refused_because_skl2onnx_gets_them_wrong(wine):
-    X, y_partial, _ = wine
-    model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y_partial)
+    X, _, y = wine
+    model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y)
     with pytest.raises(ValueError, match=r"weights='distance'.*MetricNeighborsClassifier"):
         seraph.to_onnx(model)
 
@@ -175,7 +192,7 @@ def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
 def test_a_metric_of_rank_0_has_no_graph(wine):
     X, y_partial, _ = wine
     with pytest.raises(ValueError, match="SERAPH has learned a metric of rank 0"):
-        seraph.to_onnx(SERAPH(lam=1e6).fit(X, y_partial))
+        seraph.to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial))
 
 
 @pytest.mark.parametrize("step", [Doubled(), FunctionTransformer(np.exp)], ids=str)
@@ -266,8 +283,8 @@ def test_a_graph_that_differs_from_its_model_is_refused(wine):
     ids=lambda m: " ".join(str(m).split())[:70],
 )
 def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, wine):
-    X, y_partial, _ = wine
-    model = clone(model).fit(X, y_partial)
+    X, _y_partial, _ = wine
+    model = clone(model).fit(X, labels_for(model, wine))
     for package in without:
         monkeypatch.setitem(sys.modules, package, None)
     assert seraph.to_onnx(model).graph.input[0].name == "X"

@@ -28,7 +28,7 @@ def test_the_last_rank_is_that_of_the_metric(wine):
     display = ConvergenceDisplay.from_estimator(learner, ax=some_axes(2))
     steps = display.rank_ax_.get_lines()[0].get_ydata()
     np.testing.assert_array_equal(steps[:-1], recorded[:-1])
-    assert steps[-1] == len(learner.components_)
+    assert steps[-1] == len(learner.learned_components_)
     np.testing.assert_array_equal(learner.history_["rank"], recorded)  # still unchanged
 
 

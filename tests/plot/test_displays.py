@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, plot
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricPipeline, plot
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 from seraph.plot._labels import class_codes
 from tests.helpers.pictures import Figure, plt, some_axes
@@ -139,18 +139,41 @@ def test_classic_learners_are_drawn_or_refused_by_what_they_lack(display, classi
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_a_zero_metric_is_drawn(display, wine):
     with pytest.warns(UserWarning, match="metric is zero"):
-        learner = SERAPH(lam=1e6).fit(*wine[:2])
+        learner = SERAPH(lam=1e6, shrinkage=0).fit(*wine[:2])
     assert len(learner.components_) == 0
     display.from_estimator(learner, *wine[:2], ax=some_axes()).figure_.draw_without_rendering()
 
 
-@pytest.mark.parametrize("display", [plot.EmbeddingDisplay, plot.DistanceDisplay], ids=by_name)
-def test_a_pipeline_is_drawn_if_only_its_map_is_needed(display, wine):
+@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine):
     X, y_partial, _ = wine
-    pipeline = make_pipeline(StandardScaler(), SERAPH()).fit(X, y_partial)
-    display.from_estimator(pipeline, X, y_partial, ax=some_axes())
-    with pytest.raises(TypeError, match="For a Pipeline, pass its last step"):
-        plot.SpectrumDisplay.from_estimator(pipeline)
+    scaled = StandardScaler().fit_transform(X)
+    learner = SERAPH().fit(scaled, y_partial)
+    expected = display.from_estimator(learner, scaled, y_partial, ax=some_axes())
+    models = [
+        make_pipeline(StandardScaler(), SERAPH()).fit(X, y_partial),
+        MetricPipeline(StandardScaler(), SERAPH()).fit(X, y_partial),
+        make_pipeline(MetricPipeline(StandardScaler(), SERAPH())).fit(X, y_partial),
+    ]
+    for model in models:
+        drawn = display.from_estimator(model, X, y_partial, ax=some_axes())
+        for name in set(inspect.signature(display).parameters) - {"classes", "feature_names"}:
+            plain = getattr(expected, name)
+            if isinstance(plain, str | None):
+                continue
+            np.testing.assert_allclose(getattr(drawn, name), plain, atol=1e-8)
+    with pytest.raises(NotFittedError):
+        display.from_estimator(MetricPipeline(StandardScaler(), SERAPH()), X, y_partial)
+
+
+def test_the_features_of_a_pipeline_keep_their_names(wine):
+    pandas = pytest.importorskip("pandas")
+    X, y_partial, _ = wine
+    names = [f"feature {k}" for k in range(X.shape[1])]
+    frame = pandas.DataFrame(X, columns=names)
+    model = MetricPipeline(StandardScaler(), SERAPH()).fit(frame, y_partial)
+    drawn = plot.FeatureImportanceDisplay.from_estimator(model, frame, ax=some_axes())
+    assert list(drawn.feature_names) == names
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)

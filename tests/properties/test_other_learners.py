@@ -1,5 +1,6 @@
 """What holds of SERAPH holds of the others: a sound result, or an error that helps."""
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -9,15 +10,32 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, seraph_path
-from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
+from seraph.classic import (
+    GDM,
+    GMML,
+    ITML,
+    LDM,
+    LFDA,
+    LMNN,
+    LSML,
+    MFDA,
+    NCA,
+    RCA,
+    SCML,
+    SDML,
+    Covariance,
+    Euclidean,
+)
 from tests.helpers.strategies import cases, examples, seeds, some_of, sound_cases, weights
 from tests.helpers.trial import attempt, check_distances, check_metric
 
 STEPS = {"max_iter": st.sampled_from([1, 5, 50]), "tol": st.sampled_from([0, 1e-6, 0.1])}
 COMPONENTS = st.sampled_from([None, 1, 3, 20])
 CLASSIC = {
+    Covariance: None,
     Euclidean: None,
     GDM: {"diagonal": st.booleans(), "ridge": weights(), **STEPS},
+    GMML: {"t": st.sampled_from([0, 0.3, 1]), "ridge": weights()},
     ITML: {
         "gamma": weights(),
         "prior": st.sampled_from(["identity", "covariance"]),
@@ -28,6 +46,30 @@ CLASSIC = {
     LDM: {
         "n_components": st.sampled_from([None, 1, 3, 0.5, 1.0]),
         "lam": weights("auto"),
+        **STEPS,
+    },
+    LFDA: {
+        "n_components": COMPONENTS,
+        "n_neighbors": st.sampled_from([1, 7]),
+        "beta": st.sampled_from([0, 1e-6, 0.9]),
+    },
+    LSML: {
+        "gamma": weights(),
+        "prior": st.sampled_from(["identity", "covariance"]),
+        "n_constraints": st.sampled_from([1, 100]),
+        **STEPS,
+    },
+    SCML: {
+        "beta": weights(),
+        "n_basis": st.sampled_from([None, 1, 30]),
+        "n_neighbors": st.sampled_from([1, 5]),
+        "n_impostors": st.sampled_from([1, 5]),
+        **STEPS,
+    },
+    SDML: {
+        "balance": st.sampled_from([0, 0.5, 0.999]),
+        "sparsity": weights(),
+        "prior": st.sampled_from(["identity", "covariance"]),
         **STEPS,
     },
     LMNN: {
@@ -47,6 +89,7 @@ CLASSIC = {
         "init": st.sampled_from(["pca", "identity", "random"]),
         **STEPS,
     },
+    RCA: {"n_components": COMPONENTS, "ridge": weights()},
 }
 LEARNERS = pytest.mark.parametrize("Learner", CLASSIC, ids=lambda Learner: Learner.__name__)
 KERNEL = {
@@ -86,7 +129,9 @@ def fitted(learner, X, **known):
 @given(data=st.data())
 def test_a_classic_learner_gives_a_sound_metric_or_says_what_is_wrong(Learner, data):
     options = CLASSIC[Learner]
-    parameters = {} if options is None else {"max_iter": 50} | data.draw(some_of(options))
+    parameters = data.draw(some_of(options)) if options else {}
+    if "max_iter" in inspect.signature(Learner).parameters:
+        parameters = {"max_iter": 50} | parameters
     arguments = data.draw(cases() | sound_cases()).arguments
     learner = attempt(lambda: Learner(**parameters).fit(**arguments), MANY_CLASSES)
     if not isinstance(learner, Exception):

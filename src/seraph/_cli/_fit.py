@@ -102,7 +102,7 @@ def fit(
     """Learn a distance from a table with a few labels or marked pairs, and say how good it is.
 
     All columns are features, and must be numbers, except the label, the id and those you drop.
-    Rows without a label are used too.
+    Rows without a label are used too. Pairs from query --id find their rows by id.
 
     Example: seraph fit data.csv --label class -o model.skops --report report.html
 
@@ -136,6 +136,7 @@ def fit(
         scale=scale,
         label=label,
         pairs_file=pairs,
+        id_column=id_column,
         dropped=[*(drop or []), *([] if id_column is None else [id_column])],
         check_seed=None if no_check else seed,
     )
@@ -183,6 +184,7 @@ def _learn(
     scale: str,
     label: str | None,
     pairs_file: Path | None,
+    id_column: str | None,
     dropped: list[str],
     check_seed: int | None,
 ) -> FitSummary:
@@ -201,7 +203,8 @@ def _learn(
     pairs: IntArray = np.empty((0, 2), dtype=np.intp)
     similar: BoolArray = np.empty(0, dtype=bool)
     if pairs_file is not None:
-        pairs, similar = read_pairs(read_table(pairs_file), table.n_rows)
+        ids = None if id_column is None else table.cells(id_column).to_pylist()
+        pairs, similar = read_pairs(read_table(pairs_file), table.n_rows, ids)
     _check_labels(table, labels, label, pairs_file, n_pairs=len(similar))
     points = table.points(without=dropped if label is None else [label, *dropped])
     if table.n_rows < 2:
@@ -235,9 +238,9 @@ def _learn(
         seconds = time.perf_counter() - started
         after_fit()
         scaled = np.asarray(model[:-1].transform(points) if len(steps) > 1 else points)
-        if len(learner.components_) == 0:
+        if len(learner.learned_components_) == 0 and learner.lam != "auto":
             raise ValueError(
-                "The learned metric is zero: every distance would be 0, so nothing is saved. "
+                "The learned metric is zero: nothing was learned, so nothing is saved. "
                 "Lower --lam (auto suits most data), or add labels of different classes."
             )
         learner.set_params(verbose=0, checkpoint=None)  # neither is for the folds or the file

@@ -15,7 +15,7 @@ def inspect(model: options.ModelFile) -> None:
 
     from ..persist import read_versions
     from ._models import SavedModel
-    from ._summary import classes_text, convergence_text, pairs_text, share_rows
+    from ._summary import classes_text, convergence_text, pairs_text, rank_text, share_rows
 
     fitted = SavedModel.read(model)
     learner, noted = fitted.learner, fitted.learned_from
@@ -33,7 +33,7 @@ def inspect(model: options.ModelFile) -> None:
     facts.append(["features", _features(names, n_features)])
     components = getattr(learner, "components_", None)
     if components is not None:
-        facts.append(["rank of the metric", f"{len(components)} of {components.shape[1]:,}"])
+        facts.append(["rank of the metric", rank_text(learner)])
     if hasattr(learner, "optimality_gap_"):
         facts.append(["converged", convergence_text(learner)])
     for weight in ("lam_", "mu_"):

@@ -41,8 +41,9 @@ def query(
 
     Fill in the column similar of the file (1 for similar, 0 for dissimilar, empty if unsure) and
     pass it back: seraph fit data.csv --label class --pairs queries.csv. Pairs that follow from
-    the labels, or are answered in --pairs, are left out. p is the probability that the two rows
-    are similar.
+    the labels, or are answered in --pairs, are left out. With --id, the file names the rows, and
+    fit --id finds them by name even if the data have been sorted since. p is the probability
+    that the two rows are similar.
 
     Example: seraph query model.skops data.csv -n 10 --label class -o queries.csv
     """
@@ -65,7 +66,8 @@ def query(
     points = fitted.points(table, without=[label, id_column])
     known: IntArray = np.empty((0, 2), dtype=np.intp)
     if pairs is not None:
-        known = read_pairs(read_table(pairs), table.n_rows)[0]
+        ids = None if id_column is None else table.cells(id_column).to_pylist()
+        known = read_pairs(read_table(pairs), table.n_rows, ids)[0]
     chosen = fitted.learner.query_pairs(
         fitted.before_learner(points), n, strategy, y=table.labels(label), pairs=known
     )

@@ -95,7 +95,7 @@ class FitSummary:
         facts += [
             ["features", f"{m:,}, {f'scaled {scaling}' if scaling else 'not scaled'}"],
             ["pairs", pairs_text(learner)],
-            ["rank of the metric", f"{len(learner.components_)} of {m:,}"],
+            ["rank of the metric", rank_text(learner)],
             ["converged", convergence_text(learner)],
             ["lam", f"{learner.lam_:.4g}{_if_chosen(learner.lam)}"],
             ["mu", f"{learner.mu_:.4g}{_if_chosen(learner.mu)}"],
@@ -126,6 +126,13 @@ def classes_text(classes: dict[str, int]) -> str:
     shown = [f"{name} ({count})" for name, count in list(classes.items())[:_LISTED]]
     more = len(classes) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def rank_text(learner: Any) -> str:
+    """Say how many directions were learned, and what share the Euclidean distance has."""
+    rank, m = learner.learned_components_.shape
+    share = f", and {100 * learner.shrinkage_:.0f} % Euclidean" if learner.shrinkage_ else ""
+    return f"{rank} of {m:,}{share}"
 
 
 def pairs_text(learner: Any) -> str:

@@ -12,7 +12,7 @@
 """
 
 from ._advice import warn_of_early_stop, warn_of_scales
-from ._callback import FitState
+from ._callback import FitState, Interruptible
 from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, opened
 from ._graph import check_graph
 from ._input import read_array, read_labels, read_points
@@ -24,6 +24,7 @@ __all__ = [
     "Fit",
     "FitState",
     "FitsAlongPath",
+    "Interruptible",
     "Journal",
     "Settings",
     "check_checkpoint",

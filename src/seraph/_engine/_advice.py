@@ -41,12 +41,13 @@ def warn_of_scales(scales: Array) -> None:
             )
 
 
-def warn_of_rank_zero() -> None:
-    """Warn that the learned metric is zero."""
+def warn_of_rank_zero(*, shrunk: bool) -> None:
+    """Warn that the learned metric is zero, or that its target stands in for it."""
+    effect = "only the metric that it shrinks toward is left" if shrunk else "every distance is 0"
     warn(
-        "The learned metric is zero (rank 0): every distance is 0. Either lam is too large "
-        "for these labels, or the labels ask for a collapse. Lower lam, or add dissimilar "
-        "pairs."
+        f"The learned metric is zero (rank 0): {effect}. Either lam is too large for these "
+        "labels, or the labels ask for a collapse, or all points are equal. Lower lam, add "
+        "dissimilar pairs, or give features that vary."
     )
 
 
@@ -85,5 +86,15 @@ def warn_of_early_stop(name: str, *, iterations: str, remedy: str) -> None:
     """Warn that the solver has not converged, and say what to raise."""
     warn(
         f"{name} has not converged ({iterations}). Raise {remedy}, or tol, or lam.",
+        ConvergenceWarning,
+    )
+
+
+def warn_of_rounding(name: str, tol: float, iterations: str, *, single: bool) -> None:
+    """Warn that rounding errors keep the solver from its tolerance."""
+    remedy = "Pass X in float64, which goes further, or raise" if single else "Raise"
+    warn(
+        f"{name} has not converged to tol={tol:g} ({iterations}): rounding errors hide what is "
+        f"left to gain, and more iterations do not help. {remedy} tol.",
         ConvergenceWarning,
     )

@@ -25,12 +25,14 @@ class FitState:
         Value of the objective, as in ``history_``.
     gap : float or None
         The solver's estimate of the distance to the maximum, in the units of
-        ``optimality_gap_``. None for "projected-gradient", which has no estimate.
+        ``optimality_gap_``. It falls to ``tol`` only where the fit stops. None for
+        "projected-gradient", which has no estimate.
     elapsed : float
         Seconds since the solver started.
     components : ndarray of shape (rank, n_features)
-        A factor P of the current metric ``P'P``. Unlike those of ``components_``, its rows
-        need not be orthogonal.
+        A factor P of the current metric ``P'P``; its rows are orthogonal, longest first.
+    share : float
+        Share of the unlabeled pairs that the iteration summed over, as in ``history_``.
 
     Examples
     --------
@@ -49,11 +51,49 @@ class FitState:
     gap: float | None
     elapsed: float
     components: Array
+    share: float = 1.0
 
     @property
     def rank(self) -> int:
-        """Number of rows of the factor, as in ``history_``."""
+        """Rank of the metric, as in ``history_``."""
         return len(self.components)
+
+
+class Interruptible:
+    """A ``callback`` with which Ctrl-C ends a fit and keeps the best metric so far.
+
+    Without it, Ctrl-C raises `KeyboardInterrupt` and leaves the learner as it was. With it, the
+    learner has the metric of the best iteration, ``stopped_`` is True, and ``optimality_gap_`` is
+    the solver's estimate. A checkpoint stays in either case, so the fit can be resumed. Press
+    Ctrl-C in the first iteration, or in a fit of the cross-validation of ``SERAPHCV``, and it
+    raises: there is no metric to keep.
+
+    Parameters
+    ----------
+    callback : callable, optional
+        Called after each iteration with the `FitState`, as any other callback.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import SERAPH, Interruptible
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> y = np.where(np.arange(30) < 9, X[:, 0] > 0, -1)
+    >>> def press_ctrl_c(state):
+    ...     if state.iteration == 4:
+    ...         raise KeyboardInterrupt
+    >>> learner = SERAPH(callback=Interruptible(press_ctrl_c)).fit(X, y)
+    >>> learner.stopped_, learner.n_iter_
+    (True, 4)
+    """
+
+    def __init__(self, callback: Callable[[FitState], object] | None = None) -> None:
+        self.callback = callback
+
+    def __call__(self, state: FitState) -> None:
+        """Pass the state on."""
+        if self.callback is not None:
+            self.callback(state)
 
 
 class Stopped(Exception):
@@ -74,7 +114,7 @@ class Stopped(Exception):
 
 
 class Watch:
-    """Calls the user's callback after each iteration.
+    """Calls the user's callback after each iteration, and remembers the best metric.
 
     Parameters
     ----------
@@ -97,19 +137,22 @@ class Watch:
         self.scale = scale
         self.steps: list[solvers.Step] = []
         self.started = time.perf_counter()
+        self._best: tuple[solvers.MatrixFunction, solvers.Step, Array] | None = None
 
     def __call__(self, objective: solvers.MatrixFunction, step: solvers.Step, P: Array) -> None:
         """Report an iteration on an `objective` that has reached the factor `P`."""
         if self.callback is None:
             return
         self.steps.append(step)
+        self._remember(objective, step, P)
         s = self.scale / objective.scale
         state = FitState(
             iteration=len(self.steps),
             objective=step.objective,
             gap=step.gap,
             elapsed=time.perf_counter() - self.started,
-            components=self.to_features(P / np.sqrt(s)),
+            components=self.to_features(solvers.compress(P) / np.sqrt(s)),
+            share=step.share,
         )
         try:
             self.callback(state)
@@ -120,3 +163,25 @@ class Watch:
             gap = solvers.optimality_gap(P, gradient, objective.scale)
             result = solvers.Result(P, value, gap, False, self.steps, stopped=True)
             raise Stopped(result, s) from None
+
+    def _remember(self, objective: solvers.MatrixFunction, step: solvers.Step, P: Array) -> None:
+        """Keep the best of the iterations that have the latest objective, or share of it."""
+        if self._best is not None:
+            before, best, _ = self._best
+            comparable = before is objective and best.share == step.share
+            if comparable and best.objective > step.objective:
+                return
+        self._best = objective, step, P
+
+    def interrupted(self) -> Stopped | None:
+        """Return where the solver was at best; None if nobody wants it, or it was nowhere yet.
+
+        Nothing is computed: whoever interrupts a fit does not want to wait for another sweep.
+        """
+        if self._best is None or not isinstance(self.callback, Interruptible):
+            return None
+        objective, step, P = self._best
+        gap = np.inf if step.gap is None else step.gap
+        P = solvers.compress(P)
+        result = solvers.Result(P, step.objective, gap, False, self.steps, stopped=True)
+        return Stopped(result, self.scale / objective.scale)

@@ -52,7 +52,8 @@ def check_checkpoint(path: Any) -> None:
     """Refuse a parameter `checkpoint` that no file can be written to."""
     if path is None:
         return
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
         raise ValueError(f"checkpoint must be the path of a file, or None; got {path!r}.")
     path = Path(path)
     if path.is_dir():
@@ -104,7 +105,7 @@ def opened(
         # A fit that failed before its first sum, because of its data say, leaves no file.
         journal.close(remove=journal.is_empty)
         raise
-    journal.close(remove=True)
+    journal.close(remove=not journal.is_kept)
 
 
 def fingerprint(
@@ -138,6 +139,7 @@ class Journal:
 
     def __init__(self, path: Path, fit: dict[str, str]) -> None:
         self.path = path
+        self.is_kept = False
         self._is_lost = False
         exists = path.exists()
         if exists:
@@ -198,6 +200,10 @@ class Journal:
         weights = "" if terms.weights is None else terms.weights
         salt = digest(points, terms.codes, terms.pairs, terms.similar, weights)
         return RecordedSweep(self, sweep, salt)
+
+    def keep(self) -> None:
+        """Leave the file where it is although the fit ends: it is not complete."""
+        self.is_kept = True
 
     def commit(self) -> None:
         """Write to disk what has been recorded since the last time."""
@@ -311,29 +317,36 @@ class RecordedSweep:
         self.salt = salt
         self.name, self.device, self.rounding = sweep.name, sweep.device, sweep.rounding
         self.n_sweeps = 0
-        self._sample: tuple[Sample | None, str] = None, ""
+        self._samples: list[tuple[Sample, str]] = []
 
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
         return self.sweep.n_features
 
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
+        return self.sweep.shares(terms)
+
     def __call__(
         self, P: Array, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]
     ) -> tuple[float, Array]:
         """Return the sum and its gradient, as the sweep itself would."""
         self.n_sweeps += 1
-        weights = np.array([terms.eta, terms.mu])
+        weights = np.array([terms.eta, terms.mu, terms.share])
         q = "entropy" if terms.q is None else "first" if terms.q.P is None else terms.q.P
         key = digest(self.salt, P, weights, q, self._digest_of(terms.sample), wrt)
         return self.journal.sums(key, lambda: self.sweep(P, terms, wrt))
 
     def _digest_of(self, sample: Sample | None) -> str:
         """Digest the sampled pairs once: there may be many."""
-        if sample is not self._sample[0]:
-            found = digest(sample.pairs, np.array(sample.weight)) if sample else ""
-            self._sample = sample, found
-        return self._sample[1]
+        if sample is None:
+            return ""
+        for known, found in self._samples:
+            if known is sample:
+                return found
+        self._samples.append((sample, digest(sample.pairs, np.array(sample.weight))))
+        return self._samples[-1][1]
 
 
 def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:

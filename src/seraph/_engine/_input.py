@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._sweep import (
     FLOATS,
     ChunkedPoints,
@@ -62,9 +62,10 @@ def read_labels(
     pair_labels: ArrayLike | None,
     pair_weights: ArrayLike | None = None,
     triplets: ArrayLike | None = None,
+    names: RowNames | None = None,
 ) -> PairLabels:
     """Check and merge the labels of `n` points, and warn if all pairs are of one kind."""
-    labels = PairLabels.make(n, y, pairs, pair_labels, pair_weights, triplets)
+    labels = PairLabels.make(n, y, pairs, pair_labels, pair_weights, triplets, names=names)
     advice.warn_of_labels(labels)
     return labels
 

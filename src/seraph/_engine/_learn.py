@@ -11,12 +11,13 @@ import numpy as np
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
-from .._sweep import Points, PointsInMemory, make_sweep, one_blas_thread, workers
+from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
 from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._continue import nearer, sample_of
+from ._forecast import Forecast
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -32,6 +33,11 @@ class Fit:
     ----------
     components : ndarray of shape (rank, n_features)
         Factor of the metric on the user's features.
+    averaged : ndarray of shape (k, n_features)
+        Factor of the mean of this metric and those for larger and smaller weights of the trace;
+        `components` again unless the settings ask for it.
+    coordinates : Coordinates
+        The points as the solvers saw them.
     mu, lam, eta, kappa : float
         Weights, threshold and scale of the model.
     objective, optimality_gap : float
@@ -41,14 +47,18 @@ class Fit:
     n_iter : int
         Number of iterations.
     history : dict of ndarray
-        "objective", "rank" and "step" of each iteration.
+        "objective", "rank", "step" and "share" of each iteration.
     n_similar, n_dissimilar, n_unlabeled, n_triplets : int
         Number of pairs of each kind, and of triplets.
     backend, device : str
         What summed over the pairs, and where.
+    stalled : bool
+        Whether rounding errors hid what was left to gain. (Not an attribute.)
     """
 
     components: Array
+    averaged: Array
+    coordinates: Coordinates
     mu: float
     lam: float
     eta: float
@@ -65,18 +75,27 @@ class Fit:
     n_triplets: int
     backend: str
     device: str | None
+    stalled: bool = False
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """All fields but the components, under the names that estimators give them."""
+        """All numbers and counts, under the names that estimators give them."""
         return {f"{name}_": getattr(self, name) for name in _ATTRIBUTES}
 
-    def warn(self, settings: Settings) -> None:
-        """Warn the user of a metric of rank zero, and of a fit that has not converged."""
+    def warn(self, settings: Settings, *, shrunk: bool = False) -> None:
+        """Warn the user of a metric of rank zero, and of a fit that has not converged.
+
+        Parameters
+        ----------
+        settings : Settings
+            Settings of the fit.
+        shrunk : bool
+            Whether another metric is handed out in place of one of rank zero.
+        """
         if self.kappa == 0.0:
             advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
-        elif len(self.components) == 0:
-            advice.warn_of_rank_zero()
+        elif len(self.averaged) == 0:
+            advice.warn_of_rank_zero(shrunk=shrunk)
         if self.stopped:
             return
         n_steps = len(self.history["step"])
@@ -84,6 +103,9 @@ class Fit:
         no_trace = self.lam == 0.0 and settings.lam != "auto"
         if no_trace and settings.solver != "projected-gradient":
             advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
+        elif not self.converged and self.stalled:
+            single = self.components.dtype == np.float32
+            advice.warn_of_rounding(settings.name, settings.tol, iterations, single=single)
         elif not self.converged and settings.gamma == 0.0:
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
         elif not self.converged:
@@ -91,7 +113,11 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name != "components")
+_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
+_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
+# Multiples of the weight of the trace whose metrics are averaged with the one for the weight
+# itself, and how exactly they are solved: they only add directions, or stress the leading ones.
+_OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
 
 
 _OVERFLOW = (
@@ -118,6 +144,7 @@ def learn(
     graph: Any = None,
     start: Array | None = None,
     journal: Journal | None = None,
+    is_trial: bool = False,
 ) -> Fit:
     """Learn a metric. Write nothing but the journal, and issue no warnings.
 
@@ -135,6 +162,9 @@ def learn(
         Factor of a metric to start from, on the user's features.
     journal : Journal, optional
         Records the sums, so that a fit that was killed can be resumed.
+    is_trial : bool, default=False
+        Whether this is one of many fits of a search: then Ctrl-C ends the search, whatever the
+        callback, and no time is announced.
 
     Returns
     -------
@@ -143,9 +173,59 @@ def learn(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
-        result, s = _Search(problem, objective, labels, settings, start).run()
-    P = result.P / np.sqrt(s) if s > 0.0 else result.P
-    return fit_of(result, P, -s, objective, problem, labels)
+        forecast = Forecast(problem, settings, len(points), labels.n_unlabeled)
+        search = _Search(
+            problem, objective, labels, settings, start, None if is_trial else forecast
+        )
+        try:
+            result, s = search.run()
+        except KeyboardInterrupt:
+            stopped = None if is_trial else search.watch.interrupted()
+            if stopped is None:
+                raise
+            if journal is not None:
+                journal.keep()
+            result, s = search.ended(stopped)
+        P = result.P / np.sqrt(s) if s > 0.0 else result.P
+        fit = fit_of(result, P, -s, objective, problem, labels)
+        return _with_average(fit, problem, labels, settings) if settings.average else fit
+
+
+def _with_average(fit: Fit, problem: Problem, labels: PairLabels, settings: Settings) -> Fit:
+    """Average the metric with those for other weights of the trace.
+
+    Which weight is best depends on whether the directions of much variance are those that
+    matter, and few labels do not tell. The mean of several metrics, each with the same total
+    variance, is nearly as good as the best of them.
+    """
+    covariance = problem.coordinates.covariance
+    found = [fit.components]
+    for factor in _OTHER_WEIGHTS:
+        if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
+            continue
+        objective = problem.objective(settings.lam, settings.lam_factor * factor)
+        start = fit.components if len(fit.components) else None
+        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
+        rough = replace(
+            settings,
+            tol=max(settings.tol, tol),
+            em_tol=max(settings.em_tol, tol),
+            callback=None,
+            verbose=0,
+        )
+        result, s = _Search(problem, objective, labels, rough, start, None).run()
+        found.append(problem.coordinates.to_features(result.P / np.sqrt(s or 1.0)))
+    parts, sizes = [], []
+    for P in found:
+        own = problem.coordinates.from_features(P.astype(np.float64))
+        variance = float(np.sum((own @ covariance) * own))
+        if variance > 0.0 and np.isfinite(variance):
+            parts.append(P / np.sqrt(variance))
+            sizes.append(variance)
+    if not parts:
+        return fit
+    mean = solvers.compress(np.vstack(parts) * np.sqrt(sizes[0] / len(parts)))
+    return replace(fit, averaged=mean.astype(fit.components.dtype))
 
 
 def fit_of(
@@ -163,6 +243,8 @@ def fit_of(
         raise ValueError(_OVERFLOW)
     return Fit(
         components=components,
+        averaged=components,
+        coordinates=coordinates,
         mu=objective.terms.mu,
         lam=objective.lam * coordinates.unit**2,
         eta=objective.terms.eta,
@@ -179,6 +261,7 @@ def fit_of(
         n_triplets=len(labels.triplets),
         backend=problem.sweep.name,
         device=problem.sweep.device,
+        stalled=result.stalled,
     )
 
 
@@ -205,12 +288,14 @@ class _Search:
         labels: PairLabels,
         settings: Settings,
         start: Array | None,
+        forecast: Forecast | None,
     ) -> None:
         self.problem = problem
         self.labels = labels
         self.objective = objective
         self.settings = settings
         self.given_start = start
+        self.forecast = forecast
         to_features = problem.coordinates.to_features
         self.watch = Watch(settings.callback, to_features, objective.scale)
 
@@ -233,8 +318,13 @@ class _Search:
             )
             return found, 1.0
         except Stopped as stopped:
-            found, s = stopped.result, stopped.s
-            return replace(found, value=found.value - model.prior(s)), s
+            return self.ended(stopped)
+
+    def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
+        """Return the same for a search that was stopped."""
+        found, s = stopped.result, stopped.s
+        prior = FullModel(self.objective, float(self.settings.gamma or 0.0)).prior(s)
+        return replace(found, value=found.value - prior), s
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
@@ -265,6 +355,8 @@ class _Search:
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
         def after_iteration(step: solvers.Step, P: Array) -> None:
+            if self.forecast is not None:
+                self.forecast(step)
             if progress is not None:
                 progress(step)
             self.watch(objective, step, P)

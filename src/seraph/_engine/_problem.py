@@ -9,7 +9,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._pairs import PairLabels
-from .._sweep import Coordinates, PairTerms, Points, PointsInMemory, Sample, Sweep, make_sweep
+from .._sweep import (
+    Coordinates,
+    PairTerms,
+    Points,
+    PointsInMemory,
+    Sample,
+    Sweep,
+    make_sweep,
+    shares,
+)
 from .._typing import Array
 from ._checkpoint import Journal, check_repeatable
 from ._graph import check_graph, neighbor_graph, roughness
@@ -20,6 +29,8 @@ from ._triplets import Triplets
 
 # Rows of the first factor of the low-rank solver, which widens or narrows it from there.
 _FIRST_RANK = 20
+# Units in which the metric, and lam in the solvers' coordinates, are numbers of full precision.
+_UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
 # Noise of the labeled gradient that the trace has to outweigh, in units of its own scale.
 _NOISE = 0.08
 
@@ -77,7 +88,12 @@ class Problem:
             Records the sums of the sweeps.
         """
         coordinates = points.coordinates(rescale=settings.solver_name != "projected-gradient")
+        _check_unit(coordinates.unit, points.dtype)
         first, terms = ordered_terms(labels, settings.eta, _mu(labels, settings))
+        others: tuple[Array, ...] = ()
+        if isinstance(points, PointsInMemory) and shares(*points.shape, len(terms.codes)):
+            order, terms = shuffled(len(points), terms)
+            others = (order,)
         size = settings.sample_size(labels.n_unlabeled)
         if terms.mu > 0.0 and size is not None and size < labels.n_unlabeled:
             if journal is not None:
@@ -87,7 +103,7 @@ class Problem:
             terms = replace(terms, sample=Sample(pairs, labels.n_unlabeled / size))
         R = _roughness(points, coordinates, settings, graph)
         sweep = make_sweep(
-            coordinates.with_first(first),
+            coordinates.with_first(first, *others),
             backend=settings.backend,
             device=settings.device,
             n_jobs=settings.n_jobs,
@@ -132,6 +148,19 @@ class Problem:
         return self.coordinates.start(eta, rank)
 
 
+def _check_unit(unit: float, dtype: np.dtype[Any]) -> None:
+    """Refuse points so far apart, or so close, that their squared distances leave all range."""
+    low, high = _UNITS[dtype.name]
+    if low <= unit <= high:
+        return
+    raise ValueError(
+        f"The typical distance between two points is {unit:.1e}, and {dtype.name} has room for "
+        f"{low:g} to {high:g}. Scale the features first, for example with "
+        "sklearn.preprocessing.StandardScaler; or divide X by this distance, which changes "
+        "nothing but the units."
+    )
+
+
 def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, PairTerms]:
     """Return the rows that the sweeps want first, and the terms of the reordered pairs.
 
@@ -146,15 +175,33 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, Pai
     known = labels.codes[labels.pairs] >= 0
     pairs[known] = order[before[known]]
     weighted = np.any(labels.weights != 1.0)
+    by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
     terms = PairTerms(
         codes=labels.codes[first],
-        pairs=pairs,
-        similar=labels.likeness,
+        pairs=pairs[by_row],
+        similar=labels.likeness[by_row],
         eta=float(eta),
         mu=mu,
-        weights=labels.weights if weighted else None,
+        weights=labels.weights[by_row] if weighted else None,
     )
     return first, terms
+
+
+def shuffled(n: int, terms: PairTerms) -> tuple[Array, PairTerms]:
+    """Return a random order of the rows without a class label, and the terms of the new rows.
+
+    Some tiles of rows in random order can stand for all. The order is the same in each fit.
+    """
+    k = len(terms.codes)
+    order = np.random.default_rng(0).permutation(n - k)
+    place = np.empty(n, dtype=terms.pairs.dtype)
+    place[:k] = np.arange(k)
+    place[k + order] = np.arange(k, n)
+    pairs = place[terms.pairs]
+    by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
+    weights = None if terms.weights is None else terms.weights[by_row]
+    terms = replace(terms, pairs=pairs[by_row], similar=terms.similar[by_row], weights=weights)
+    return order, terms
 
 
 def _mu(labels: PairLabels, settings: Settings) -> float:

@@ -4,6 +4,7 @@ from ._cv import SERAPHCV
 from ._kernel import KernelMap, KernelMetric, KernelSERAPH
 from ._neighbors import MetricNeighborsClassifier
 from ._path import RegularizationPath, seraph_path
+from ._pipeline import MetricPipeline, PreparedMetric
 from ._seraph import SERAPH
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "KernelMetric",
     "KernelSERAPH",
     "MetricNeighborsClassifier",
+    "MetricPipeline",
+    "PreparedMetric",
     "RegularizationPath",
     "seraph_path",
 ]

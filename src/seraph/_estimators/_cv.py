@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from .._base import Blend
+from .._decisions import assign_folds, restricted
 from .._engine import (
     Journal,
     Settings,
@@ -26,12 +28,11 @@ from .._engine import (
     running,
     warn_of_scales,
 )
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._sweep import PointsInMemory
 from .._typing import Array
 from .._validation import check_number, check_seed
 from .._warnings import warn
-from ._folds import assign_folds, restricted
 from ._posterior import PosteriorLearner
 from ._seraph import SERAPH
 
@@ -82,12 +83,12 @@ class SERAPHCV(PosteriorLearner):
         "split0_test_score", ...: one entry per pair of multiples.
     n_splits_ : int
         Number of folds; 0, with a warning, if there were too few labels to choose by.
-    components_, mu_, lam_, eta_, kappa_
+    components_, learned_components_, shrinkage_, mu_, lam_, eta_, kappa_
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_triplets_ : int
-        Number of pairs of each kind, and of triplets.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_, n_triplets_ : int
+        Number of pairs of each kind and of triplets, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -136,13 +137,14 @@ class SERAPHCV(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Choose the weights, then learn the metric with them.
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, pair_weights, triplets, graph
+        X, y, pairs, pair_labels, pair_weights, triplets, ids, graph
             The data, as in ``SERAPH.fit``.
 
         Returns
@@ -152,7 +154,10 @@ class SERAPHCV(PosteriorLearner):
         """
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+        has_marks = pairs is not None or triplets is not None
+        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
+        blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
         warn_of_scales(points.std())
         graph = None if graph is None else check_graph(graph, len(points))
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
@@ -168,14 +173,17 @@ class SERAPHCV(PosteriorLearner):
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
             settings = replace(settings, lam_factor=lam_factor, mu_factor=mu_factor)
             fit = learn(points, labels, settings, graph=graph, journal=journal)
-            fit.warn(settings)
+            fit.warn(settings, shrunk=not blend.is_off)
             return self._learned(
                 X,
                 fit.components,
+                blend,
+                fit.coordinates,
                 best_params_={"lam": fit.lam, "mu": fit.mu},
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
                 n_splits_=len(scores),
+                n_absent_pairs_=labels.n_absent_pairs,
                 **fit.attributes,
             )
 
@@ -254,7 +262,7 @@ class SERAPHCV(PosteriorLearner):
             score = None if journal is None else journal.score(split.inside, factors)
             if score is None:
                 trial = replace(settings, lam_factor=factors[0], mu_factor=factors[1])
-                fit = learn(train, split.train, trial, graph=part, journal=journal)
+                fit = learn(train, split.train, trial, graph=part, journal=journal, is_trial=True)
                 score = mean_log_likelihood(fit, test, split.test)
                 if journal is not None:
                     journal.finish(split.inside, factors, score)

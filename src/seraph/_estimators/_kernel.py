@@ -9,12 +9,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._base import Blend
 from .._engine import (
     FitState,
     Settings,
@@ -27,6 +29,7 @@ from .._engine import (
     read_labels,
     running,
 )
+from .._pairs import RowNames
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
 from .._validation import check_choice, check_number
@@ -35,6 +38,9 @@ from ._posterior import PosteriorLearner
 Kernel = str | Callable[..., float]
 # These kernels ignore a translation, but rbf loses digits far from the origin.
 _TRANSLATION_INVARIANT = ("rbf", "laplacian")
+# The distances that gamma multiplies, and the rows that tell their median.
+_WIDTHS: dict[Any, str] = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+_ROWS_FOR_WIDTH = 1000
 
 
 @dataclass(frozen=True)
@@ -98,20 +104,22 @@ class KernelSERAPH(PosteriorLearner):
         Any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a function of two
         points, or "precomputed": then X is the matrix of kernel values, ``(n, n)`` in ``fit``
         and ``(n_new, n)`` afterwards.
-    gamma : float, optional
+    gamma : float, "median" or None, default="median"
         Parameter of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
-        scikit-learn. None is the kernel's own default. (The `gamma` of `SERAPH`, for the full
-        model, has no counterpart here: by Theorem 2 the full model is the simplified one with
-        another `eta` and `lam`.)
+        scikit-learn. "median" lets the data set the width: 1 over the median of what the kernel
+        multiplies by gamma, the squared distance of two points for rbf and their Manhattan
+        distance for laplacian; other kernels keep their own default. None is the kernel's own
+        default. (The `gamma` of `SERAPH`, for the full model, has no counterpart here: by
+        Theorem 2 the full model is the simplified one with another `eta` and `lam`.)
     degree : float, default=3
         Parameter of the poly kernel.
     coef0 : float, default=1
         Parameter of the poly and sigmoid kernels.
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
-    mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
-        As in `SERAPH`. The manifold extension works best here: a non-linear map can follow
-        the bends of the graph.
+    mu, lam, eta, shrinkage, manifold, n_neighbors, algorithm, solver, n_components
+        As in `SERAPH`; the metric shrinks toward the distance in feature space. The manifold
+        extension works best here: a non-linear map can follow the bends of the graph.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     n_landmarks : int, default=1000
@@ -125,15 +133,19 @@ class KernelSERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_coordinates)
-        The learned map, from the coordinates in feature space.
+        The map of the metric handed out, from the coordinates in feature space.
+    learned_components_ : ndarray of shape (learned_rank, n_coordinates)
+        The same before shrinkage.
+    shrinkage_ : float
+        The share of the distance in feature space that was used.
     kernel_map_ : KernelMap
         Maps points to those coordinates.
     mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
         As in `SERAPH`, in feature space.
     backend_, device_ : str
         As in `SERAPH`.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_triplets_ : int
-        Number of pairs of each kind, and of triplets.
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_, n_triplets_ : int
+        Number of pairs of each kind and of triplets, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -150,7 +162,7 @@ class KernelSERAPH(PosteriorLearner):
     >>> some = np.full(len(y), -1)
     >>> for ring in (0, 1):
     ...     some[np.flatnonzero(y == ring)[:3]] = ring
-    >>> learner = KernelSERAPH(gamma=1.0).fit(X, some)
+    >>> learner = KernelSERAPH().fit(X, some)
     >>> inner, outer = X[y == 1], X[y == 0]
     >>> p = learner.pair_proba([[inner[0], inner[1]], [inner[0], outer[0]]])
     >>> bool(p[0] > 0.5 > p[1])
@@ -163,13 +175,14 @@ class KernelSERAPH(PosteriorLearner):
         self,
         *,
         kernel: Kernel = "rbf",
-        gamma: float | None = None,
+        gamma: float | Literal["median"] | None = "median",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
         mu: float | Literal["auto"] = "auto",
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
+        shrinkage: float | Literal["auto"] = "auto",
         manifold: float = 0.0,
         n_neighbors: int = 10,
         algorithm: Literal["direct", "em"] = "direct",
@@ -197,6 +210,7 @@ class KernelSERAPH(PosteriorLearner):
         self.mu = mu
         self.lam = lam
         self.eta = eta
+        self.shrinkage = shrinkage
         self.manifold = manifold
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
@@ -230,6 +244,7 @@ class KernelSERAPH(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -238,7 +253,7 @@ class KernelSERAPH(PosteriorLearner):
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             All points, labeled or not; or the kernel values, if the kernel is precomputed.
-        y, pairs, pair_labels, pair_weights, triplets, graph
+        y, pairs, pair_labels, pair_weights, triplets, ids, graph
             Labels and graph, as in ``SERAPH.fit``.
 
         Returns
@@ -248,25 +263,38 @@ class KernelSERAPH(PosteriorLearner):
         """
         self._check_kernel()
         check_checkpoint(self.checkpoint)
-        points, settings = read_array(X, Settings.of(self, gamma=None))
+        settings = Settings.of(self, gamma=None, average=self._averages)
+        points, settings = read_array(X, settings)
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+        has_marks = pairs is not None or triplets is not None
+        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()
         with running(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
+            blend = Blend.of(self, coordinates.shape[1], has_rule=True, threshold=self.eta)
             with opened(
                 self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
-                fit.warn(settings)
-                return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
+                fit.warn(settings, shrunk=not blend.is_off)
+                return self._learned(
+                    X,
+                    fit.components,
+                    blend,
+                    fit.coordinates,
+                    fit.averaged,
+                    kernel_map_=kernel_map,
+                    n_absent_pairs_=labels.n_absent_pairs,
+                    **fit.attributes,
+                )
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
@@ -313,18 +341,31 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {self.kernel!r}."
             )
-        check_number("gamma", self.gamma, low=0, instead=None)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, low=0, instead="median")
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
             raise ValueError(f"kernel_params must be a dict, or None; got {self.kernel_params!r}.")
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
+    def _gamma(self, points: Array) -> float | None:
+        """Return the kernel's gamma; None for its own default."""
+        if not isinstance(self.gamma, str):
+            return self.gamma
+        if self.kernel not in _WIDTHS:
+            return None
+        rows = points[:: -(-len(points) // _ROWS_FOR_WIDTH)].astype(np.float64)
+        distances = pdist(rows, _WIDTHS[self.kernel])
+        # Where most points coincide, the others tell the width.
+        width = float(np.median(distances) or distances.max(initial=0.0))
+        return 1.0 / width if np.isfinite(width) and width > 0.0 else 1.0
+
     def _kernel_map(self, points: Array) -> KernelMap:
         """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
-            own = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            own = {"gamma": self._gamma(points), "degree": self.degree, "coef0": self.coef0}
             parameters |= {name: value for name, value in own.items() if value is not None}
         rows = np.arange(len(points))
         if len(points) > self.n_landmarks:

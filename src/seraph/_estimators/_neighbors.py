@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._pairs import as_labels, is_missing
+from .._pairs import RowNames, as_labels, is_missing
 from .._typing import Array
 from .._validation import check_choice, check_n_jobs, check_number
 
@@ -34,7 +36,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     Parameters
     ----------
     learner : estimator
-        Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one.
+        Learner of a metric, such as :class:`seraph.SERAPH`, or a
+        :class:`seraph.MetricPipeline`, which scales the features first.
         It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows.
     n_neighbors : int, default=1
         Number of neighbors that vote.
@@ -61,18 +64,20 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from seraph import SERAPH
-    >>> from seraph import MetricNeighborsClassifier
+    >>> from seraph import SERAPH, MetricNeighborsClassifier, MetricPipeline
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
     >>> some = np.full(len(y), -1)
     >>> some[::6] = y[::6]
-    >>> classifier = MetricNeighborsClassifier(SERAPH()).fit(X, some)
+    >>> classifier = MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH()))
+    >>> classifier = classifier.fit(X, some)
     >>> classifier.predict(X[[1, 80, -2]])
     array([0, 1, 2])
     >>> bool(classifier.score(X, y) > 0.9)
     True
     """
+
+    # With metadata routing, marks go to the learner without being asked for.
+    __metadata_request__fit: ClassVar = {"pairs": True, "pair_labels": True, "ids": True}
 
     def __init__(
         self,
@@ -96,6 +101,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> Self:
         """Fit the learner on all rows, and keep the labeled rows as neighbors.
 
@@ -105,8 +111,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             All points, labeled or not.
         y : array-like of shape (n_samples,)
             Class labels; -1, NaN, None, pandas.NA or masked where unknown.
-        pairs, pair_labels, pair_weights, triplets : array-like, optional
-            Marked pairs and triplets, for the learner.
+        pairs, pair_labels, pair_weights, triplets, ids : array-like, optional
+            Marked pairs and triplets, for the learner, as in ``SERAPH.fit``.
 
         Returns
         -------
@@ -131,13 +137,13 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         classes, codes = _classes(labels[known], y)
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
-        marked = {
+        given = {
             "pairs": pairs,
             "pair_labels": pair_labels,
             "pair_weights": pair_weights,
             "triplets": triplets,
         }
-        marked = {name: value for name, value in marked.items() if value is not None}
+        marked = _marks(self.learner, X, given, ids)
         learner = clone(self.learner).fit(X, all_codes, **marked)
         neighbors = KNeighborsClassifier(
             n_neighbors=self.n_neighbors, weights=self.weights, n_jobs=self.n_jobs
@@ -227,6 +233,21 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_choice("weights", self.weights, ("uniform", "distance"))
         check_n_jobs(self.n_jobs)
+
+
+def _marks(
+    learner: Any, X: Any, given: dict[str, ArrayLike | None], ids: ArrayLike | None
+) -> dict[str, Any]:
+    """Return the marks as arguments of the learner's ``fit``; none if there are none."""
+    marks: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    rows = marks.get("pairs", marks.get("triplets"))
+    if rows is not None:
+        names = RowNames.of(X, ids, rows, "drop").listed()  # a scaler would lose the names
+        if names is not None:
+            marks["ids"] = names
+    if isinstance(learner, Pipeline) and not get_config()["enable_metadata_routing"]:
+        return {f"{learner.steps[-1][0]}__{name}": value for name, value in marks.items()}
+    return marks
 
 
 def _mapped(learner: Any, X: ArrayLike) -> Array:

@@ -20,6 +20,7 @@ from .._engine import (
     warn_of_early_stop,
     warn_of_scales,
 )
+from .._pairs import RowNames
 from .._sweep import Backend
 from .._typing import Array
 from .._validation import check_number
@@ -110,6 +111,7 @@ def seraph_path(
     pair_labels: ArrayLike | None = None,
     pair_weights: ArrayLike | None = None,
     triplets: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
     graph: Any = None,
 ) -> RegularizationPath:
     r"""Learn the metrics of the model (7) for many weights of the trace, starting at zero.
@@ -148,7 +150,7 @@ def seraph_path(
         1 prints a line per weight.
     n_jobs : int, optional
         As in `SERAPH`.
-    pairs, pair_labels, pair_weights, triplets, graph
+    pairs, pair_labels, pair_weights, triplets, ids, graph
         More data, as in ``SERAPH.fit``.
 
     Returns
@@ -190,7 +192,8 @@ def seraph_path(
     )
     settings.check()
     points, settings = read_array(X, settings)
-    labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+    names = RowNames.of_marks(X, ids, pairs, triplets)
+    labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
     warn_of_scales(points.std())
     weights = None if lams is None else _check_lams(lams)
     parameters = {

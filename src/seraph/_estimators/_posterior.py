@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import MahalanobisLearner
-from .._pairs import PairLabels, as_labels, is_missing
+from .._decisions import pair_points
+from .._pairs import PairLabels, RowNames, as_labels, is_missing
 from .._sweep import FLOATS, in_memory, posterior
 from .._typing import Array
 from .._validation import check_choice, check_number
 from .._warnings import warn
+from ..metrics._tiles import squared_distances
 from . import _query as query
 
 
@@ -25,21 +27,29 @@ class PosteriorLearner(MahalanobisLearner):
 
     eta_: float
     kappa_: float
+    lam: float | Literal["auto"]
 
-    def pair_proba(self, pairs: ArrayLike) -> Array:
+    @property
+    def _averages(self) -> bool:
+        """Whether the learned share is the mean of the metrics for several weights."""
+        return self.lam == "auto" and isinstance(self.shrinkage, str)
+
+    def pair_proba(
+        self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None
+    ) -> Array:
         """Compute the probability (5) that the two points of each pair are alike.
 
         Parameters
         ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
-            Pairs of points.
+        pairs, X, ids
+            Pairs of points, or of rows of `X`, as in ``pair_distance``.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
             Probabilities of ``y = +1``.
         """
-        squared = self._squared_distances(pairs)
+        squared = self._squared_distances(pair_points(pairs, X, ids))
         kind = squared.dtype.type
         return posterior(kind(-self.kappa_) * (squared - kind(self.eta_)))
 
@@ -51,6 +61,7 @@ class PosteriorLearner(MahalanobisLearner):
         *,
         y: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> Array:
         """Choose pairs of rows of `X` to ask an expert about next; no row is in two of them.
 
@@ -71,13 +82,17 @@ class PosteriorLearner(MahalanobisLearner):
             marked pairs of ten classes and no class labels, neither was.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``. Pairs of labeled rows are known and left out.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs that are marked already.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Pairs that are marked already: row numbers, or names. Pairs of absent rows do no
+            harm.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, each once; the index of a DataFrame names them without this.
 
         Returns
         -------
-        ndarray of int of shape (n, 2)
-            Row numbers, smaller first; the most useful pair comes first.
+        ndarray of shape (n, 2)
+            Row numbers, the smaller first; or names, if X is a DataFrame or `ids` are given.
+            The most useful pair comes first.
 
         References
         ----------
@@ -97,9 +112,10 @@ class PosteriorLearner(MahalanobisLearner):
         check_number("n", n, low=1, integer=True)
         check_choice("strategy", strategy, ("entropy", "gradient"))
         points = self._points_of_metric(X)
-        labeled, marked = _known(len(points), y, pairs)
-        d2 = query.squared_distances(points @ self.components_.T.astype(points.dtype))
-        span2 = query.squared_distances(points)
+        names = RowNames.of(X, ids, np.empty((0, 2)) if pairs is None else pairs, "drop")
+        labeled, marked = _known(len(points), y, pairs, names)
+        d2 = squared_distances(points @ self.components_.T.astype(points.dtype))
+        span2 = squared_distances(points)
 
         def doubt(a: Array, b: Array) -> Array:
             return -np.abs(d2(a, b) - self.eta_)
@@ -115,7 +131,7 @@ class PosteriorLearner(MahalanobisLearner):
                 f"Only {len(chosen)} of {n} pairs are left to ask about: no row is in two of "
                 "them, and known pairs are left out."
             )
-        return chosen
+        return names.names(chosen)
 
     def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
@@ -124,7 +140,9 @@ class PosteriorLearner(MahalanobisLearner):
         return points
 
 
-def _known(n: int, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[Array, Array]:
+def _known(
+    n: int, y: ArrayLike | None, pairs: ArrayLike | None, names: RowNames
+) -> tuple[Array, Array]:
     """Say which of `n` rows have a class, and which pairs are marked."""
     labeled = np.zeros(n, dtype=bool)
     if y is not None:
@@ -138,4 +156,4 @@ def _known(n: int, y: ArrayLike | None, pairs: ArrayLike | None) -> tuple[Array,
     if pairs is None or np.size(pairs) == 0:
         return labeled, np.empty((0, 2), dtype=np.intp)
     marks = np.ones(len(np.asarray(pairs)), dtype=bool)
-    return labeled, PairLabels.make(n, pairs=pairs, pair_labels=marks).pairs
+    return labeled, PairLabels.make(n, pairs=pairs, pair_labels=marks, names=names).pairs

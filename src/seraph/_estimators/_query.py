@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import Array
+from ..metrics._tiles import Tile
 
 _TILE = 512
 # Candidates kept per wanted pair, since those that share a point with a better pair drop out.
 _CANDIDATES = 50
-
-Tile = Callable[[Array, Array], Array]
+# But no more than this: if the candidates run out, the search starts again from the free points.
+_MOST_CANDIDATES = 1 << 19
 
 
 def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _TILE) -> Array:
     """Find the pairs of rows with the highest scores; no row is in two of them.
 
     The choice is greedy: the best pair, then the best that shares no row with it, and so on.
-    Memory is O(n_points + tile^2).
+    Among equal scores it is arbitrary, but always the same. Memory is O(n_points + tile^2).
 
     Parameters
     ----------
@@ -41,44 +43,72 @@ def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _T
         Row numbers, smaller first; best pair first.
     """
     free = np.ones(len(labeled), dtype=bool)
+    n = min(n, len(labeled) // 2)
     chosen: list[tuple[int, int]] = []
     while len(chosen) < n:
-        rows = np.flatnonzero(free)
-        candidates = _best(score, _CANDIDATES * n, rows, labeled, pairs, tile)
+        size = min(_CANDIDATES * (n - len(chosen)), _MOST_CANDIDATES)
+        candidates = _best(score, size, np.flatnonzero(free), labeled, pairs, tile)
         if len(candidates) == 0:
             break
         for i, j in candidates.tolist():
-            if len(chosen) < n and free[i] and free[j]:
+            if free[i] and free[j]:
                 chosen.append((i, j))
-                free[[i, j]] = False
+                free[i] = free[j] = False
+                if len(chosen) == n:
+                    break
     return np.array(chosen, dtype=np.intp).reshape(-1, 2)
-
-
-def squared_distances(Z: Array) -> Tile:
-    """Return a function that computes squared distances between rows of `Z`."""
-    Z = Z.astype(np.float64)
-    Z -= Z.mean(axis=0)
-    squares = np.einsum("ir,ir->i", Z, Z)
-
-    def between(a: Array, b: Array) -> Array:
-        return np.maximum(np.add.outer(squares[a], squares[b]) - 2.0 * Z[a] @ Z[b].T, 0.0)
-
-    return between
 
 
 def _best(score: Tile, n: int, rows: Array, labeled: Array, pairs: Array, tile: int) -> Array:
     """Find the `n` best pairs of some rows, best first."""
-    scores, first, second = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    lowest = -np.inf
+    best = _Candidates.none()
+    lowest, last = -np.inf, np.uint64(0)
     for a, b, found in _tiles(score, rows, labeled, pairs, tile):
-        i, j = np.nonzero(found > lowest)
-        scores = np.concatenate([scores, found[i, j]])
-        first, second = np.concatenate([first, a[i]]), np.concatenate([second, b[j]])
-        if len(scores) > n:
-            keep = np.argpartition(-scores, n - 1)[:n]
-            scores, first, second = scores[keep], first[keep], second[keep]
-            lowest = scores.min()
-    return np.column_stack([first, second])[np.lexsort([second, first, -scores])]
+        i, j = np.nonzero((found >= lowest) & (found > -np.inf))
+        some = _Candidates.of(found[i, j], a[i], b[j])
+        best = best.with_more(some.take((some.scores > lowest) | (some.order < last)))
+        # Twice as many as wanted, so that they are not sorted for every tile.
+        if len(best.scores) > 2 * n:
+            best = best.take(best.sorted()[:n])
+            lowest, last = best.scores[-1], best.order[-1]
+    best = best.take(best.sorted()[:n])
+    return np.column_stack([best.first, best.second])
+
+
+class _Candidates(NamedTuple):
+    """Pairs of rows with their scores, and an order among pairs of equal score.
+
+    The order looks random, so that of many equal pairs, as duplicate points have, those that
+    are kept seldom share a row. If they all shared one, a search would find one pair.
+    """
+
+    scores: Array
+    order: Array
+    first: Array
+    second: Array
+
+    @classmethod
+    def none(cls) -> _Candidates:
+        rows: Array = np.empty(0, dtype=np.intp)
+        return cls.of(np.empty(0), rows, rows)
+
+    @classmethod
+    def of(cls, scores: Array, first: Array, second: Array) -> _Candidates:
+        # Multipliers of the generator splitmix64.
+        order = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
+        order = (order ^ (order >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        order = (order ^ (order >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return cls(scores, order ^ (order >> np.uint64(31)), first, second)
+
+    def take(self, which: Array) -> _Candidates:
+        return _Candidates(*(column[which] for column in self))
+
+    def with_more(self, more: _Candidates) -> _Candidates:
+        return _Candidates(*map(np.concatenate, zip(self, more, strict=True)))
+
+    def sorted(self) -> Array:
+        """Return the order of the candidates, best first."""
+        return np.lexsort([self.order, -self.scores])
 
 
 def _tiles(

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import Blend
 from .._engine import (
     FitState,
     Settings,
@@ -20,6 +21,7 @@ from .._engine import (
     read_points,
     warn_of_scales,
 )
+from .._pairs import RowNames
 from .._sweep import Backend
 from .._validation import check_flag
 from ._posterior import PosteriorLearner
@@ -51,6 +53,19 @@ class SERAPH(PosteriorLearner):
         units of X. The paper sets 1.0.
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
+    shrinkage : float or "auto", default="auto"
+        Share of the Euclidean distance in the metric handed out, from 0, the learned metric
+        alone, to 1, the Euclidean distance. A learned metric of low rank is blind in most
+        directions; the Euclidean share keeps nearest neighbors from getting worse. The metric
+        is ``(1 - shrinkage) A + shrinkage v(A) / v(I) I``, with v the total variance of the
+        points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
+        number of directions that the points effectively have (the participation ratio of the
+        covariance's eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
+        for 3, 1 and 0.1 times `lam_`, since few labels do not tell which weight is best. The
+        paper has 0.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one: the inverse of a
+        covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
     gamma : float, optional
         None fits the simplified model (7) above. A number fits the full model (6), where
         the probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, the objective loses
@@ -76,7 +91,8 @@ class SERAPH(PosteriorLearner):
         the paper's step rule, which seldom converges, to reproduce its figures. "auto" is
         "low-rank", the fastest at every size we tried.
     n_components : int, optional
-        Largest rank of the metric; for the low-rank solver.
+        Largest rank of the metric; for the low-rank solver. A shrunk metric keeps its leading
+        directions.
     max_iter : int, default=200
         Largest number of iterations; in each M-step, for "em".
     tol : float, default=1e-3
@@ -110,7 +126,8 @@ class SERAPH(PosteriorLearner):
         to another fit. You may change `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`,
         `n_jobs`, `backend` and `device` in between; the last two change the last bits.
     callback : callable, optional
-        Called after each iteration with a :class:`seraph.FitState`: ``iteration``,
+        Called after each iteration (not for the rough fits of other weights that "auto"
+        averages) with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
         the current metric. If it raises ``StopIteration``, the fit ends with that metric.
     verbose : int, default=0
@@ -125,7 +142,12 @@ class SERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The learned map ``P``; the metric is ``P'P``. Its rows are orthogonal, longest first.
+        The map ``P`` of the metric ``P'P`` handed out. Its rows are orthogonal, longest first.
+    learned_components_ : ndarray of shape (learned_rank, n_features)
+        The same for the metric that maximizes the objective with `lam_`, before shrinkage.
+        ``objective_`` and ``optimality_gap_`` are about this one.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     mu_, lam_, eta_ : float
         The weights and the threshold that were used.
     kappa_ : float
@@ -140,7 +162,9 @@ class SERAPH(PosteriorLearner):
         M-step) no metric is better by more than ``optimality_gap_ * lam_ * (tr A + tr A*)``.
         (Relative to at least a hundredth of the automatic `lam`.)
     converged_ : bool
-        Whether the solver met its tolerance.
+        Whether the solver met its tolerance. A metric whose rank is at the limit
+        `n_components` counts as converged when no metric of that rank nearby is better; its
+        `optimality_gap_`, which looks at all ranks, can be larger than `tol`.
     stopped_ : bool
         Whether `callback` ended the fit. This gives no warning.
     n_iter_ : int
@@ -152,6 +176,8 @@ class SERAPH(PosteriorLearner):
         leans to.
     n_triplets_ : int
         Number of triplets.
+    n_absent_pairs_ : int
+        Number of marked pairs that were left out because X does not have both of their rows.
     backend_, device_ : str
         What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
@@ -176,7 +202,7 @@ class SERAPH(PosteriorLearner):
     >>> some[::15] = y[::15]  # 12 labels, 166 unlabeled rows
     >>> learner = SERAPH().fit(X, some)
     >>> learner.transform(X).shape
-    (178, 2)
+    (178, 13)
     >>> p = learner.pair_proba([[X[0], X[1]], [X[0], X[-1]]])
     >>> bool(p[0] > 0.5 > p[1])
     True
@@ -191,6 +217,8 @@ class SERAPH(PosteriorLearner):
         mu: float | Literal["auto"] = "auto",
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
+        shrinkage: float | Literal["auto"] = "auto",
+        shrinkage_target: ArrayLike | None = None,
         gamma: float | None = None,
         manifold: float = 0.0,
         n_neighbors: int = 10,
@@ -214,6 +242,8 @@ class SERAPH(PosteriorLearner):
         self.mu = mu
         self.lam = lam
         self.eta = eta
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.gamma = gamma
         self.manifold = manifold
         self.n_neighbors = n_neighbors
@@ -243,6 +273,7 @@ class SERAPH(PosteriorLearner):
         pair_labels: ArrayLike | None = None,
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -257,8 +288,8 @@ class SERAPH(PosteriorLearner):
             Class labels of any type; -1, NaN, None, pandas.NA or masked where unknown. The text
             "nan" is refused, unless numpy has made it from a NaN, as in
             ``np.array([np.nan, "a"])``.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that you know to be alike or not.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Pairs of rows that you know to be alike or not: row numbers of X, or names.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for pairs that are not. Or how
             likely each pair is alike, from 0 to 1: a label q adds ``q ln p + (1 - q) ln(1 - p)``
@@ -267,10 +298,15 @@ class SERAPH(PosteriorLearner):
             How much each mark counts: a weight of 2 is a mark given twice, and a weight of 0 is
             no mark. (A pair whose rows both have a class is settled by `y`, whatever its
             marks.)
-        triplets : array-like of int of shape (n_triplets, 3), optional
-            Row numbers a, b and c of answers "a is nearer to b than to c". Each adds
+        triplets : array-like of shape (n_triplets, 3), optional
+            Rows a, b and c of answers "a is nearer to b than to c". Each adds
             ``-ln(1 + exp(d2(a, b) - d2(a, c)))`` to the objective. One given twice counts
             twice.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, each once; then `pairs` and `triplets` hold names instead of row
+            numbers. The index of a DataFrame names its rows without this. Marks of an absent row
+            are left out, and pairs counted, so that a part of a table can be given with the marks
+            of the whole.
         graph : sparse matrix of shape (n_samples, n_samples), optional
             Symmetric weights for the manifold extension, instead of nearest neighbors.
 
@@ -296,7 +332,7 @@ class SERAPH(PosteriorLearner):
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
-        settings = Settings.of(self)
+        settings = Settings.of(self, average=self._averages)
         check_flag("warm_start", self.warm_start)
         check_checkpoint(self.checkpoint)
         points, settings = read_points(X, settings)
@@ -305,9 +341,12 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets)
+        has_marks = pairs is not None or triplets is not None
+        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
+        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
+        blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())
-        start = getattr(self, "components_", None) if self.warm_start else None
+        start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
         with opened(
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
@@ -316,5 +355,13 @@ class SERAPH(PosteriorLearner):
                 # The zero metric, which the entropy would not let go of; or other features.
                 start = None
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
-            fit.warn(settings)
-            return self._learned(X, fit.components, **fit.attributes)
+            fit.warn(settings, shrunk=not blend.is_off)
+            return self._learned(
+                X,
+                fit.components,
+                blend,
+                fit.coordinates,
+                fit.averaged,
+                n_absent_pairs_=labels.n_absent_pairs,
+                **fit.attributes,
+            )

@@ -5,6 +5,7 @@ They see an objective and a first factor; they know nothing of estimators or dat
 
 =====================  ====================================================================
 `low_rank`             L-BFGS on a narrow factor, widened until the certificate holds
+`sampled_low_rank`     the same, with most iterations on samples of the objective's terms
 `spg`                  spectral projected gradient on the metric itself
 `projected_gradient`   the step rule of Niu et al. (2012), to reproduce their figures
 `em`                   the EM-like scheme (9)-(11) around any of them
@@ -18,13 +19,14 @@ from ._follow import Follower
 from ._lbfgs import lbfgs
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
-from ._psd import compress, optimality_gap, project_psd
+from ._psd import compress, numerical_rank, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
+from ._sampled import sampled_low_rank
 from ._scale import ScaledModel, over_scale
 from ._spg import spg
 
 # The solvers by the names that users know them by.
-SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
+SOLVERS = {"low-rank": sampled_low_rank, "spg": spg, "projected-gradient": projected_gradient}
 
 __all__ = [
     "SOLVERS",
@@ -38,9 +40,11 @@ __all__ = [
     "em",
     "lbfgs",
     "low_rank",
+    "numerical_rank",
     "optimality_gap",
     "over_scale",
     "project_psd",
     "projected_gradient",
+    "sampled_low_rank",
     "spg",
 ]

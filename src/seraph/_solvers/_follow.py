@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array
-from ._low_rank import low_rank
+from ._low_rank import low_rank, relative_slope
 from ._psd import optimality_gap
 from ._result import MatrixFunction, Result, Step
 
@@ -118,7 +118,7 @@ class Follower:
         while True:
             gap = optimality_gap(here.P, here.gradient, objective.scale)
             slope = 2.0 * here.P @ here.gradient
-            flat = _relative(slope, here.P, objective.scale) <= 0.5 * self.tol
+            flat = relative_slope(here.P, slope, objective.scale) <= 0.5 * self.tol
             done = gap <= self.tol or (capped and flat and len(here.P) == max_rank)
             if done or stalled or len(steps) >= self.max_iter:
                 return Result(here.P, here.value, gap, done, steps)
@@ -137,7 +137,10 @@ class Follower:
         self, objective: MatrixFunction, P: Array, value: float, slope: Array, steps: list[Step]
     ) -> Array:
         """Climb until the gradient by the factor is flat, or no step helps."""
-        while _relative(slope, P, objective.scale) > 0.5 * self.tol and len(steps) < self.max_iter:
+        while (
+            relative_slope(P, slope, objective.scale) > 0.5 * self.tol
+            and len(steps) < self.max_iter
+        ):
             move = self._curvature.step(slope, 0.1 * float(np.linalg.norm(P)))
             promise = float(np.vdot(move, slope))
             share = 1.0
@@ -236,12 +239,6 @@ def _turned(P: Array, target: Array) -> Array:
     """Rotate the rows of `P` to be nearest to `target`; the metric stays the same."""
     left, _, right = np.linalg.svd(target @ P.T)
     return left @ right @ P
-
-
-def _relative(slope: Array, P: Array, scale: float) -> float:
-    """Compute the size of the gradient by P in the units of the gap."""
-    length = float(np.linalg.norm(P))
-    return float(np.linalg.norm(slope)) / (2.0 * length * scale) if length > 0.0 else 0.0
 
 
 def _silent(step: Step, P: Array) -> None:

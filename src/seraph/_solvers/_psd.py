@@ -36,6 +36,14 @@ def compress(P: Array, tolerance: float = _RANK_TOLERANCE) -> Array:
     return lengths[keep, np.newaxis] * directions[keep]
 
 
+def numerical_rank(P: Array) -> int:
+    """Count the rows that `compress` would leave."""
+    if P.size == 0:
+        return 0
+    squares = np.linalg.svd(P, compute_uv=False) ** 2
+    return int(np.sum(squares > max(_RANK_TOLERANCE * squares[0], _TINY)))
+
+
 def optimality_gap(P: Array, gradient: Array, scale: float) -> float:
     """Compute how far ``A = P'P`` is from the conditions of a maximum over the cone.
 

@@ -35,12 +35,28 @@ class MatrixFunction(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """One iteration."""
+    """One iteration.
+
+    Parameters
+    ----------
+    objective : float
+        Value that it reached.
+    rank : int
+        Rank of the metric.
+    step : float
+        Length of the step.
+    gap : float or None
+        Estimate of the `optimality_gap`. It is at most the tolerance only where the solver
+        stops.
+    share : float
+        Share of the objective's terms that were summed.
+    """
 
     objective: float
     rank: int
     step: float
     gap: float | None = None
+    share: float = 1.0
 
 
 # Called after each iteration with the factor it reached.
@@ -65,6 +81,8 @@ class Result:
         The iterations.
     stopped : bool, default=False
         Whether a callback ended it.
+    stalled : bool, default=False
+        Whether rounding errors hide what is left to gain.
     """
 
     P: Array
@@ -73,12 +91,14 @@ class Result:
     converged: bool
     steps: list[Step]
     stopped: bool = False
+    stalled: bool = False
 
     @property
     def history(self) -> dict[str, Array]:
-        """MatrixFunction, rank and step of each iteration, as arrays."""
+        """Objective, rank, step and share of each iteration, as arrays."""
         return {
             "objective": np.array([step.objective for step in self.steps], dtype=float),
             "rank": np.array([step.rank for step in self.steps], dtype=int),
             "step": np.array([step.step for step in self.steps], dtype=float),
+            "share": np.array([step.share for step in self.steps], dtype=float),
         }

@@ -24,6 +24,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
     _choose    picks a backend and makes its sweep
     _terms     the arguments of a sweep: which term each pair has
+    _design    which tiles stand for all where a share of the pairs is swept
     _tiles     the skeleton: which tiles, which terms, and how sums become a gradient
     _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
     _torch     backend "torch": tensors; on CUDA, the fused kernel of _triton
@@ -35,6 +36,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
+from ._design import shares
 from ._formulas import posterior
 from ._numpy import NumbaSweep, NumpySweep
 from ._points import (
@@ -83,5 +85,6 @@ __all__ = [
     "one_blas_thread",
     "posterior",
     "principal_directions",
+    "shares",
     "workers",
 ]

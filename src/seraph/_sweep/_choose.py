@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any, Literal
 
+import numpy as np
+
 from .._typing import Array
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import Sweep
@@ -117,6 +119,9 @@ def make_sweep(
         from ._dask import DaskSweep
 
         return DaskSweep(X)
+    if len(X) < COMPILED_FROM:
+        # Single precision would save next to no time here, and its rounding errors cost some.
+        X = X.astype(np.float64, copy=False)
     if backend == "numba":
         _require("numba", "numba")
         return NumbaSweep(X, n_jobs)

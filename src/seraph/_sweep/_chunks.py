@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
@@ -22,6 +22,8 @@ from ._points import Coordinates, digest, exact_size
 # Number of results merged by one task. They are merged in order, so that the sum does not
 # depend on which worker finishes first.
 _FAN_IN = 16
+# Rows that are kept to stand for all of them.
+_ROWS = 500
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 Graph = dict[Any, Any]
@@ -149,6 +151,8 @@ class ChunkedPoints:
         Mean of ``X / size``.
     covariance : ndarray of shape (m, m)
         Covariance of ``X / size``.
+    rows : ndarray of shape (k, m)
+        Some of the points.
 
     Examples
     --------
@@ -162,6 +166,7 @@ class ChunkedPoints:
     size: float
     mean: Array
     covariance: Array
+    rows: Array
 
     @classmethod
     def read(cls, X: Any) -> Self:
@@ -176,7 +181,10 @@ class ChunkedPoints:
         graph, chunks = tasks(array)
         name = unique("seraph-moments")
         keys: list[Any] = [(name, number) for number in range(len(chunks))]
-        graph.update({key: (_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)})
+        some = -(-_ROWS // len(chunks))
+        graph.update(
+            {key: (_moments, chunk, some) for key, chunk in zip(keys, chunks, strict=True)}
+        )
         found: _Moments = compute(graph, tree(graph, keys, _merged, unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
         if not np.isfinite(found.size):
@@ -190,13 +198,14 @@ class ChunkedPoints:
                 f"Found a dask collection with {n} sample(s) and {m} feature(s), while a minimum "
                 "of 2 samples and 1 feature is required."
             )
-        size = exact_size(found.size or 1.0, array.dtype)
+        size = exact_size(found.size or 1.0)
         share = (found.size or 1.0) / size
         return cls(
             _with_lengths(array, found.lengths),
             size,
             share * found.mean,
             share**2 * found.scatter / n,
+            np.vstack(found.rows),
         )
 
     @property
@@ -218,13 +227,14 @@ class ChunkedPoints:
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
-        if not rescale:
-            return _ChunkedCoordinates(
-                self._scaled(1.0 / self.size), None, 1.0, self.covariance * self.size**2
-            )
         spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0
+        unit = spread if rescale else 1.0 / self.size
         return _ChunkedCoordinates(
-            self._scaled(spread), None, self.size * spread, self.covariance / spread**2
+            self._scaled(unit),
+            None,
+            self.size * spread if rescale else 1.0,
+            self.covariance / unit**2,
+            _scaled(self.rows, self.size, self.mean, unit),
         )
 
     def digest(self) -> str:
@@ -239,10 +249,23 @@ class ChunkedPoints:
         return each(self.array, "seraph-center", _scaled, kind(self.size), mean, kind(unit))
 
 
+@dataclass(frozen=True)
 class _ChunkedCoordinates(Coordinates):
-    """Coordinates of points that stay in chunks."""
+    """Coordinates of points that stay in chunks.
 
-    def with_first(self, rows: Array) -> Any:
+    Parameters
+    ----------
+    rows : ndarray of shape (k, d)
+        Some of the points.
+    """
+
+    rows: Array = field(default_factory=lambda: np.empty((0, 0)))
+
+    def some_rows(self, count: int) -> Array:
+        """Return at most `count` points, in double precision."""
+        return self.rows[:: -(-len(self.rows) // count)]
+
+    def with_first(self, rows: Array, order: Array | None = None) -> Any:  # noqa: ARG002
         """Return the points with some rows moved to the front; the others keep their order."""
         return with_first(self.array, rows)
 
@@ -355,18 +378,20 @@ class _Moments(NamedTuple):
     size: float
     mean: Array
     scatter: Array
+    rows: tuple[Array, ...]
 
 
-def _moments(chunk: Any) -> _Moments:
+def _moments(chunk: Any, n_rows: int) -> _Moments:
     points = np.asarray(chunk, dtype=np.float64)
+    rows = (points[:: -(-len(points) // n_rows) or 1].copy(),)
     size = float(np.max(np.abs(points), initial=0.0))
     n, m = points.shape
     if n == 0 or not np.isfinite(size):
-        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)))
+        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)), rows)
     points = points / (size or 1.0)
     mean = points.mean(axis=0)
     points -= mean
-    return _Moments((n,), size, mean, points.T @ points)
+    return _Moments((n,), size, mean, points.T @ points, rows)
 
 
 def _merged(found: list[_Moments]) -> _Moments:
@@ -378,7 +403,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
     lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
     n_a, n_b = sum(a.lengths), sum(b.lengths)
     if n_a + n_b == 0 or size == 0.0 or not np.isfinite(size):
-        return a._replace(lengths=lengths, size=size)
+        return a._replace(lengths=lengths, size=size, rows=a.rows + b.rows)
     of_a, of_b = a.size / size, b.size / size
     apart = of_b * b.mean - of_a * a.mean
     share = n_b / (n_a + n_b)
@@ -388,6 +413,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
         size,
         of_a * a.mean + share * apart,
         scatter + n_a * share * np.outer(apart, apart),
+        a.rows + b.rows,
     )
 
 

@@ -23,9 +23,9 @@ from joblib import effective_n_jobs
 from .._typing import Array
 from . import _chunks as chunks
 from . import _tasks
+from ._design import row_blocks
 from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Variable
-from ._tiles import row_blocks
 
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at
 # most this number of bytes.
@@ -108,6 +108,10 @@ class DaskSweep:
     def n_features(self) -> int:
         """Number of columns of the points."""
         return int(self.X.shape[1])
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:  # noqa: ARG002
+        """No shares: chunks may be sorted, so that some pairs of them do not stand for all."""
+        return ()
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.

@@ -119,4 +119,6 @@ def _total(a: Array) -> float:
 
 
 def _inner(a: Array | float, b: Array) -> float:
-    return float(np.vdot(a, b)) if isinstance(a, np.ndarray) else a * _total(b)
+    if isinstance(a, np.ndarray):
+        return float(np.vdot(a, b))
+    return a * _total(b) if a else 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from scipy.sparse import csr_array
 
 from .._typing import Array
 from . import _formulas
+from ._design import Strip, shares
 from ._terms import ROUNDING, PairTerms, Variable
-from ._tiles import Arithmetic, Pass, Sums
+from ._tiles import Arithmetic, Pass, Sums, Term, chunks
 
 # Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)
 # and two to work in, one of which becomes the weights. All four fit a cache of 2 MB, so that none
@@ -24,8 +24,10 @@ _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 # The strips are split into this many groups, whatever the number of threads, and the sums of the
 # groups are added in order: the number of threads does not change a bit of the result.
 _N_GROUPS = 16
-# A chunk of sampled pairs is worked on as a tile of this shape.
-_SAMPLED_SHAPE = (64, 256)
+# Fewer groups of a sample, whose sweep is short: adding them up takes time, too.
+_N_SAMPLE_GROUPS = 4
+# A chunk of the pairs of a sparse matrix is worked on as a tile of this shape.
+_SPARSE_SHAPE = (64, 256)
 # Loading compiled code pays off from this number of points on.
 COMPILED_FROM = 1000
 
@@ -74,6 +76,12 @@ class NumpySweep:
         """Number of columns of the points."""
         return int(self.X.shape[1])
 
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
+        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
+        n, m = self.X.shape
+        return shares(n, m, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
+
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
 
@@ -100,7 +108,8 @@ class NumpySweep:
         swept_by: Variable = "metric" if by_metric_first else wrt
         with np.errstate(under="ignore"):
             sums = _NumpyPass(self.X, P, terms, swept_by, self._arithmetic())
-            value, gradient = sums.total(sums.parts(self.tile, self.split, self._map))
+            sums.map_in_order = self._map
+            value, gradient = sums.total(sums.parts(self.tile, self.split))
         if by_metric_first:
             gradient = 2.0 * P @ gradient
         return value, gradient
@@ -137,6 +146,7 @@ class _NumpyPass(Pass):
     xp = np
     wide = np.float64
     gathered_numbers = 1 << 18
+    map_in_order: Callable[..., Iterable[Any]] = map
 
     def _array(self, a: Array) -> Array:
         return a.astype(self.X.dtype)
@@ -156,43 +166,57 @@ class _NumpyPass(Pass):
     def _views(self, scratch: Array, shape: tuple[int, int]) -> list[Array]:
         return [part[: shape[0] * shape[1]].reshape(shape) for part in scratch]
 
-    def _same_class(self, rows: slice, columns: slice, out: Array | None) -> Array:
-        codes = self.terms.codes
-        return np.equal(codes[rows, np.newaxis], codes[np.newaxis, columns], out=out)
+    def _same_class(self, rows: slice, columns: slice, out: Array | None) -> Array | float:
+        left, right = self.terms.codes[rows], self.terms.codes[columns]
+        # Rows are sorted by class, so most tiles have pairs of one kind only.
+        if left.max() < right.min() or right.max() < left.min():
+            return 0.0
+        if rows != columns and left.min() == right.max() and left.max() == right.min():
+            return 1.0
+        return np.equal(left[:, np.newaxis], right[np.newaxis], out=out)
 
-    def parts(
-        self, side: int, split: int | None, map_in_order: Callable[..., Iterable[Any]]
-    ) -> list[Sums]:
+    def parts(self, side: int, split: int | None) -> list[Sums]:
         """Sums over all tiles, by groups, and over the sampled pairs."""
         strips = self.strips(side, split)
-        groups = [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
-        parts = list(map_in_order(self.sweep, groups))
-        if self.terms.mu > 0.0 and self.terms.sample is not None:
-            parts.append(self._sampled(map_in_order))
+        parts = list(self.map_in_order(self.sweep, self._groups(strips)))
+        sample = self.terms.sample
+        if self.terms.mu > 0.0 and sample is not None:
+            scale = self.terms.mu * sample.weight
+            parts.append(self._sparse(sample.pairs, lambda _, *t: self._unlabeled(*t), scale))
         return parts
 
-    def _sampled(self, map_in_order: Callable[..., Iterable[Any]]) -> Sums:
-        """Sums over the sampled unlabeled pairs; their weights are a sparse matrix."""
-        sample = self.terms.sample
-        assert sample is not None
-        scale = self.terms.mu * sample.weight
-        weights = np.empty(len(sample.pairs), dtype=self.X.dtype)
-        size = _SAMPLED_SHAPE[0] * _SAMPLED_SHAPE[1]
-        edges = [*range(0, len(weights), size), len(weights)]
+    def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
+        """Split the strips into groups of about the same work."""
+        if self.terms.share == 1.0:
+            return [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
+        length = -(-len(strips) // _N_SAMPLE_GROUPS)
+        return [strips[start : start + length] for start in range(0, len(strips), length)]
 
-        def chunk(edge: tuple[int, int]) -> float:
-            i, j = self._indices(sample.pairs[slice(*edge)])
-            shape = _SAMPLED_SHAPE if len(i) == size else (1, len(i))
+    def gathered(self, pairs: Array, term: Term) -> tuple[Any, Array]:
+        """Value and gradient of listed pairs; by a sparse matrix if they are many."""
+        if len(pairs) <= len(self.X) or np.any(pairs[1:, 0] < pairs[:-1, 0]):
+            return super().gathered(pairs, term)
+        value, degree, product = self._sparse(pairs, term)
+        return value, self._gradient(degree[:, np.newaxis], product)
+
+    def _sparse(self, pairs: Array, term: Term, scale: float = 1.0) -> Sums:
+        """Sums over listed pairs, sorted by the first row; their weights are a sparse matrix."""
+        weights = np.empty(len(pairs), dtype=self.X.dtype)
+        size = _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1]
+
+        def chunk(some: slice) -> float:
+            i, j = self._indices(pairs[some])
+            shape = _SPARSE_SHAPE if len(i) == size else (1, len(i))
             t = self.now.listed(i, j).reshape(shape)
             t_old = t if self.frozen is None else self.frozen.listed(i, j).reshape(shape)
             value: float
-            value, weight = self._unlabeled(t, t_old)
-            weights[slice(*edge)] = weight.ravel()
+            value, weight = term(some, t, t_old)
+            weights[some] = weight.ravel()
             return value
 
-        value = sum(map_in_order(chunk, list(pairwise(edges))))
+        value = sum(self.map_in_order(chunk, list(chunks(len(pairs), size))))
         weights *= scale
-        first, last = sample.pairs.T
+        first, last = pairs.T
         starts = np.searchsorted(first, np.arange(len(self.X) + 1))
         U = csr_array((weights, last, starts), shape=(len(self.X), len(self.X)))
         degree = np.add(U.sum(axis=1, dtype=np.float64), U.sum(axis=0, dtype=np.float64))

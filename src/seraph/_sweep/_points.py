@@ -7,6 +7,7 @@ numbers are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -21,6 +22,10 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
+# Rows to convert to double precision at a time.
+_ROWS = 1 << 14
+# Squares of numbers between these are finite and have all their digits.
+_LOW, _HIGH = 1e-140, 1e150
 
 
 def is_tensor(X: Any) -> bool:
@@ -85,23 +90,36 @@ def magnitude(X: Array) -> float:
     >>> magnitude(np.array([[1e200, -3e200]]))
     3e+200
     """
-    return float(np.max(np.abs(X), initial=0.0)) or 1.0
+    return max(float(np.max(X, initial=0.0)), -float(np.min(X, initial=0.0))) or 1.0
 
 
-def exact_size(size: float, dtype: np.dtype[Any]) -> float:
-    """Return what to divide points of magnitude `size` by before they are centered.
-
-    In single precision that is a power of two: a division by it is exact. Any other would
-    round away the differences between points that are far from the origin.
+def sum_of_squares(points: Array) -> float:
+    """Sum all squares in double precision, some rows at a time.
 
     Examples
     --------
     >>> import numpy as np
-    >>> exact_size(5.0, np.dtype(np.float32)), exact_size(5.0, np.dtype(np.float64))
-    (8.0, 5.0)
+    >>> sum_of_squares(np.array([[3.0, 4.0]]))
+    25.0
     """
-    if dtype == np.float64:
-        return size
+    total = 0.0
+    for start in range(0, len(points), _ROWS):
+        rows = points[start : start + _ROWS].astype(np.float64, copy=False)
+        total += float(np.einsum("ij,ij->", rows, rows))
+    return total
+
+
+def exact_size(size: float) -> float:
+    """Return what to divide points of magnitude `size` by before they are centered.
+
+    It is a power of two, since a division by one is exact. Any other would round away the
+    differences between points that are far from the origin.
+
+    Examples
+    --------
+    >>> exact_size(5.0), exact_size(8.0)
+    (8.0, 8.0)
+    """
     fraction, exponent = np.frexp(size)
     largest = np.finfo(np.float64).maxexp - 1
     return float(np.ldexp(1.0, min(int(exponent) - (fraction == 0.5), largest)))
@@ -205,19 +223,26 @@ class Coordinates:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
+    @cached_property
     def covariance(self) -> Array:
-        """Compute the covariance of the points."""
+        """Covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
         points = self.array.astype(np.float64)
         return points.T @ points / len(points)
+
+    def some_rows(self, count: int) -> Array:
+        """Return at most `count` points, evenly spaced, in double precision."""
+        step = -(-len(self.array) // count)
+        rows: Array = in_memory(self.array[::step])
+        return rows.astype(np.float64)
 
     def top_variance(self) -> float:
         """Compute the largest eigenvalue of the covariance."""
         if self.known_covariance is None and self.array.shape[1] > self.array.shape[0]:
             points = self.array.astype(np.float64)  # the smaller of the two products
             return float(np.linalg.eigvalsh(points @ points.T)[-1]) / len(points)
-        return float(np.linalg.eigvalsh(self.covariance())[-1])
+        return float(np.linalg.eigvalsh(self.covariance)[-1])
 
     def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
@@ -234,16 +259,20 @@ class Coordinates:
                 variance = np.diag(self.known_covariance)
             directions, squared = np.eye(d), 2.0 * float(np.sum(variance))
         else:
-            values, vectors = np.linalg.eigh(self.covariance())
+            values, vectors = np.linalg.eigh(self.covariance)
             directions = vectors[:, ::-1][:, :rank].T
             squared = 2.0 * float(values[::-1][:rank].sum())
         return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
 
-    def with_first(self, rows: Array) -> Any:
-        """Return the points with some rows moved to the front; the others keep their order."""
+    def with_first(self, rows: Array, order: Array | None = None) -> Any:
+        """Return the points with some rows moved to the front.
+
+        The others follow in the given order, or else in their old one.
+        """
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
-        return self.array[np.concatenate([rows, np.flatnonzero(others)])]
+        rest = np.flatnonzero(others)
+        return self.array[np.concatenate([rows, rest if order is None else rest[order]])]
 
 
 class Points(Protocol):
@@ -305,17 +334,25 @@ class PointsInMemory:
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
-        return self.array.std(axis=0, dtype=np.float64)
+        X, size = self.array, magnitude(self.array)
+        if not _LOW < size < _HIGH:
+            return size * PointsInMemory(X / X.dtype.type(size)).std()
+        mean = X.mean(axis=0, dtype=np.float64)
+        squares = np.zeros(X.shape[1])
+        for start in range(0, len(X), _ROWS):
+            rows = X[start : start + _ROWS] - mean
+            squares += np.einsum("ij,ij->j", rows, rows)
+        return np.sqrt(squares / len(X))
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
         X = self.array
-        size = exact_size(magnitude(X), X.dtype)
+        size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
         points = centered(np.divide(X, X.dtype.type(size), order="C"))
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
-        squared = 2.0 * float(np.sum(points.var(axis=0, dtype=np.float64)))
+        squared = 2.0 * sum_of_squares(points) / len(points)
         spread = np.sqrt(squared) or 1.0
         points /= X.dtype.type(spread)
         basis = None

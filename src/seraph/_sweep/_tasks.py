@@ -8,10 +8,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from .._typing import Array
+from ._design import row_blocks
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import PairTerms, Sample, Variable
 from ._threads import one_blas_thread
-from ._tiles import row_blocks
 
 # Parts are swept in blocks of this number of rows, which bounds the memory of a task.
 ROWS = 8192

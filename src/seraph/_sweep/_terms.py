@@ -54,7 +54,7 @@ class PairTerms:
         codes are equal, else dissimilar.
     pairs : ndarray of shape (l, 2)
         Further labeled pairs. Each is listed once, and at most one of its rows is among the
-        first k.
+        first k. Sorted by the first row, they are summed faster if they are many.
     similar : ndarray of bool or float of shape (l,)
         Which of the listed pairs are similar, or how likely each of them is.
     eta : float
@@ -65,6 +65,9 @@ class PairTerms:
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     sample : Sample or None
         The unlabeled pairs to sweep; None for all.
+    share : float
+        Share of all unlabeled pairs to sweep, in tiles, for an estimate of the sum. The rows
+        after the first k must be in random order.
     weights : ndarray of shape (l,) or None
         Weights of the listed pairs; None is 1 for all.
     """
@@ -76,6 +79,7 @@ class PairTerms:
     mu: float = 0.0
     q: Posterior | None = None
     sample: Sample | None = None
+    share: float = 1.0
     weights: Array | None = None
 
 
@@ -105,6 +109,9 @@ class Sweep(Protocol):
     @property
     def rounding(self) -> float:
         """Relative error of a sum."""
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum."""

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, Protocol
 
-import numpy as np
-
 from .._typing import Array
+from ._design import Strip, design, row_blocks
 from ._terms import PairTerms, Variable
 
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
@@ -24,10 +22,10 @@ _PRODUCT_ROWS = 1 << 17
 
 # An ndarray or a Tensor.
 AnyArray = Any
-# A block of rows, and the blocks of columns that it meets.
-Strip = tuple[slice, list[slice]]
 # Value, degrees ``W 1`` and product of the weights with ``Y`` (see `Pass.sweep`).
 Sums = tuple[Any, AnyArray, AnyArray]
+# Value and weights of a slice of listed pairs, from their t and their t under the frozen metric.
+Term = Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]]
 
 
 class Arithmetic(Protocol):
@@ -71,6 +69,7 @@ class Pass(ABC):
 
     xp: Any  # numpy or torch: where they have the same function under the same name
     wide: Any  # type of the sums
+    least_side = 64  # of a tile
     gathered_numbers: int  # coordinates of listed pairs to work on at a time
 
     def __init__(
@@ -86,6 +85,8 @@ class Pass(ABC):
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
         # Tiles visit the unlabeled pairs only if all of them count.
         self.all_unlabeled = terms.mu > 0.0 and terms.sample is None
+        # Number of unlabeled pairs that each swept one stands for: see `design`.
+        self.weights = 1.0, 1.0
         self.n_tiled = (len(X) if self.all_unlabeled else len(terms.codes)) if in_tiles else 0
         self.now = self._margins(P)
         self.Z = self.now.Z
@@ -125,7 +126,10 @@ class Pass(ABC):
 
     @abstractmethod
     def _same_class(self, rows: slice, columns: slice, out: AnyArray | None) -> AnyArray:
-        """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0."""
+        """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0.
+
+        A number will do off the diagonal, where all are equal.
+        """
 
     def strips(self, side: int, split: int | None = None) -> list[Strip]:
         """The tiles on or above the diagonal; with `split`, those across that row alone.
@@ -137,6 +141,9 @@ class Pass(ABC):
         if split is not None:
             columns = row_blocks(split, n, side) if self.all_unlabeled else []
             return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
+        if self.all_unlabeled and self.terms.share < 1.0:
+            strips, self.weights = design(n, k, side, self.terms.share, self.least_side)
+            return strips
         blocks = row_blocks(0, k, side)
         if self.all_unlabeled:
             blocks += row_blocks(k, n, side)
@@ -182,7 +189,7 @@ class Pass(ABC):
                 _fill_diagonal(q, 0.0)
             value, weight = self.arithmetic.cross_entropy(t, q, work)
         else:
-            scale = self.terms.mu
+            scale = self.terms.mu * self.weights[rows.start >= len(self.terms.codes)]
             value, weight = self._unlabeled_tile(rows, columns, t, q, work)
         if rows == columns:  # the square has each pair twice
             scale *= 0.5
@@ -250,19 +257,15 @@ class Pass(ABC):
 
     def _labeled(self, chunk: slice, t: AnyArray) -> tuple[Any, AnyArray]:
         """Labeled terms of listed pairs: ``phi`` of (11), times the weight of each pair."""
-        q = self._array(self.terms.similar[chunk])[None]
+        q = self._array(self.terms.similar[chunk]).reshape(t.shape)
         if self.terms.weights is None:
             return self.arithmetic.cross_entropy(t, q, None)
-        weights = self._array(self.terms.weights[chunk])[None]
+        weights = self._array(self.terms.weights[chunk]).reshape(t.shape)
         phi = self.xp.clip(t, None, 0.0) - q * t - self.xp.log1p(self.xp.exp(-self.xp.abs(t)))
         _, weight = self.arithmetic.cross_entropy(t, q, None)
         return (weights * phi).sum(dtype=self.wide), weights * weight
 
-    def gathered(
-        self,
-        pairs: Array,
-        term: Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]],
-    ) -> tuple[Any, AnyArray]:
+    def gathered(self, pairs: Array, term: Term) -> tuple[Any, AnyArray]:
         """Value and gradient of pairs that are gathered one by one.
 
         Parameters
@@ -331,11 +334,3 @@ def _fill_diagonal(square: AnyArray, value: float) -> None:
 def chunks(n: int, size: int) -> Iterator[slice]:
     """Cut ``range(n)`` into slices of a given size."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
-
-
-def row_blocks(start: int, stop: int, side: int) -> list[slice]:
-    """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
-    if stop <= start:
-        return []
-    edges = np.linspace(start, stop, -(-(stop - start) // side) + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(edges)]

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .._typing import Array
 from . import _tensors
+from ._design import shares
 from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import SharedSetting
 from ._tiles import Pass, Sums, chunks
@@ -24,6 +25,8 @@ from ._tiles import Pass, Sums, chunks
 # Side of a tile by device. About five tiles are alive at once, each of 256 MB on a GPU.
 _SIDES = {"cuda": 8192, "mps": 4096}
 _SIDE = 512
+# Smaller tiles leave most of a GPU idle.
+_LEAST_SIDES = {"cuda": 2048, "mps": 1024}
 # Out of memory with tiles of this side, a sweep fails: smaller ones would take forever.
 _SMALLEST_SIDE = 256
 # The fused kernel takes no wider operands than this.
@@ -65,11 +68,17 @@ class TorchSweep:
         """Number of columns of the points."""
         return self.X.shape[1]
 
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
+        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
+        n, m = self.X.shape
+        return shares(n, m, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
+
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
         self.n_sweeps += 1
         with torch.inference_mode(), _full_precision():
-            fused = fits_kernel(self.X, P, terms, wrt)
+            fused = fits_kernel(self.X, P, terms)
             sums = _TorchPass(self.X, P, terms, wrt, _tensors, in_tiles=not fused)
             parts = [sums.fused()] if fused else self._in_tiles(sums)
             value, gradient = sums.total(parts)
@@ -100,9 +109,9 @@ def _has_triton(X: Tensor) -> bool:
     return here and find_spec("triton") is not None
 
 
-def fits_kernel(X: Tensor, P: Array, terms: PairTerms, wrt: Variable) -> bool:
+def fits_kernel(X: Tensor, P: Array, terms: PairTerms) -> bool:
     """Whether the fused kernel can do this sweep."""
-    widths = [len(P), X.shape[1] if wrt == "metric" else 0]
+    widths = [len(P)]
     if terms.q is not None and terms.q.P is not None:
         widths.append(len(terms.q.P))
     return max(widths) <= _KERNEL_WIDTH and X.dtype == torch.float32 and _has_triton(X)
@@ -126,6 +135,7 @@ class _TorchPass(Pass):
 
     def __init__(self, X: Tensor, P: Array, terms: PairTerms, *args: Any, **kwargs: Any) -> None:
         self.wide = _tensors.wide(X)
+        self.least_side = _LEAST_SIDES.get(X.device.type, self.least_side)
         self.codes = torch.tensor(terms.codes.astype(np.int32)).to(X.device)
         super().__init__(X, P, terms, *args, **kwargs)
 
@@ -164,11 +174,15 @@ class _TorchPass(Pass):
         """Sums over all tiles, by the fused kernel."""
         from ._triton import sweep_regions
 
-        value, degree, product = sweep_regions(self, self.codes)
-        if self.wrt == "metric":  # half of X' W X, as in `Pass.sweep`
-            rows = chunks(len(self.X), _WIDENED_ROWS)
-            product = 0.5 * sum(self._widened(self.X[some]).T @ product[some] for some in rows)
-        return value, degree, product
+        if self.wrt != "metric":
+            return sweep_regions(self, self.codes, self.Y)
+        # Half of X' W X, as in `Pass.sweep`, some columns at a time.
+        half = self._zeros(*[self.X.shape[1]] * 2)
+        for columns in chunks(self.X.shape[1], _KERNEL_WIDTH):
+            value, degree, product = sweep_regions(self, self.codes, self.X[:, columns])
+            for rows in chunks(len(self.X), _WIDENED_ROWS):
+                half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
+        return value, degree, half
 
     def total(self, parts: Sequence[Sums]) -> tuple[Any, Tensor]:
         value, gradient = super().total(parts)

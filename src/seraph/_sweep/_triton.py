@@ -35,6 +35,8 @@ _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
 # The matrix units round their sums toward zero, so the error of a long sum grows with its
 # length. After this number of columns the sum is added to one that is rounded to nearest.
 _SPAN = 512
+# Programs that fill a GPU.
+_PROGRAMS = 512
 # Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
 # are multiplied by the first; coordinates are scaled so that the largest is the second. (The
 # largest float16 is 65504.)
@@ -87,7 +89,7 @@ def _margin(high_rows, low_rows, high, low, rows2, columns2, factor):
 
 
 @triton.jit
-def _kernel(
+def _kernel(  # noqa: PLR0912
     z_high,
     z_low,
     squares,
@@ -103,12 +105,16 @@ def _kernel(
     row_start,
     column_start,
     column_stop,
+    columns_each,
+    reach,
+    n_out,
     eta,
     factor,
     old_factor,
     slope,
     KIND: tl.constexpr,
     WITH_PRODUCT: tl.constexpr,
+    BANDED: tl.constexpr,
     R: tl.constexpr,
     C: tl.constexpr,
     ROWS: tl.constexpr,
@@ -118,8 +124,10 @@ def _kernel(
 ):
     """Sums of ROWS rows over the columns from `column_start` to `column_stop`.
 
-    R is the width of Z and C that of Y, both padded to powers of 2. Nothing is masked: regions
-    start at multiples of a block, and the padding adds nothing.
+    Programs of the second axis share the columns, `columns_each` at a time. If BANDED, a program
+    takes the span of SPAN columns that its own rows are in, and the `reach` next ones on either
+    side, in a circle. R is the width of Z and C that of Y, both padded to powers of 2. Nothing
+    is masked: regions start at multiples of a block, and the padding adds nothing.
     """
     rows = row_start + tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     across, deep = tl.arange(0, R), tl.arange(0, C)
@@ -135,11 +143,20 @@ def _kernel(
     value = tl.zeros([ROWS], dtype=tl.float32)
     degree = tl.zeros([ROWS], dtype=tl.float32)
     product = tl.zeros([ROWS, C], dtype=tl.float32)
-    for outer in range(column_start, column_stop, SPAN):
+    lower = column_start + tl.program_id(1) * columns_each
+    upper = tl.minimum(lower + columns_each, column_stop)
+    n_spans = tl.cdiv(upper - lower, SPAN)
+    n_all = n_spans
+    first_span = 0
+    if BANDED:
+        first_span = tl.program_id(0) * ROWS // SPAN + n_all - reach
+        n_spans = 2 * reach + 1
+    for span in range(n_spans):
+        outer = lower + (first_span + span) % n_all * SPAN
         part_value = tl.zeros([ROWS], dtype=tl.float32)
         part_degree = tl.zeros([ROWS], dtype=tl.float32)
         part = tl.zeros([ROWS, C], dtype=tl.float32)
-        for start in range(outer, tl.minimum(outer + SPAN, column_stop), COLUMNS):
+        for start in range(outer, tl.minimum(outer + SPAN, upper), COLUMNS):
             columns = start + tl.arange(0, COLUMNS)
             there = columns[:, None].to(tl.int64) * R + across[None, :]
             t = _margin(
@@ -199,10 +216,11 @@ def _kernel(
         value += part_value
         degree += part_degree
         product += part
-    tl.store(values + rows, value)
-    tl.store(degrees + rows, degree)
+    place = tl.program_id(1) * n_out + rows - row_start
+    tl.store(values + place, value)
+    tl.store(degrees + place, degree)
     if WITH_PRODUCT:
-        out = rows[:, None].to(tl.int64) * C + deep[None, :]
+        out = place[:, None].to(tl.int64) * C + deep[None, :]
         tl.store(products + out, product)
 
 
@@ -270,7 +288,7 @@ def _squares(Z: Tensor) -> Tensor:
     return torch.einsum("ir,ir->i", Z, Z)
 
 
-def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
+def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
     """Sum over the labeled pairs of the first rows, and over all unlabeled pairs.
 
     Parameters
@@ -279,13 +297,15 @@ def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
         The sweep: points, terms and what to differentiate by.
     codes : Tensor of int32 of shape (k,)
         Class codes of the first k rows.
+    Y : Tensor of shape (n, at most 128)
+        What to multiply the weights with.
 
     Returns
     -------
     value, degrees, product
         Sums over the pairs; the product is ``W Y``.
     """
-    regions = _Regions(sums, codes)
+    regions = _Regions(sums, codes, Y)
     k, n, terms = len(codes), len(sums.X), sums.terms
     if k > 1:
         regions.add(_LABELED, 1.0, (0, k), (0, k), _at_zero(_LABELED, sums))
@@ -295,9 +315,11 @@ def sweep_regions(sums: Pass, codes: Tensor) -> Sums:
             kind = _DISSIMILAR if sums.frozen is None else _FROZEN
         # Each program keeps the sums of its own rows alone, and so the kernel meets each pair
         # from either side. L x L is labeled; L x U and U x (L and U) make up the rest.
-        if 0 < k < n:
-            regions.add(kind, terms.mu, (0, k), (k, n))
-        if k < n:
+        if terms.share < 1.0:
+            regions.add_sample(kind, terms.mu, terms.share, _at_zero(kind, sums))
+        elif k < n:
+            if k:
+                regions.add(kind, terms.mu, (0, k), (k, n))
             regions.add(kind, terms.mu, (k, n), (0, n), _at_zero(kind, sums))
     return regions.value, regions.degree, regions.product
 
@@ -322,15 +344,15 @@ class _Regions:
     either starts at a block.
     """
 
-    def __init__(self, sums: Pass, codes: Tensor) -> None:
-        self.sums, X = sums, sums.X
+    def __init__(self, sums: Pass, codes: Tensor, Y: Tensor) -> None:
+        self.sums, self.width, X = sums, Y.shape[1], sums.X
         k, n = len(codes), len(X)
         self.value = torch.zeros((), dtype=sums.wide, device=X.device)
         self.degree = torch.zeros(n, dtype=sums.wide, device=X.device)
-        self.product = torch.zeros(sums.Y.shape, dtype=sums.wide, device=X.device)
+        self.product = torch.zeros(Y.shape, dtype=sums.wide, device=X.device)
         old = sums.now if sums.frozen is None else sums.frozen
         self.R = _padded_width(max(sums.Z.shape[1], old.Z.shape[1]))
-        self.C = _padded_width(sums.Y.shape[1])
+        self.C = _padded_width(self.width)
         self.shape = _SHAPES[max(self.R, self.C)]
         block = max(self.shape[:2])
         offset = -(-k // block) * block
@@ -339,7 +361,7 @@ class _Regions:
         self.place[k:] += offset - k
         self.now = self._points(sums.Z)
         self.old = self.now if sums.frozen is None else self._points(old.Z)
-        self.y_high, self.y_low, y_scale = self._split(sums.Y, self.C)
+        self.y_high, self.y_low, y_scale = self._split(Y, self.C)
         self.y_factor = 1.0 / (y_scale * _WEIGHT_SCALE.value)
         self.codes = self._padded(codes, -1)
 
@@ -367,6 +389,31 @@ class _Regions:
         high = wide.half()
         return high, (wide - high.float()).half(), scale
 
+    def add_sample(
+        self, kind: tl.constexpr, mu: float, share: float, at_zero: tuple[float, float]
+    ) -> None:
+        """Add an estimate of the sums over all unlabeled pairs from a share of them.
+
+        Rows without labels are in random order: some of them stand for all where they meet the
+        labeled rows, and a band of tiles stands for all where they meet each other.
+        """
+        k, n = len(self.sums.terms.codes), len(self.sums.X)
+        block = max(self.shape[:2])  # the kernel takes whole blocks of columns
+        some = min(n, k + -(-round(share * (n - k)) // block) * block)
+        if k:
+            weight = mu * (n - k) / (some - k)
+            self.add(kind, weight, (0, k), (k, some))
+            self.add(kind, weight, (k, some), (0, k))
+        first, last = self._places(k, n)
+        spans = np.diff([*range(0, last - first, _SPAN), last - first])
+        reach = max(0, min(round((share * (n - k) / _SPAN - 1) / 2), (len(spans) - 1) // 2))
+        # The padding of the last span has no pairs.
+        spans[-1] -= last - first - (n - k)
+        met = sum(np.roll(spans, step) for step in range(-reach, reach + 1))
+        n_met = (int(spans @ met) - (n - k)) / 2
+        weight = mu * ((n - k) * (n - k - 1) / 2) / n_met
+        self.add(kind, weight, (k, n), (k, n), at_zero, reach=reach)
+
     def add(
         self,
         kind: tl.constexpr,
@@ -374,6 +421,7 @@ class _Regions:
         rows: tuple[int, int],
         columns: tuple[int, int],
         at_zero: tuple[float, float] | None = None,
+        reach: int | None = None,
     ) -> None:
         """Add the sums over a region, times a scale.
 
@@ -387,14 +435,23 @@ class _Regions:
             Where they start and stop.
         at_zero : tuple of two floats, optional
             Term and weight at distance zero, to subtract if the region has a diagonal.
+        reach : int, optional
+            Number of spans to either side that rows meet, in a square region; None for all.
         """
         sums, (n_rows, n_columns, warps, stages) = self.sums, self.shape
-        values = torch.empty(self.length, dtype=torch.float32, device=sums.X.device)
-        degrees = torch.empty_like(values)
-        products = torch.empty((self.length, self.C), dtype=torch.float32, device=values.device)
         first, last = self._places(*rows)
-        width = sums.Y.shape[1]
-        _kernel[(-(-(last - first) // n_rows),)](
+        left, right = self._places(*columns)
+        n_blocks, n_spans = -(-(last - first) // n_rows), -(-(right - left) // _SPAN)
+        # A few blocks of rows would leave most of the GPU idle: several programs share each.
+        n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
+        columns_each = -(-n_spans // n_shares) * _SPAN
+        n_out, width = n_blocks * n_rows, self.width
+        values, degrees, products = (
+            torch.empty((n_shares, n_out, *more), dtype=torch.float32, device=sums.X.device)
+            for more in ((), (), (self.C,))
+        )
+        n_shares = -(-n_spans * _SPAN // columns_each)
+        _kernel[(n_blocks, n_shares)](
             *self.now[:3],
             self.y_high,
             self.y_low,
@@ -404,13 +461,18 @@ class _Regions:
             degrees,
             products,
             first,
-            *self._places(*columns),
+            left,
+            right,
+            columns_each,
+            reach or 0,
+            n_out,
             sums.terms.eta,
             self.now[3],
             self.old[3],
             (1.0 + sums.terms.mu) * _LOG2E.value,
             KIND=kind.value,
             WITH_PRODUCT=width > 0,
+            BANDED=reach is not None,
             R=self.R,
             C=self.C,
             ROWS=n_rows,
@@ -420,11 +482,12 @@ class _Regions:
             num_warps=warps,
             num_stages=stages,
         )
-        here, there = slice(*rows), slice(first, last)
+        here, some = slice(*rows), slice(last - first)
         # The kernel meets every pair twice, from either side.
-        self.value += 0.5 * scale * values[there].to(sums.wide).sum()
-        self.degree[here] += scale * degrees[there]
-        self.product[here] += scale * self.y_factor * products[there, :width]
+        self.value += 0.5 * scale * values[:n_shares, some].sum(dtype=sums.wide)
+        for value, product in zip(degrees[:n_shares], products[:n_shares], strict=True):
+            self.degree[here] += scale * value[some]
+            self.product[here] += scale * self.y_factor * product[some, :width]
         if at_zero is not None:
             # Each point met itself, too. Its weight is in the degree and in the product, where
             # the two cancel; the value, and a degree without product, must lose it.

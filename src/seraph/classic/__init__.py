@@ -6,14 +6,38 @@ They work like `SERAPH`, so that one replaces another in one line: all have
 """
 
 from .._public import publish as _publish
+from ._covariance import Covariance
 from ._euclidean import Euclidean
 from ._gdm import GDM
+from ._gmml import GMML
 from ._itml import ITML
 from ._ldm import LDM
+from ._lfda import LFDA
 from ._lmnn import LMNN
+from ._lsml import LSML
 from ._mfda import MFDA
+from ._mlkr import MLKR
 from ._nca import NCA
+from ._rca import RCA
+from ._scml import SCML
+from ._sdml import SDML
 
-__all__ = ["GDM", "ITML", "LDM", "LMNN", "MFDA", "NCA", "Euclidean"]
+__all__ = [
+    "GDM",
+    "GMML",
+    "ITML",
+    "LDM",
+    "LFDA",
+    "LMNN",
+    "LSML",
+    "MFDA",
+    "MLKR",
+    "NCA",
+    "RCA",
+    "SCML",
+    "SDML",
+    "Covariance",
+    "Euclidean",
+]
 
 _publish(globals())

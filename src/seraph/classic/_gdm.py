@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
@@ -33,21 +34,26 @@ class GDM(ClassicLearner):
 
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, by L-BFGS on a narrow
-    factor of the metric. The solution often has a very low rank; the few steps that other
-    programs take from the identity may work better for nearest neighbors, and so may a larger
-    `ridge`, which spreads the metric over more directions. Points that are in no labeled
+    factor of the metric. The solution has a very low rank, in which nearest neighbors are often
+    wrong: so `ridge` spreads it over more directions, and the metric handed out is mostly
+    Euclidean. ``GDM(ridge=1e-6, shrinkage=0)`` is the paper's. Points that are in no labeled
     pair are not used.
 
     Parameters
     ----------
     diagonal : bool, default=False
         Whether to learn a diagonal `A`: one weight per feature, many of them zero.
-    ridge : float, default=1e-6
+    ridge : float, default=1.0
         Share of the mean scatter of all labeled pairs to add to that of the similar ones in
-        the constraint. Without it there is no maximum where dissimilar pairs differ in a
-        direction in which no similar ones do, as they must if there are more features than
-        similar pairs. It is relative to the data in each direction, so that, as in the paper,
-        distances under the full form do not change with a linear map of the features.
+        the constraint. The paper has none; 1e-6 is as good as none. Without it there is no
+        maximum where dissimilar pairs differ in a direction in which no similar ones do, as
+        they must if there are more features than similar pairs. It is relative to the data in
+        each direction, so that, as in the paper, distances under the full form do not change
+        with a linear map of the features.
+    shrinkage : float, default=0.75
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=1e-4
@@ -56,8 +62,12 @@ class GDM(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The learned map ``P``; the metric is ``P'P``. The diagonal form has a row for each
-        feature of nonzero weight.
+        The map ``P``; the metric handed out is ``P'P``.
+    learned_components_ : ndarray of shape (learned_rank, n_features)
+        The same without shrinkage. The diagonal form has a row for each feature of nonzero
+        weight.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     objective_ : float
         Sum of the distances of the dissimilar pairs.
     optimality_gap_ : float
@@ -84,19 +94,23 @@ class GDM(ClassicLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> learner = GDM().fit(X, y)
     >>> learner.transform(X).shape
-    (178, 1)
+    (178, 13)
     """
 
     def __init__(
         self,
         *,
         diagonal: bool = False,
-        ridge: float = 1e-6,
+        ridge: float = 1.0,
+        shrinkage: float = 0.75,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-4,
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
@@ -30,6 +31,9 @@ _SPAN_TOLERANCE = 1e-10
 _NUDGE = 1e-6
 # A larger gamma is approached in steps, each solved to the second number only.
 _LARGEST_DIRECT_GAMMA, _INTERMEDIATE_TOL = 100.0, 1e-3
+# The pairs that follow from the labels of c classes have the weight of so many times c^2 pairs:
+# that is how many the method's own program samples, 20 c^2 of each kind.
+_PAIRS_PER_CLASSES = 40
 
 
 class ITML(ClassicLearner):
@@ -55,8 +59,10 @@ class ITML(ClassicLearner):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Weight of the slacks: 0 keeps the prior, large values make the bounds hard.
+    gamma : float or "auto", default="auto"
+        Weight of the slacks: 0 keeps the prior, large values make the bounds hard. "auto" gives
+        a marked pair the usual weight of 1; the pairs that follow from the labels of c classes
+        share the weight of :math:`40 c^2` pairs, if there are more of them.
     prior : {"identity", "covariance"}, default="identity"
         The metric to stay close to: the Euclidean one, or the inverse covariance of X.
         Directions in which X does not vary are given the mean variance.
@@ -68,6 +74,10 @@ class ITML(ClassicLearner):
     n_constraints : int, optional
         Number of labeled pairs to use, sampled at random. If None, all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-6
@@ -79,6 +89,12 @@ class ITML(ClassicLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``; the metric ``P'P`` is positive definite.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    gamma_ : float
+        The weight of the slacks that was used.
     bounds_ : tuple of two floats
         The bounds u and l of the squared distances.
     objective_ : float
@@ -134,10 +150,12 @@ class ITML(ClassicLearner):
     def __init__(
         self,
         *,
-        gamma: float = 1.0,
+        gamma: float | Literal["auto"] = "auto",
         prior: Literal["identity", "covariance"] = "identity",
         bounds: tuple[float, float] | None = None,
         n_constraints: int | None = None,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: int | np.random.RandomState | None = None,
@@ -146,12 +164,14 @@ class ITML(ClassicLearner):
         self.prior = prior
         self.bounds = bounds
         self.n_constraints = n_constraints
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_number("gamma", self.gamma, low=0)
+        check_number("gamma", self.gamma, low=0, instead="auto")
         check_choice("prior", self.prior, ("identity", "covariance"))
         check_number("n_constraints", self.n_constraints, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
@@ -161,6 +181,7 @@ class ITML(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
             labels = _sampled(labels, self.n_constraints, self.random_state)
+        gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
         moved = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
         root = np.eye(points.shape[1]) if self.prior == "identity" else _whitening(moved)
@@ -169,14 +190,15 @@ class ITML(ClassicLearner):
         sums = PairSums(labels)
         used, basis = _in_their_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
-        for gamma in _gammas_up_to(float(self.gamma)):
-            objective = _SlackObjective(used, sums, bounds, gamma)
-            tol = self.tol if gamma == self.gamma else max(self.tol, _INTERMEDIATE_TOL)
+        for weight in _gammas_up_to(gamma):
+            objective = _SlackObjective(used, sums, bounds, weight)
+            tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
             R, value, gap, n_steps = _minimize(objective, R, self.max_iter - n_iter, tol)
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
         return _symmetric_root(R, basis) @ root.T, {
+            "gamma_": gamma,
             "bounds_": bounds,
             "objective_": max(0.0, value),
             "optimality_gap_": gap,
@@ -231,6 +253,13 @@ class _SlackObjective:
         divergence = np.vdot(L, pull) - 2.0 * logdet + np.log(self.curvature).sum() - len(L)
         gradient = pull - np.linalg.inv(L).T + self.gamma * (self.X.T @ product)
         return float(divergence + self.gamma * slack), gradient
+
+
+def _automatic_gamma(labels: PairLabels) -> float:
+    """Return the weight of a slack that keeps the sum over many pairs of classes in bounds."""
+    n_classes = len(np.unique(labels.codes[labels.codes >= 0]))
+    most = _PAIRS_PER_CLASSES * n_classes**2 + len(labels.pairs)
+    return min(1.0, most / labels.n_labeled)
 
 
 def _gammas_up_to(gamma: float) -> list[float]:

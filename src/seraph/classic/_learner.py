@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from .._base import MahalanobisLearner
-from .._pairs import PairLabels
+from .._base import Blend, MahalanobisLearner
+from .._pairs import PairLabels, RowNames
+from .._sweep import PointsInMemory, one_blas_thread
 from .._typing import Array
 from .._warnings import warn
 
@@ -31,6 +32,7 @@ class ClassicLearner(MahalanobisLearner, ABC):
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> Self:
         """Learn the metric from class labels, marked pairs, or both.
 
@@ -40,11 +42,13 @@ class ClassicLearner(MahalanobisLearner, ABC):
             Points, labeled or not.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not. A learner that
-            uses class labels alone accepts only pairs that follow from `y`.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Pairs of rows that are known to be alike or not: row numbers of X, or names. A
+            learner that uses class labels alone accepts only pairs that follow from `y`.
         pair_labels : array-like of shape (n_pairs,), optional
             +1 or True for pairs that are alike, -1 or False for those that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, for `pairs`, as in ``SERAPH.fit``.
 
         Returns
         -------
@@ -53,15 +57,24 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """
         self._check_parameters()
         points = self._check_points(X)
-        labels = PairLabels.make(len(points), y, pairs, pair_labels, required=self._needs_labels)
+        blend = Blend.of(self, points.shape[1])
+        names = RowNames.of_marks(X, ids, pairs)
+        labels = PairLabels.make(
+            len(points), y, pairs, pair_labels, names=names, required=self._needs_labels
+        )
         unsure = (labels.likeness != 0.0) & (labels.likeness != 1.0)
         if unsure.any():
             raise ValueError(
                 f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
                 f"or -1; got {labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
             )
-        components, attributes = self._learn(points, labels)
-        return self._learned(X, components.astype(points.dtype), **attributes)
+        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+            components, attributes = self._learn(points, labels)
+            attributes["n_absent_pairs_"] = labels.n_absent_pairs
+            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+            return self._learned(
+                X, components.astype(points.dtype), blend, coordinates, **attributes
+            )
 
     @abstractmethod
     def _check_parameters(self) -> None:

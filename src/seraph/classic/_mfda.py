@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, magnitude, principal_directions
@@ -27,6 +29,8 @@ _RIDGE = 1e-3
 _ZERO = 1e-12
 # Numbers gathered at a time for the neighbors of some points.
 _CHUNK = 1 << 18
+# With fewer points, threads that look for neighbors lose more time waiting than they save.
+_POINTS_FOR_THREADS = 5000
 
 
 class MFDA(ClassicLearner):
@@ -52,6 +56,10 @@ class MFDA(ClassicLearner):
         Number of neighbors that a point is written by; all other points if there are fewer.
     alpha : float or "auto", default="auto"
         Weight of the neighbors. "auto" is 0.2, or 0.02 for at most 5 features, as in the paper.
+    shrinkage : float, default=0.25
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-10
@@ -59,8 +67,12 @@ class MFDA(ClassicLearner):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
+    components_ : ndarray of shape (rank, n_features)
+        The map ``P``; the metric handed out is ``P'P``. Orthogonal rows, the longest first.
+    learned_components_ : ndarray of shape (n_components, n_features)
         The learned map ``W'``: orthonormal rows.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     alpha_ : float
         The weight of the neighbors that was used.
     objective_ : float
@@ -122,12 +134,16 @@ class MFDA(ClassicLearner):
         n_components: int | None = None,
         n_neighbors: int = 10,
         alpha: float | Literal["auto"] = "auto",
+        shrinkage: float = 0.25,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-10,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.alpha = alpha
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 
@@ -212,7 +228,8 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     array([0.5, 0. , 0.5])
     """
     n, k = len(X), min(n_neighbors, len(X) - 1)
-    neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    with threadpool_limits(1 if n < _POINTS_FOR_THREADS else None, user_api="openmp"):
+        neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
     size = max(1, _CHUNK // (k * max(k, X.shape[1])))

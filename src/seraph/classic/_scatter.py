@@ -70,9 +70,9 @@ class PairSums:
         m = X.shape[1]
         similar, everything = np.zeros((m, m)), np.zeros((m, m))
         if len(self._codes):
-            everything += _all_pairs(X[: len(self._codes)])
+            everything += all_pairs(X[: len(self._codes)])
             for first, last in class_ranges(self._codes):
-                similar += _all_pairs(X[first:last])
+                similar += all_pairs(X[first:last])
         for start, stop in _chunks(len(self._pairs), m):
             i, j = self._pairs[start:stop].T
             difference = X[i] - X[j]
@@ -145,7 +145,7 @@ class PairSums:
         return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
 
 
-def _all_pairs(X: Array) -> Array:
+def all_pairs(X: Array) -> Array:
     """Sum over all pairs of k points: k times their scatter about the mean."""
     centered = X - X.mean(axis=0)
     scatter: Array = len(X) * (centered.T @ centered)

@@ -13,6 +13,9 @@ from ._rows import class_ranges
 
 # Entries of one tile of distances: 8 MB.
 _TILE = 1 << 20
+# A sparse matrix of the weights pays where they are fewer than this share of a tile, less those
+# that its making costs.
+_SPARSE, _OVERHEAD = 0.02, 5000
 # Squared distance to a missing target neighbor; finite, so that 0 times it is 0.
 _ABSENT = -1e200
 
@@ -100,7 +103,7 @@ class Triples:
 
     def at(self, P: Array, Y: Array | None = None) -> TripleSums:
         """Compute the objective at ``P'P``; `Y` is the mapped points if None."""
-        mu, n = self.push_weight, len(self.points)
+        mu, (n, k) = self.push_weight, self.targets.shape
         Z = self.points @ P.T
         Y = Z if Y is None else Y
         to_targets = Z[:, np.newaxis] - Z[self.targets]
@@ -120,52 +123,63 @@ class Triples:
                     own = slice(max(first - rows.start, 0), max(last - rows.start, 0))
                     d2[own, first:last] = np.inf
             flat = np.flatnonzero(d2 < reach[rows, np.newaxis])
-            i, impostors = np.divmod(flat, n)
-            i += rows.start
+            bounds = np.searchsorted(flat, n * np.arange(len(d2) + 1))
+            i = rows.start + np.repeat(np.arange(len(d2)), np.diff(bounds))
             u = near[i] + (1.0 - norms[i] - d2.ravel()[flat])[:, np.newaxis]
             w = np.clip(u / self.rounding + 0.5, 0.0, 1.0)
             exact += float(np.maximum(u, 0.0).sum())
             rounded += float(np.vdot(w, u + 0.5 * self.rounding * (1.0 - w)))
             weight += float(w.sum())
 
-            of_targets = np.empty((rows.stop - rows.start, w.shape[1]))
-            for rank, column in enumerate(w.T):
-                of_targets[:, rank] = np.bincount(
-                    i - rows.start, column, minlength=len(of_targets)
-                )
-            present = self.present[rows]
-            _add_laplacian(
-                laplacian,
-                Y,
-                np.concatenate([i, rows.start + np.nonzero(present)[0]]),
-                np.concatenate([impostors, self.targets[rows][present]]),
-                np.concatenate([-mu * w.sum(axis=1), (1.0 - mu) + mu * of_targets[present]]),
-            )
+            of_targets = np.zeros((len(d2), k))
+            some = np.flatnonzero(np.diff(bounds))
+            if len(some):
+                of_targets[some] = np.add.reduceat(w, bounds[some], axis=0)
+            together = np.where(self.present[rows], (1.0 - mu) + mu * of_targets, 0.0)
+            W = _matrix(d2, flat, bounds, -mu * w.sum(axis=1), self.targets[rows], together)
+            _add_laplacian(laplacian, Y, rows, W)
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
-    def pull_matrix(self) -> Array:
-        """Return the matrix C of the pull, whose sum of squared distances is ``<C, A>``."""
+    def target_differences(self) -> Array:
+        """Return the difference of each point and each of its targets, as rows."""
         i, rank = np.nonzero(self.present)
-        difference = self.points[i] - self.points[self.targets[i, rank]]
-        scatter: Array = difference.T @ difference
-        return scatter
+        differences: Array = self.points[i] - self.points[self.targets[i, rank]]
+        return differences
 
 
-def _add_laplacian(
-    out: Array,
-    Y: Array,
-    rows: Array,
-    columns: Array,
-    weights: Array,
-) -> None:
-    """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`, for W given by its entries."""
-    n = len(Y)
-    W = csr_array((weights, (rows, columns)), shape=(n, n))
-    degree = np.bincount(rows, weights, minlength=n) + np.bincount(columns, weights, minlength=n)
-    out += degree[:, np.newaxis] * Y
-    out -= W @ Y
-    out -= W.T @ Y
+def _matrix(
+    tile: Array, flat: Array, bounds: Array, apart: Array, targets: Array, together: Array
+) -> Array | csr_array:
+    """Return the weights of the pairs in the rows of a tile.
+
+    Parameters
+    ----------
+    tile : ndarray of shape (h, n)
+        An array that is not needed any more.
+    flat, bounds, apart : ndarray
+        Flat indices of the impostors in the tile; where those of each row begin and end; their
+        weights.
+    targets, together : ndarray of shape (h, k)
+        The target neighbors, and their weights.
+    """
+    h, n = tile.shape
+    if len(flat) > _SPARSE * tile.size - _OVERHEAD:
+        tile[:] = 0.0
+        tile.ravel()[flat] = apart
+        tile[np.arange(h)[:, np.newaxis], targets] += together
+        return tile
+    pushed = csr_array((apart, flat % n, bounds), shape=tile.shape)
+    starts = targets.shape[1] * np.arange(h + 1)
+    return pushed + csr_array((together.ravel(), targets.ravel(), starts), shape=tile.shape)
+
+
+def _add_laplacian(out: Array, Y: Array, rows: slice, W: Array | csr_array) -> None:
+    """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`; W has the `rows`, and others are zero."""
+    out += W.sum(axis=0)[:, np.newaxis] * Y
+    out[rows] += W.sum(axis=1)[:, np.newaxis] * Y[rows]
+    out[rows] -= W @ Y
+    out -= W.T @ Y[rows]
 
 
 def _tiles(n: int) -> Iterator[slice]:

@@ -72,7 +72,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     True
     """
     skops_io = _skops_io()
-    path = Path(path)
+    path = _checked(path)
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ValueError(f"model must be an estimator, such as a fitted SERAPH; got {model!r}.")
     model = changed(model, to_file)
@@ -143,7 +143,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     SERAPH()
     """
     skops_io = _skops_io()
-    path = Path(path)
+    path = _checked(path)
     entries = _entries(path)
     try:
         entries[_SCHEMA] = schema = with_public_names(entries[_SCHEMA])
@@ -196,7 +196,7 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     >>> versions["seraph"] == seraph.__version__, "numpy" in versions
     (True, True)
     """
-    path = Path(path)
+    path = _checked(path)
     return _versions_in(path, _entries(path, only=(_SCHEMA, _VERSIONS)))
 
 
@@ -208,6 +208,14 @@ def _versions_in(path: Path, entries: Mapping[str, bytes]) -> dict[str, str]:
         return {str(name): str(value) for name, value in versions.items()}
     except (ValueError, AttributeError, RecursionError) as error:
         raise _damaged(path, error) from error
+
+
+def _checked(path: Any) -> Path:
+    """Return the name of a file as a path."""
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(name, str) or "\0" in name:
+        raise ValueError(f"path must be the name of a file, as text or a Path; got {path!r}.")
+    return Path(name)
 
 
 def _entries(path: Path, only: tuple[str, ...] | None = None) -> dict[str, bytes]:

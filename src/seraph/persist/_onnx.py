@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from .._base import MahalanobisLearner
 from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
+from .._estimators._pipeline import MetricPipeline
 from .._estimators._seraph import SERAPH
 from . import _graphs
 from ._agreement import check_agreement
@@ -74,10 +76,17 @@ def to_onnx(
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ValueError(f"model must be a fitted estimator, such as a SERAPH; got {model!r}.")
     check_is_fitted(model)
+    model = _with_plain_pipelines(model)
     types = skl2onnx.common.data_types
     inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
-    if np.dtype(dtype).name not in inputs:
+    try:
+        given = np.dtype(dtype).name
+    except (TypeError, ValueError):  # no type at all
+        given = ""
+    if given not in inputs:
         raise ValueError(f"dtype must be float32 or float64; got {dtype!r}.")
+    if target_opset is not None and type(target_opset) is not int:
+        raise ValueError(f"target_opset must be a whole number or None; got {target_opset!r}.")
     _check_parts(model)
     for learner in _LINEAR:
         _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
@@ -91,7 +100,7 @@ def to_onnx(
     try:
         graph = skl2onnx.convert_sklearn(
             model,
-            initial_types=[("X", inputs[np.dtype(dtype).name]([None, model.n_features_in_]))],
+            initial_types=[("X", inputs[given]([None, model.n_features_in_]))],
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
         )
@@ -135,6 +144,16 @@ def _check_parts(part: Any) -> None:
     if isinstance(part, MetricNeighborsClassifier):
         _graphs.onnx_classes(part.classes_)
         _check_parts(part.learner_)
+
+
+def _with_plain_pipelines(model: BaseEstimator) -> BaseEstimator:
+    """Replace a metric pipeline by one of scikit-learn, which skl2onnx knows."""
+    if isinstance(model, MetricPipeline):
+        return model.pipeline_
+    if isinstance(model, MetricNeighborsClassifier):
+        model = copy(model)
+        model.learner_ = _with_plain_pipelines(model.learner_)
+    return model
 
 
 def _last(model: BaseEstimator) -> BaseEstimator:

@@ -15,13 +15,22 @@ _OURS = (
     "seraph.KernelSERAPH",
     "seraph.KernelMap",
     "seraph.MetricNeighborsClassifier",
+    "seraph.MetricPipeline",
+    "seraph.classic.Covariance",
     "seraph.classic.Euclidean",
     "seraph.classic.GDM",
+    "seraph.classic.GMML",
     "seraph.classic.ITML",
     "seraph.classic.LDM",
+    "seraph.classic.LFDA",
     "seraph.classic.LMNN",
+    "seraph.classic.LSML",
     "seraph.classic.MFDA",
+    "seraph.classic.MLKR",
     "seraph.classic.NCA",
+    "seraph.classic.RCA",
+    "seraph.classic.SCML",
+    "seraph.classic.SDML",
 )
 # Early files name the private modules of their day. They must load forever, so this table only
 # grows. It maps whole names: a class that never lived in an old module is not found there.
@@ -42,15 +51,22 @@ _OLD_NAMES = {
 # The parts of our estimators, and the usual steps before and after them in a pipeline.
 _SCIKIT_LEARN = (
     "sklearn.pipeline.Pipeline",
+    "sklearn.compose._column_transformer.ColumnTransformer",
     "sklearn.impute._base.SimpleImputer",
+    "sklearn.impute._knn.KNNImputer",
+    "sklearn.preprocessing._encoders.OneHotEncoder",
     "sklearn.preprocessing._data.StandardScaler",
     "sklearn.preprocessing._data.MinMaxScaler",
     "sklearn.preprocessing._data.MaxAbsScaler",
     "sklearn.preprocessing._data.RobustScaler",
     "sklearn.preprocessing._data.Normalizer",
     "sklearn.preprocessing._data.KernelCenterer",
+    "sklearn.preprocessing._data.PowerTransformer",
+    "sklearn.preprocessing._data.QuantileTransformer",
+    "sklearn.preprocessing._function_transformer.FunctionTransformer",
     "sklearn.decomposition._pca.PCA",
     "sklearn.decomposition._kernel_pca.KernelPCA",
+    "sklearn.decomposition._truncated_svd.TruncatedSVD",
     "sklearn.kernel_approximation.Nystroem",
     "sklearn.neighbors._classification.KNeighborsClassifier",
     "sklearn.neighbors._unsupervised.NearestNeighbors",
@@ -59,7 +75,7 @@ _SCIKIT_LEARN = (
 )
 _PLAIN = (
     *(f"builtins.{name}" for name in ("NoneType", "bool", "int", "float", "str")),
-    *(f"builtins.{name}" for name in ("dict", "list", "tuple")),
+    *(f"builtins.{name}" for name in ("dict", "list", "tuple", "slice")),
     *(f"numpy.{name}" for name in ("ndarray", "dtype", "str_", "float64", "float32")),
     *(f"numpy.{name}" for name in ("int64", "int32")),
     "numpy.random.mtrand.RandomState",
@@ -76,6 +92,7 @@ _LOADERS = (
     "NdArrayNode",
     "ObjectNode",
     "RandomStateNode",
+    "SliceNode",
     "TupleNode",
     "TypeNode",
 )
@@ -141,7 +158,10 @@ def is_object(value: Any) -> bool:
 
 
 def _type_name(value: Any) -> str:
-    kind = np.dtype if isinstance(value, np.dtype) else type(value)
+    if isinstance(value, type) and issubclass(value, np.number):
+        kind: type = value  # the `dtype` of an encoder
+    else:
+        kind = np.dtype if isinstance(value, np.dtype) else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 

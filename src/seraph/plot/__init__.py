@@ -11,6 +11,7 @@ from ._embedding import EmbeddingDisplay
 from ._features import FeatureImportanceDisplay
 from ._path import RegularizationPathDisplay
 from ._posterior import PosteriorDisplay
+from ._reliability import ReliabilityDisplay
 from ._spectrum import SpectrumDisplay
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "FeatureImportanceDisplay",
     "PosteriorDisplay",
     "RegularizationPathDisplay",
+    "ReliabilityDisplay",
     "SpectrumDisplay",
 ]
 

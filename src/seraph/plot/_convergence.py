@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import Array
 from ._figure import BLUE, panels, say
-from ._learner import Learner, needed
+from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,12 +98,13 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
+        estimator, _, _ = unwrapped(estimator, None)
         hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA record their iterations."
         history = needed(cls.__name__, estimator, "history_", hint)
         objective = np.asarray(history["objective"])
         rank = np.array(history["rank"]) if "rank" in history else None
         if rank is not None and len(rank):
-            rank[-1] = len(needed(cls.__name__, estimator, "components_", hint))
+            rank[-1] = len(needed(cls.__name__, estimator, "learned_components_", hint))
         n_iter = getattr(estimator, "n_iter_", len(objective))
         display = cls(
             objective=objective,

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
 
 from .._typing import Array
+from .._validation import check_number
 from ._figure import panels
 from ._labels import class_codes
-from ._learner import Learner, before_and_after
+from ._learner import Learner, before_and_after, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +104,9 @@ class DistanceDisplay:
         -------
         DistanceDisplay
         """
+        check_number("max_points", max_points, low=1, integer=True)
+        check_number("random_state", random_state, low=0, integer=True)
+        estimator, X, _ = unwrapped(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         labels = y if classes is None else classes
         codes, _ = class_codes(labels, len(points), "y" if classes is None else "classes")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._typing import Array
 from ._figure import COLORS, MARKERS, panels, say
 from ._labels import class_codes
-from ._learner import Learner, before_and_after
+from ._learner import Learner, before_and_after, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class EmbeddingDisplay:
         -------
         EmbeddingDisplay
         """
+        estimator, X, _ = unwrapped(estimator, X)
         before, after = (
             principal(points, 2) for points in before_and_after(cls.__name__, estimator, X)
         )

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array
+from .._validation import check_number
 from ._figure import BLUE, panels, say
-from ._learner import Learner, before_and_after, needed
+from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class FeatureImportanceDisplay:
         -------
         FeatureImportanceDisplay
         """
+        estimator, X, names = unwrapped(estimator, X)
         hint = "pass a learner whose metric acts on the features of X."
         P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
         if hasattr(estimator, "kernel_map_"):
@@ -118,7 +120,6 @@ class FeatureImportanceDisplay:
             )
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
-        names = getattr(estimator, "feature_names_in_", None)
         display = cls(
             importances=2.0 * np.sum((P * deviations) ** 2, axis=0),
             loadings=principal(mapped, _LEADING).directions @ P * deviations,
@@ -143,9 +144,12 @@ class FeatureImportanceDisplay:
         """
         importances = np.asarray(self.importances, dtype=np.float64)
         loadings = np.asarray(self.loadings, dtype=np.float64)
+        check_number("max_features", max_features, low=1, integer=True)
         names = self.feature_names
         if names is None:
             names = [f"x{k}" for k in range(len(importances))]
+        if isinstance(names, str) or not hasattr(names, "__len__"):
+            raise ValueError(f"feature_names must be a list of names; got {names!r}.")
         if len(names) != len(importances):
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {len(importances)} features."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,14 +19,47 @@ class Learner(Protocol):
     def fit(self, X: Any, y: Any = None) -> Any: ...
 
 
+def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
+    """Return the learner at the end of a pipeline, and the points as it receives them.
+
+    Parameters
+    ----------
+    estimator : fitted learner or pipeline
+        A `MetricPipeline`, a pipeline of scikit-learn, or a learner.
+    X : array-like or None
+        Points as the pipeline receives them.
+
+    Returns
+    -------
+    learner : estimator
+        The last step.
+    X : array-like or None
+        Points as it receives them.
+    names : ndarray or None
+        Names of its features, where they are known.
+    """
+    pipeline = getattr(estimator, "pipeline_", estimator)
+    steps = getattr(pipeline, "steps", None)
+    if steps is None:
+        return estimator, X, getattr(estimator, "feature_names_in_", None)
+    check_is_fitted(pipeline)
+    before, learner = pipeline[:-1], steps[-1][1]
+    if X is not None and len(before):
+        X = before.transform(X)
+    found, X, names = unwrapped(learner, X)
+    if names is None and found is learner and len(before):
+        with suppress(AttributeError, ValueError):  # a step that does not name its features
+            names = before.get_feature_names_out()
+    return found, X, names
+
+
 def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
     """Return an attribute of a fitted learner, or raise an error that names the display."""
     check_is_fitted(estimator)
     if not hasattr(estimator, name):
-        last = " For a Pipeline, pass its last step, and X as that step receives it."
         raise TypeError(
             f"{display} needs a learner with `{name}`, which {type(estimator).__name__} does not "
-            f"have: {hint}{last if hasattr(estimator, 'named_steps') else ''}"
+            f"have: {hint}"
         )
     return getattr(estimator, name)
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import PairLabels
+from .._pairs import PairLabels, RowNames
 from .._typing import Array
+from .._validation import check_number
 from ._figure import BLUE, RED, panels
-from ._learner import Learner, needed
+from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,6 +85,7 @@ class PosteriorDisplay:
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         max_pairs: int = 20_000,
         random_state: int = 0,
         ax: Where = None,
@@ -98,10 +100,8 @@ class PosteriorDisplay:
             Points.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``, -1 where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of labeled pairs, as in ``fit``.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for similar pairs, -1 or False for dissimilar ones.
+        pairs, pair_labels, ids : array-like, optional
+            Marked pairs, as in ``fit``.
         max_pairs : int, default=20_000
             If there are more pairs, this many are sampled with replacement: once from the pairs
             of labeled points, once from all pairs. Each bar is then off by about a third of a
@@ -115,11 +115,15 @@ class PosteriorDisplay:
         -------
         PosteriorDisplay
         """
+        check_number("max_pairs", max_pairs, low=1, integer=True)
+        check_number("random_state", random_state, low=0, integer=True)
+        names = None if pairs is None else RowNames.of(X, ids, pairs)
+        estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
         points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
-        labels = PairLabels.make(n, y, pairs, pair_labels, required=False)
+        labels = PairLabels.make(n, y, pairs, pair_labels, names=names, required=False)
         codes = labels.codes
         rng = np.random.default_rng(random_state)
 

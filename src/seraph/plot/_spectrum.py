@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._figure import BLUE, panels, say
-from ._learner import Learner, needed
+from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +79,7 @@ class SpectrumDisplay:
         -------
         SpectrumDisplay
         """
+        estimator, _, _ = unwrapped(estimator, None)
         P = np.asarray(
             needed(cls.__name__, estimator, "components_", "pass a fitted metric learner.")
         )

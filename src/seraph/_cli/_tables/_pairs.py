@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 
 import numpy as np
@@ -16,7 +17,9 @@ _ANSWERS = {
 }
 
 
-def read_pairs(table: InputTable, n_rows: int) -> tuple[IntArray, BoolArray]:
+def read_pairs(
+    table: InputTable, n_rows: int, ids: Sequence[object] | None = None
+) -> tuple[IntArray, BoolArray]:
     r"""Return the pairs that have been answered.
 
     Parameters
@@ -27,6 +30,9 @@ def read_pairs(table: InputTable, n_rows: int) -> tuple[IntArray, BoolArray]:
         has not been answered and is left out. Other columns are ignored.
     n_rows : int
         Number of rows of the data.
+    ids : sequence, optional
+        The ids of the rows of the data. If there are columns id_i and id_j, they name the rows,
+        wherever these are in the data now; i and j are ignored.
 
     Returns
     -------
@@ -61,10 +67,21 @@ def read_pairs(table: InputTable, n_rows: int) -> tuple[IntArray, BoolArray]:
                 f"{table.path}, row {row}: similar is {answers[row]!r}. It must be 1 or 0, +1 or "
                 "-1, true or false, yes or no, or empty if the pair has not been answered."
             )
+    by_id = {f"id_{name}" for name in "ij"} <= set(table.names)
+    if by_id and ids is None:
+        raise ValueError(
+            f"{table.path}: its columns id_i and id_j name the rows, which may have moved since: "
+            "say which column of the data holds these ids (--id)."
+        )
     sides = []
-    for name in ("i", "j"):
-        cells = [_text(cell) for cell in table.cells(name).to_pylist()]
-        sides.append([_row_number(cells[row], name, row, table, n_rows) for row in answered])
+    row_of = _rows_of(ids) if by_id and ids is not None else None
+    for name in ("id_i", "id_j") if by_id else ("i", "j"):
+        raw = table.cells(name).to_pylist()
+        if row_of is not None:
+            sides.append([_named_row(raw[row], name, row, table, row_of) for row in answered])
+        else:
+            cells = [_text(cell) for cell in raw]
+            sides.append([_row_number(cells[row], name, row, table, n_rows) for row in answered])
     pairs = np.array(sides, dtype=np.intp).T.reshape(-1, 2)
     return pairs, np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
 
@@ -72,6 +89,38 @@ def read_pairs(table: InputTable, n_rows: int) -> tuple[IntArray, BoolArray]:
 def _text(cell: object) -> str:
     missing = cell is None or (isinstance(cell, float) and isnan(cell))
     return "" if missing else str(cell).strip().casefold()
+
+
+def _id_text(cell: object) -> str:
+    """Write an id as text, whether a column of whole numbers was read as such or as floats."""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def _rows_of(ids: Sequence[object]) -> dict[str, int]:
+    row_of: dict[str, int] = {}
+    for row, cell in enumerate(ids):
+        text = "" if _text(cell) in MISSING else _id_text(cell)
+        if not text or row_of.setdefault(text, row) != row:
+            trouble = f"{text!r}, as row {row_of[text]} does" if text else "no id"
+            raise ValueError(
+                f"Row {row} of the data has {trouble}: pairs find their rows by id, so each row "
+                "needs its own."
+            )
+    return row_of
+
+
+def _named_row(
+    cell: object, name: str, row: int, table: InputTable, row_of: dict[str, int]
+) -> int:
+    text = _id_text(cell)
+    if text not in row_of:
+        raise ValueError(
+            f"{table.path}, row {row}: {name} is {text!r}, and no row of the data has this id. "
+            "Correct it, or remove the pair."
+        )
+    return row_of[text]
 
 
 def _row_number(text: str, name: str, row: int, table: InputTable, n_rows: int) -> int:

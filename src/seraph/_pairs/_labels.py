@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from ._sweep import in_memory
-from ._typing import Array
-from ._warnings import warn
+from .._sweep import in_memory
+from .._typing import Array
+from .._warnings import warn
+from ._names import RowNames
 
 # A likeness that leans to neither side; it counts as similar.
 _EVEN = 0.5
@@ -51,6 +52,8 @@ class PairLabels:
     effective_rows : float
         The same number with each row weighted by its strongest mark (Kish's effective sample
         size). A pair of classes and a triplet are marks of weight 1.
+    n_absent_pairs : int, default=0
+        Number of marked pairs that were left out because a row of theirs is absent.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class PairLabels:
     dissimilar_weight: float
     n_labeled_rows: int
     effective_rows: float
+    n_absent_pairs: int = 0
 
     @property
     def similar(self) -> Array:
@@ -104,6 +108,7 @@ class PairLabels:
         pair_weights: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
         *,
+        names: RowNames | None = None,
         required: bool = True,
     ) -> PairLabels:
         """Check and merge class labels, marked pairs and triplets of `n` rows.
@@ -127,6 +132,8 @@ class PairLabels:
             Weight of each mark; 0 is no mark. None is 1 for all.
         triplets : array-like of int of shape (t, 3), optional
             Row numbers a, b and c: a is nearer to b than to c.
+        names : RowNames, optional
+            What `pairs` and `triplets` call the rows; by default their numbers.
         required : bool, default=True
             Whether to refuse labels that leave nothing to learn from.
 
@@ -141,9 +148,12 @@ class PairLabels:
                 "or row numbers as pairs with +1 or -1 as pair_labels."
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
+        pairs, pair_labels, pair_weights, n_absent = _present(
+            pairs, pair_labels, pair_weights, names
+        )
         marks = _marked_pairs(pairs, pair_labels, pair_weights, n)
         rows, likeness, weights = _without_implied(*marks, codes)
-        triples = _triplets(triplets, n)
+        triples = _triplets(triplets, n, names)
 
         sizes = np.bincount(codes[codes >= 0]).tolist()
         implied = _n_pairs(sum(sizes))
@@ -176,6 +186,7 @@ class PairLabels:
             ),
             n_labeled_rows=int(np.count_nonzero(strongest)),
             effective_rows=_effective_size(strongest),
+            n_absent_pairs=n_absent,
         )
 
 
@@ -302,6 +313,23 @@ def _refuse_nan_text(found: bool) -> None:
         )
 
 
+def _present(
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    pair_weights: ArrayLike | None,
+    names: RowNames | None,
+) -> tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, int]:
+    """Return the pairs whose rows are there as row numbers, with their labels and weights."""
+    if names is None or pairs is None:
+        return pairs, pair_labels, pair_weights, 0
+    rows, kept = names.rows(pairs)
+    if kept is None or pair_labels is None:
+        return rows, pair_labels, pair_weights, 0
+    labels = _pair_likeness(in_memory(pair_labels), len(kept))[kept]
+    weights = _pair_weights(pair_weights, len(kept))[kept]
+    return rows, labels, weights, int((~kept).sum())
+
+
 def _marked_pairs(
     pairs: ArrayLike | None,
     pair_labels: ArrayLike | None,
@@ -316,8 +344,7 @@ def _marked_pairs(
         return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0)
     if pair_labels is None:
         raise ValueError("pairs was passed without pair_labels: pass +1 or -1 for each pair.")
-    pairs, pair_labels = in_memory(pairs), in_memory(pair_labels)
-    rows = _row_numbers("pairs", pairs, 2, n)
+    rows, pair_labels = row_numbers(pairs, n), in_memory(pair_labels)
     itself = rows[:, 0] == rows[:, 1]
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
@@ -350,10 +377,12 @@ def _merged(rows: Array, likeness: Array, weights: Array, n: int) -> tuple[Array
     return rows[first], np.clip(mean, 0.0, 1.0), total
 
 
-def _triplets(triplets: ArrayLike | None, n: int) -> Array:
+def _triplets(triplets: ArrayLike | None, n: int, names: RowNames | None) -> Array:
     """Check that `triplets` holds three different rows each."""
     if triplets is None:
         return np.empty((0, 3), dtype=np.intp)
+    if names is not None:
+        triplets = names.rows(triplets, "triplets", 3)[0]
     rows = _row_numbers("triplets", in_memory(triplets), 3, n)
     repeated = (rows == np.roll(rows, 1, axis=1)).any(axis=1)
     if repeated.any():
@@ -363,6 +392,17 @@ def _triplets(triplets: ArrayLike | None, n: int) -> Array:
             "is nearer to row b than to row c, so the three must differ. Remove it."
         )
     return rows
+
+
+def row_numbers(pairs: ArrayLike, n: int) -> Array:
+    """Check that `pairs` holds two columns of row numbers of `n` rows, and return them.
+
+    Examples
+    --------
+    >>> row_numbers([[0, 2]], 3)
+    array([[0, 2]])
+    """
+    return _row_numbers("pairs", in_memory(pairs), 2, n)
 
 
 def _row_numbers(name: str, given: ArrayLike, width: int, n: int) -> Array:
@@ -383,7 +423,8 @@ def _row_numbers(name: str, given: ArrayLike, width: int, n: int) -> Array:
         if not np.all(numbers == np.floor(numbers)):
             raise ValueError(
                 f"{name} must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
-                f"(Other libraries take {name} of points; fit does not.)"
+                "For names of rows, pass ids as well, or X as a DataFrame. (Other libraries take "
+                f"{name} of points; fit does not.)"
             )
         rows = numbers
     outside = (rows < 0) | (rows >= n)
@@ -393,6 +434,24 @@ def _row_numbers(name: str, given: ArrayLike, width: int, n: int) -> Array:
             f"{name}[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
         )
     return rows.astype(np.intp)
+
+
+def pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
+    """Check the labels of `n_pairs` pairs, and say which are similar.
+
+    Examples
+    --------
+    >>> pair_signs([1, -1], 2)
+    array([ True, False])
+    """
+    likeness = _pair_likeness(pair_labels, n_pairs)
+    unsure = (likeness != 0.0) & (likeness != 1.0)
+    if unsure.any():
+        raise ValueError(
+            "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False, for this; "
+            f"got {np.asarray(pair_labels)[unsure][0]!r}. Leave unsure pairs out."
+        )
+    return likeness == 1.0
 
 
 def _pair_likeness(pair_labels: ArrayLike, n_pairs: int) -> Array:

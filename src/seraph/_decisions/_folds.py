@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from .._pairs import PairLabels
 from .._typing import Array
+
+# Marked pairs per fold from which on it may split points that are marked with each other.
+_MARKS = 10
 
 
 def assign_folds(
@@ -17,8 +20,9 @@ def assign_folds(
 
     Points of a class are dealt out one by one, so that each fold gets its share of every
     class. Points that are only marked pairwise stay together with those they are marked with,
-    as far as the folds stay even. A fold needs two points of a class, or two that are marked,
-    which limits the number of folds.
+    as far as the folds stay even, and each fold gets its share of both kinds. A fold needs two
+    points of a class for a similar pair, or ten marked pairs for each fold if their points cannot
+    stay together, which limits the number of folds.
 
     Parameters
     ----------
@@ -43,7 +47,8 @@ def assign_folds(
     groups = _marked_groups(labels, order)
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=1)
     total = sum(map(len, groups))
-    n_folds = max(1, min(n_folds, max(int(sizes.max()), total) // 2))
+    n_marks = len(labels.pairs) + len(labels.triplets)
+    n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups), n_marks // _MARKS)))
     fold = np.full(len(order), -1)
     dealt = 0
     for code in range(len(sizes)):
@@ -52,9 +57,15 @@ def assign_folds(
         dealt += len(rows)
 
     filled = np.zeros(n_folds, dtype=int)
-    for group in sorted(groups, key=len, reverse=True):
-        parts = [group] if len(group) * n_folds <= total + n_folds else group[:, np.newaxis]
-        for part in parts:
+    kind = np.zeros(len(order))
+    for column in labels.pairs.T:
+        np.add.at(kind, column, np.where(labels.similar, 1.0, -1.0))
+    # Groups of one size are dealt out kind by kind, so that each fold gets its share of both.
+    for group in sorted(groups, key=lambda rows: (-len(rows), -kind[rows].sum())):
+        # A group that is too large for a fold is cut between points that few marks connect.
+        whole = len(group) * n_folds <= total + n_folds
+        n_parts = 1 if whole else -(-len(group) * n_folds // total)
+        for part in np.array_split(group, n_parts):
             emptiest = int(np.argmin(filled))
             fold[part] = emptiest
             filled[emptiest] += len(part)
@@ -72,7 +83,12 @@ def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
     marked = np.zeros(n, dtype=bool)
     marked[joined_rows] = True
     rows = order[(marked & (labels.codes < 0))[order]]
-    return [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
+    # Neighbors in this order are likely to be marked with each other.
+    close = reverse_cuthill_mckee(joined + joined.T, symmetric_mode=True)
+    place = np.empty(n, dtype=np.intp)
+    place[close] = np.arange(n)
+    groups = [rows[group[rows] == g] for g in dict.fromkeys(group[rows].tolist())]
+    return [members[np.argsort(place[members])] for members in groups]
 
 
 def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:

@@ -1,0 +1,189 @@
+"""The tables: errors and seconds of both libraries, side by side."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks.evidence import _data
+
+from ._methods import LIBRARIES, METHODS
+from ._run import MANY, ONE
+
+TITLE = "## `python -m benchmarks.peers`"
+OURS, THEIRS = LIBRARIES
+ALLOWED_MEAN, ALLOWED_SET = 0.3, 2.0  # points by which our error may be larger
+
+
+@dataclass
+class Cell:
+    """What one library did with one method on one set, for one number of labeled rows."""
+
+    errors: dict = field(default_factory=dict)  # by sampling
+    seconds: dict = field(default_factory=lambda: defaultdict(list))  # by threads
+    capped: dict = field(default_factory=dict)  # by threads
+    failed: int = 0
+
+
+class Results:
+    """The records, by set, rows and method."""
+
+    def __init__(self, records):
+        self.cells = defaultdict(Cell)
+        for r in records:
+            rows, _, threads = r["setting"].partition(" rows, ")
+            library, _, method = r["method"].partition(" ")
+            cell = self.cells[r["set"], int(rows), library, method]
+            if "capped" in r:
+                cell.capped[threads] = r["capped"]
+            elif "failed" in r:
+                cell.failed += 1
+            else:
+                # The time of one thread is CPU time: other work on the machine does not count.
+                taken = r.get("cpu", 0.0) if threads == ONE else r["seconds"]
+                cell.seconds[threads].append(taken)
+                if threads == ONE:
+                    cell.errors[r["seed"]] = r["error"]
+
+    def places(self, method):
+        """Return the sets and rows where both libraries tried a method, in the order of sets."""
+        order = {name: k for k, name in enumerate(_data.SETS)}
+        both = [
+            {(s, n) for s, n, library, m in self.cells if (library, m) == (one, method)}
+            for one in LIBRARIES
+        ]
+        return sorted(both[0] & both[1], key=lambda place: (order[place[0]], place[1]))
+
+    def errors(self, place, method):
+        """Return the mean errors: ours, theirs, Euclidean; over the samplings that all have."""
+        ours, theirs = (self.cells[*place, one, method].errors for one in LIBRARIES)
+        euclidean = self.cells[*place, "scikit-learn", "Euclidean"].errors
+        seeds = sorted(set(ours) & set(theirs) & set(euclidean)) or sorted(set(ours))
+        return tuple(
+            float(np.mean([found[s] for s in seeds if s in found] or [np.nan]))
+            for found in (ours, theirs, euclidean)
+        )
+
+    def seconds(self, place, library, method, threads):
+        """Return the median seconds, and whether they are only a lower limit."""
+        cell = self.cells[*place, library, method]
+        if threads in cell.capped:
+            return cell.capped[threads], True
+        return (
+            float(np.median(cell.seconds[threads])) if cell.seconds[threads] else np.nan
+        ), False
+
+    def ratio(self, place, method, threads):
+        """Return seconds of theirs over ours, and whether that is only a lower limit."""
+        ours, late = self.seconds(place, OURS, method, threads)
+        theirs, capped = self.seconds(place, THEIRS, method, threads)
+        return (np.nan if late else theirs / ours), capped
+
+
+def section(records):
+    """Return the section of RESULTS.md."""
+    results = Results(records)
+    lines = [TITLE, ""]
+    lines += [
+        "Both libraries with their defaults on the same labeled rows, in one run: this version",
+        "of ours, and metric-learn 0.7.0 with scikit-learn 1.7.2. Error of the nearest labeled",
+        "row in %, mean over the samplings. Seconds with one thread are CPU seconds; with the",
+        "default number of threads, seconds of the clock. `>` means stopped at the cap. We chose",
+        "our defaults on the sets for choosing, and did not look at those for judging.",
+        "",
+        *summary(results),
+        "",
+        "```",
+    ]
+    for method in METHODS:
+        if places := results.places(method):
+            lines += [*_table(results, method, places), ""]
+    return "\n".join([*lines[:-1], "```"]) + "\n"
+
+
+def _table(results, method, places):
+    about = METHODS[method]
+    yield f"{method}: seraph's {about.ours} against metric-learn's {about.theirs}"
+    yield ""
+    yield (
+        f"{'':16}{'':>5}{'Eucl.':>8}{'theirs':>8}{'ours':>8}"
+        f"{'one thread: theirs':>22}{'ours':>9}{'ratio':>8}"
+        f"{'default: theirs':>18}{'ours':>9}{'ratio':>8}"
+    )
+    for place in places:
+        ours, theirs, euclidean = results.errors(place, method)
+        row = f"{place[0]:16}{place[1]:>5}" + "".join(
+            f"{value:>8.1f}" if np.isfinite(value) else f"{'-':>8}"
+            for value in (euclidean, theirs, ours)
+        )
+        for threads, width in ((ONE, 22), (MANY, 18)):
+            for library in (THEIRS, OURS):
+                value, capped = results.seconds(place, library, method, threads)
+                row += f"{_number(value, capped):>{width if library == THEIRS else 9}}"
+            ratio, least = results.ratio(place, method, threads)
+            row += f"{_number(ratio, least, 0 if ratio >= 10 else 1):>8}"
+        yield row
+
+
+def _number(value, least=False, digits=3):
+    if not np.isfinite(value):
+        return "-"
+    return f"{'>' if least else ''}{value:.{digits}f}"
+
+
+def summary(results):
+    """Return a table with a line per method: mean errors, the worst set, the smallest ratios."""
+    lines = [
+        "| method | sets | Euclidean | metric-learn | seraph | worst set | times faster, one "
+        "thread | default threads |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for method in METHODS:
+        for group in ("choosing", "judging"):
+            names = set(_data.chosen_sets([group]))
+            places = [p for p in results.places(method) if p[0] in names]
+            if places:
+                lines.append(_summary_line(results, method, group, places))
+    return lines
+
+
+def _summary_line(results, method, group, places):
+    by_set = defaultdict(list)
+    for place in places:
+        errors = results.errors(place, method)
+        if np.isfinite(errors).all():
+            by_set[place[0]].append(errors)
+    means = {name: np.mean(errors, axis=0) for name, errors in by_set.items()}
+    fastest = []
+    for threads in (ONE, MANY):
+        ratios = [results.ratio(p, method, threads) for p in places]
+        finite = [r for r, _ in ratios if np.isfinite(r)]
+        fastest.append(f"{min(finite):.1f} to {max(finite):.0f}" if finite else "-")
+    about = METHODS[method]
+    label = f"{method} ({about.ours})" if about.ours != method else method
+    if not means:
+        return (
+            f"| {label} | {group}: none finished | - | - | - | - | {fastest[0]} | {fastest[1]} |"
+        )
+    ours, theirs, euclidean = np.mean(list(means.values()), axis=0)
+    worst = max(means, key=lambda name: means[name][0] - means[name][1])
+    by = means[worst][0] - means[worst][1]
+    return (
+        f"| {label} | {len(means)} for {group} | {euclidean:.1f} | {theirs:.1f} | {ours:.1f} | "
+        f"{worst} {by:+.1f} | {fastest[0]} | {fastest[1]} |"
+    )
+
+
+def page(records):
+    """Return the table of the documentation."""
+    return "\n".join(summary(Results(records))) + "\n"
+
+
+def write_section(path, text):
+    """Replace our section of a file, or add it at the end."""
+    before, found, after = path.read_text(encoding="utf-8").partition(TITLE + "\n")
+    _, more, rest = after.partition("\n## ")
+    path.write_text(
+        before.rstrip() + "\n\n" + text + ("\n## " + rest if found and more else ""),
+        encoding="utf-8",
+    )

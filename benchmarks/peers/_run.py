@@ -1,0 +1,81 @@
+"""Run both libraries on the same tasks, and keep a record of each fit.
+
+Records are lines of JSON. A run that was stopped goes on where it ended.
+"""
+
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+
+from ._environment import Worker
+from ._methods import LIBRARIES
+from ._tasks import sample
+
+ONE, MANY = "one thread", "default threads"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One fit."""
+
+    set: str
+    rows: int
+    seed: int
+    library: str
+    method: str
+    threads: str
+
+    @property
+    def record(self):
+        """Return the fields that a record is found by."""
+        return {
+            "set": self.set,
+            "setting": f"{self.rows} rows, {self.threads}",
+            "seed": self.seed,
+            "method": f"{self.library} {self.method}",
+        }
+
+
+def plan(sets, rows, samplings, methods):
+    """List all fits: one sampling of everything before the next.
+
+    The errors do not depend on the threads: the default number of them is timed on the first
+    sampling alone.
+    """
+    jobs = []
+    for seed in range(samplings):
+        for name in sets:
+            for n in rows:
+                if sample(name, n, seed) is None:
+                    continue
+                jobs.append(Job(name, n, seed, "scikit-learn", "Euclidean", ONE))
+                for threads in (ONE, MANY) if seed == 0 else (ONE,):
+                    jobs += [
+                        Job(name, n, seed, library, method, threads)
+                        for method in methods
+                        for library in LIBRARIES
+                    ]
+    return jobs
+
+
+def run(jobs, records, python, cap):
+    """Run the jobs that have no record yet; a method that was capped once is not tried again."""
+    capped = {_cell(r) for r in records.found.values() if "capped" in r}
+    left = [job for job in jobs if tuple(job.record.values()) not in records.found]
+    start, step = time.monotonic(), max(1, len(left) // 20)
+    with ExitStack() as stack:
+        workers = {t: stack.enter_context(Worker(python, t == ONE, cap)) for t in (ONE, MANY)}
+        for count, job in enumerate(left, 1):
+            if _cell(job.record) not in capped:
+                record = {**job.record, **workers[job.threads](asdict(job))}
+                records.add([record])
+                if "capped" in record:
+                    capped.add(_cell(record))
+            if sys.stderr.isatty() or count % step == 0 or count == len(left):
+                spent = time.monotonic() - start
+                print(f"{count} of {len(left)} fits, {spent:.0f} s", file=sys.stderr, flush=True)
+
+
+def _cell(record):
+    return record["set"], record["setting"], record["method"]

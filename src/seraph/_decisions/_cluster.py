@@ -1,0 +1,370 @@
+"""Cluster mapped points, and keep to the marks."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.cluster import kmeans_plusplus
+from sklearn.utils import check_random_state
+
+from .._pairs import PairLabels, RowNames
+from .._typing import Array
+from .._validation import check_choice, check_number, check_seed
+from .._warnings import warn
+from ..metrics._tiles import checked_points, squared_distances
+from ._links import Links
+
+_SWEEPS = 20
+
+
+def constrained_k_means(
+    Z: ArrayLike,
+    n_clusters: int,
+    y: ArrayLike | None = None,
+    *,
+    pairs: ArrayLike | None = None,
+    pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    n_init: int = 10,
+    max_iter: int = 100,
+    random_state: int | np.random.RandomState | None = None,
+) -> Array:
+    """Cluster points by k-means so that similar pairs are together and dissimilar ones apart.
+
+    Points that similar marks connect move as one, at their mean. Groups that must be apart are
+    assigned in turn, the one with the fewest clusters left first, to the nearest cluster that is
+    allowed; then single moves and exchanges lower the sum of squares. If no assignment is found
+    that keeps all dissimilar pairs apart, those that are not are counted in a warning.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n_samples, n_dimensions)
+        Points whose Euclidean distance counts: what ``transform`` returns.
+    n_clusters : int
+        Number of clusters.
+    y : array-like of shape (n_samples,), optional
+        Class labels, -1 where unknown: points of one class are together, classes apart.
+    pairs, pair_labels, ids : array-like, optional
+        Marked pairs, as in ``fit``.
+    n_init : int, default=10
+        Number of starts; the result with the lowest sum of squares is taken.
+    max_iter : int, default=100
+        Largest number of iterations from each start.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+        The cluster of each point.
+
+    References
+    ----------
+    K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl. Constrained k-means clustering with background
+    knowledge. ICML 2001.
+
+    Examples
+    --------
+    >>> from seraph import constrained_k_means
+    >>> Z = [[0.0], [1.0], [2.0], [9.0]]
+    >>> found = constrained_k_means(Z, 2, pairs=[[2, 3]], pair_labels=[1], random_state=0)
+    >>> bool(found[2] == found[3] != found[0])
+    True
+    """
+    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
+        check_number(name, value, low=1, integer=True)
+    check_seed(random_state)
+    points, links = _input(Z, n_clusters, y, pairs, pair_labels, ids)
+    rng = check_random_state(random_state)
+    sizes = np.bincount(links.group).astype(np.float64)
+    means = np.zeros((len(sizes), max(1, points.shape[1])))
+    for k, column in enumerate(points.T):
+        means[:, k] = np.bincount(links.group, column) / sizes
+    runs = [_lloyd(means, sizes, links.apart, n_clusters, max_iter, rng) for _ in range(n_init)]
+    (violated, _), labels = min(runs, key=lambda run: run[0])
+    if violated:
+        warn(
+            f"{violated} of {len(links.apart)} pairs of groups that must be apart are in one "
+            f"cluster: no assignment to {n_clusters} clusters was found that parts them all. "
+            "Allow more clusters, or check the dissimilar marks."
+        )
+    return labels[links.group]
+
+
+def constrained_agglomerative(
+    Z: ArrayLike,
+    n_clusters: int,
+    y: ArrayLike | None = None,
+    *,
+    pairs: ArrayLike | None = None,
+    pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    linkage: Literal["average", "complete", "ward"] = "average",
+) -> Array:
+    """Merge the nearest clusters so that similar pairs are together and dissimilar ones apart.
+
+    Points that similar marks connect are merged first. Two clusters with a dissimilar pair
+    between them are never merged; if that leaves more than `n_clusters`, a warning says so. The
+    distances of all pairs are held in memory.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n_samples, n_dimensions)
+        Points whose Euclidean distance counts: what ``transform`` returns.
+    n_clusters : int
+        Number of clusters to stop at.
+    y : array-like of shape (n_samples,), optional
+        Class labels, -1 where unknown: points of one class are together, classes apart.
+    pairs, pair_labels, ids : array-like, optional
+        Marked pairs, as in ``fit``.
+    linkage : {"average", "complete", "ward"}, default="average"
+        Distance between clusters: the mean or the largest distance of their points, or the growth
+        of the sum of squares.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+        The cluster of each point, numbered by their first points.
+
+    References
+    ----------
+    I. Davidson, S. S. Ravi. Agglomerative hierarchical clustering with constraints: theoretical
+    and empirical results. PKDD 2005.
+
+    Examples
+    --------
+    >>> from seraph import constrained_agglomerative
+    >>> Z = [[0.0], [1.0], [4.0], [6.0]]
+    >>> constrained_agglomerative(Z, 2, pairs=[[2, 3]], pair_labels=[-1])
+    array([0, 0, 0, 1])
+    """
+    check_choice("linkage", linkage, ("average", "complete", "ward"))
+    points, links = _input(Z, n_clusters, y, pairs, pair_labels, ids)
+    everything = np.arange(len(points))
+    d = squared_distances(points)(everything, everything)
+    merging = _Merging(d if linkage == "ward" else np.sqrt(d), linkage)
+    for members in _groups(links.group):
+        for other in members[1:]:
+            merging.merge(int(members[0]), int(other))
+    firsts = np.unique(links.group, return_index=True)[1]
+    merging.forbid(firsts[links.apart])
+    while merging.n_clusters > n_clusters and merging.merge_nearest():
+        pass
+    if merging.n_clusters > n_clusters:
+        warn(
+            f"The dissimilar marks keep {merging.n_clusters} clusters apart, and n_clusters="
+            f"{n_clusters}: merging stopped there. Allow more clusters, or check the marks."
+        )
+    return merging.labels()
+
+
+def _input(
+    Z: ArrayLike,
+    n_clusters: int,
+    y: ArrayLike | None,
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    ids: ArrayLike | None,
+) -> tuple[Array, Links]:
+    check_number("n_clusters", n_clusters, low=1, integer=True)
+    points = checked_points(Z)
+    names = None if pairs is None else RowNames.of(Z, ids, pairs)
+    labels = PairLabels.make(len(points), y, pairs, pair_labels, names=names, required=False)
+    links = Links.of(labels)
+    if n_clusters > links.n_groups:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than there are points or groups of points that "
+            f"similar marks join, {links.n_groups}."
+        )
+    return points, links
+
+
+def _groups(group: Array) -> list[Array]:
+    """List the members of each group that has several."""
+    order = np.argsort(group, kind="stable")
+    cuts = np.flatnonzero(np.diff(group[order])) + 1
+    return [members for members in np.split(order, cuts) if len(members) > 1]
+
+
+# K-means
+
+
+def _lloyd(
+    means: Array, sizes: Array, apart: Array, k: int, max_iter: int, rng: np.random.RandomState
+) -> tuple[tuple[int, float], Array]:
+    """Run k-means on groups of points; return the number of violated links, the cost, and labels.
+
+    The scatter within the groups is the same whatever their clusters, and left out of the cost.
+    """
+    centers = kmeans_plusplus(means, k, sample_weight=sizes, random_state=rng)[0]
+    labels = np.full(len(means), -1)
+    for _ in range(max_iter):
+        gap = means[:, np.newaxis] - centers
+        cost = sizes[:, np.newaxis] * np.einsum("gkr,gkr->gk", gap, gap)
+        found = _assigned(cost, apart)
+        for empty in np.setdiff1d(np.arange(k), found):
+            spent = cost[np.arange(len(found)), found]
+            found[np.argmax(np.where(_is_alone(found), -1.0, spent))] = empty
+        if np.array_equal(found, labels):
+            break
+        labels = found
+        weights = np.bincount(labels, sizes, minlength=k)[:, np.newaxis]
+        centers = np.stack(
+            [np.bincount(labels, sizes * column, minlength=k) for column in means.T], axis=1
+        )
+        centers /= weights
+    gap = means - centers[labels]
+    violated = int(np.sum(labels[apart[:, 0]] == labels[apart[:, 1]]))
+    return (violated, float(sizes @ np.einsum("gr,gr->g", gap, gap))), labels
+
+
+def _is_alone(labels: Array) -> Array:
+    return np.bincount(labels)[labels] == 1
+
+
+def _assigned(cost: Array, apart: Array) -> Array:
+    """Assign each group to a cheap cluster, with groups that must be apart in different ones."""
+    labels = np.argmin(cost, axis=1)
+    linked = np.unique(apart)
+    if len(linked) == 0:
+        return labels
+    place = np.full(len(cost), -1)
+    place[linked] = np.arange(len(linked))
+    own = cost[linked]
+    neighbors: list[list[int]] = [[] for _ in linked]
+    for i, j in place[apart].tolist():
+        neighbors[i].append(j)
+        neighbors[j].append(i)
+    taken = np.zeros(own.shape, dtype=np.intp)  # how many neighbors each cluster holds
+    found = np.full(len(linked), -1)
+    cheapest = np.sort(own, axis=1)
+    regret = cheapest[:, 1] - cheapest[:, 0] if own.shape[1] > 1 else np.zeros(len(own))
+    rank = np.argsort(np.argsort(regret)) / len(regret)  # breaks ties below one cluster
+    for _ in linked:
+        urgency = np.where(found >= 0, -np.inf, (taken > 0).sum(axis=1) + rank)
+        _move(int(np.argmax(urgency)), own, taken, found, neighbors)
+    for _ in range(_SWEEPS):
+        before = found.copy()
+        for group in range(len(linked)):
+            _move(group, own, taken, found, neighbors)
+            _exchange(group, own, taken, found, neighbors)
+        if np.array_equal(found, before):
+            break
+    labels[linked] = found
+    return labels
+
+
+def _move(group: int, cost: Array, taken: Array, found: Array, neighbors: list[list[int]]) -> None:
+    """Move a group to the cheapest of the clusters that hold the fewest of its neighbors."""
+    allowed = taken[group] == taken[group].min()
+    _put(group, int(np.argmin(np.where(allowed, cost[group], np.inf))), taken, found, neighbors)
+
+
+def _put(group: int, to: int, taken: Array, found: Array, neighbors: list[list[int]]) -> None:
+    old = found[group]
+    if old != to:
+        for other in neighbors[group]:
+            taken[other, to] += 1
+            if old >= 0:
+                taken[other, old] -= 1
+        found[group] = to
+
+
+def _exchange(
+    group: int, cost: Array, taken: Array, found: Array, neighbors: list[list[int]]
+) -> None:
+    """Exchange the clusters of a group and a neighbor, if that is allowed and cheaper."""
+    for other in neighbors[group]:
+        a, b = int(found[group]), int(found[other])
+        # Each holds one neighbor of the other: the two themselves.
+        if a == b or taken[group, b] > 1 or taken[other, a] > 1:
+            continue
+        if cost[group, b] + cost[other, a] < cost[group, a] + cost[other, b]:
+            _put(group, b, taken, found, neighbors)
+            _put(other, a, taken, found, neighbors)
+
+
+# Agglomerative
+
+
+class _Merging:
+    """Clusters that are merged one pair at a time, and the distances between them.
+
+    Distances to a merged cluster follow from those to its parts (Lance and Williams 1967). The
+    nearest other cluster of each is kept, so that a merge takes O(n) time for most of them.
+    """
+
+    def __init__(self, distances: Array, linkage: str) -> None:
+        n = len(distances)
+        self.linkage = linkage
+        self.distances = distances
+        np.fill_diagonal(self.distances, np.inf)
+        self.forbidden = np.eye(n, dtype=bool)
+        self.sizes = np.ones(n)
+        self.parent = np.arange(n)
+        self.n_clusters = n
+        self.nearest = np.zeros(n, dtype=np.intp)
+        self.gap = np.full(n, np.inf)
+
+    def forbid(self, pairs: Array) -> None:
+        """Let some clusters never be merged, and look up the nearest of each."""
+        self.forbidden[pairs[:, 0], pairs[:, 1]] = True
+        self.forbidden[pairs[:, 1], pairs[:, 0]] = True
+        for row in np.flatnonzero(self.sizes > 0):
+            self._look_up(int(row))
+
+    def merge(self, a: int, b: int) -> None:
+        """Merge cluster `b` into cluster `a`."""
+        d, na, nb = self.distances, self.sizes[a], self.sizes[b]
+        if self.linkage == "average":
+            joint = (na * d[a] + nb * d[b]) / (na + nb)
+        elif self.linkage == "complete":
+            joint = np.maximum(d[a], d[b])
+        else:
+            n = np.maximum(self.sizes, 1.0)
+            joint = ((na + n) * d[a] + (nb + n) * d[b] - n * d[a, b]) / (na + nb + n)
+        joint[[a, b]] = np.inf
+        joint[self.sizes == 0] = np.inf
+        d[a], d[:, a] = joint, joint
+        d[b], d[:, b] = np.inf, np.inf
+        barred = self.forbidden[a] | self.forbidden[b]
+        self.forbidden[a], self.forbidden[:, a] = barred, barred
+        self.sizes[a], self.sizes[b] = na + nb, 0.0
+        self.parent[b] = a
+        self.n_clusters -= 1
+
+    def merge_nearest(self) -> bool:
+        """Merge the two nearest clusters that may be; return whether there were any."""
+        a = int(np.argmin(self.gap))
+        if np.isinf(self.gap[a]):
+            return False
+        b = int(self.nearest[a])
+        a, b = min(a, b), max(a, b)
+        self.merge(a, b)
+        self.gap[b] = np.inf
+        alive = self.sizes > 0
+        stale = alive & np.isin(self.nearest, (a, b))
+        stale[a] = True
+        for row in np.flatnonzero(stale):
+            self._look_up(int(row))
+        # The merged cluster may be nearer to others than what they had (not by these linkages,
+        # except by rounding), or still be what they had.
+        closer = alive & ~self.forbidden[a] & (self.distances[a] < self.gap)
+        self.gap[closer], self.nearest[closer] = self.distances[a][closer], a
+        return True
+
+    def labels(self) -> Array:
+        """Return the cluster of each point, numbered by their first points."""
+        root = self.parent.copy()
+        while not np.array_equal(root, root[root]):
+            root = root[root]
+        _, first, labels = np.unique(root, return_index=True, return_inverse=True)
+        number = np.argsort(np.argsort(first))
+        return number[labels]
+
+    def _look_up(self, row: int) -> None:
+        allowed = np.where(self.forbidden[row], np.inf, self.distances[row])
+        self.nearest[row] = int(np.argmin(allowed))
+        self.gap[row] = allowed[self.nearest[row]]

@@ -1,0 +1,56 @@
+"""Choose the rows to label next: typical ones, of regions without a label."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from .._typing import Array
+from ..metrics._tiles import squared_distances
+
+_NEIGHBORS = 20
+
+
+def typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -> Array:
+    """Choose `n` rows without a label, one from each of the largest clusters without one.
+
+    There are as many clusters as labeled and wanted rows together, so enough of them have no
+    label. The row taken is the most typical: its neighbors in the cluster are nearest.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_points, r)
+        Mapped points.
+    labeled : ndarray of bool of shape (n_points,)
+        Which rows have a label.
+    n : int
+        Number of rows, at most those without a label.
+    rng : RandomState
+        For k-means.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        Row numbers, those of large clusters first.
+    """
+    chosen: list[int] = []
+    k = min(int(labeled.sum()) + n, len(Z))
+    points = Z if Z.shape[1] else np.zeros((len(Z), 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
+        cluster = KMeans(k, n_init=1, random_state=rng).fit_predict(points)
+    covered = np.unique(cluster[labeled])
+    sizes = np.bincount(cluster, minlength=k)
+    sizes[covered] = 0
+    d2 = squared_distances(points)
+    for number in np.argsort(-sizes, kind="stable")[:n]:
+        if sizes[number]:
+            rows = np.flatnonzero(cluster == number)
+            near = np.sort(d2(rows, rows), axis=1)[:, : _NEIGHBORS + 1]
+            chosen.append(int(rows[np.argmin(np.sqrt(near).mean(axis=1))]))
+    left = np.setdiff1d(np.flatnonzero(~labeled), chosen)  # where points coincide
+    more = rng.permutation(left)[: n - len(chosen)]
+    return np.array([*chosen, *more.tolist()], dtype=np.intp)

@@ -1,0 +1,105 @@
+"""A word before a long fit: how long it may take, and what would shorten it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from importlib.util import find_spec
+
+from .. import _solvers as solvers
+from ._problem import Problem
+from ._settings import Settings
+
+_logger = logging.getLogger("seraph")
+# A fit is announced if it will take longer than this many seconds.
+_LONG = 30.0
+# What a fit takes as a rule: sweeps over all pairs, and over samples of them before; or sweeps
+# over all pairs alone, where there are no samples.
+_SWEEPS, _SAMPLE_SWEEPS, _PLAIN_SWEEPS = 4, 70, 45
+# How many times as long the EM-like scheme and the search for kappa take.
+_TIMES_EM, _TIMES_FULL = 4, 8
+# Sampled pairs for each point that are about as good as all pairs (docs/scale.md).
+_PAIRS_PER_POINT = 50
+
+
+class Forecast:
+    """Announces a long fit, once.
+
+    The first iteration is not counted: it may include the time to compile the sweep.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that is being solved.
+    settings : Settings
+        Settings of the fit.
+    n_points, n_pairs : int
+        Number of points, and of unlabeled pairs.
+    """
+
+    def __init__(self, problem: Problem, settings: Settings, n_points: int, n_pairs: int) -> None:
+        self.problem, self.settings = problem, settings
+        self.n_points, self.n_pairs = n_points, n_pairs
+        self._first: tuple[float, int] | None = None
+        self._is_done = False
+
+    def __call__(self, step: solvers.Step) -> None:
+        """Announce the fit after its second iteration, if it is a long one."""
+        if self._is_done:
+            return
+        now = time.perf_counter(), self.problem.sweep.n_sweeps
+        if self._first is None:
+            self._first = now
+            return
+        self._is_done = True
+        seconds, n_sweeps = (a - b for a, b in zip(now, self._first, strict=True))
+        left = self._times() * seconds / max(n_sweeps, 1) / step.share
+        if left > _LONG:
+            advice = self._advice()
+            shorter = f" Shorter: {', '.join(advice)}." if advice else ""
+            _logger.warning(
+                "%s: about %s left, for %s points.%s",
+                self.settings.name,
+                _in_words(left),
+                f"{self.n_points:,}",
+                shorter,
+            )
+
+    def _times(self) -> float:
+        """How many sweeps over all pairs the fit takes."""
+        shares = self.problem.sweep.shares(self.problem.terms)
+        is_sampled = bool(shares) and self.settings.solver_name == "low-rank"
+        sweeps = _SWEEPS + _SAMPLE_SWEEPS * shares[0] if is_sampled else _PLAIN_SWEEPS
+        if self.settings.algorithm == "em":
+            return _TIMES_EM * sweeps
+        return sweeps if self.settings.gamma is None else _TIMES_FULL * sweeps
+
+    def _advice(self) -> list[str]:
+        settings, coordinates = self.settings, self.problem.coordinates
+        on_gpu = (settings.device or "").startswith("cuda")
+        advice = []
+        enough = _PAIRS_PER_POINT * self.n_points
+        if self.problem.terms.sample is None and 20 * enough <= self.n_pairs:
+            advice.append(f"unlabeled_pairs={enough:_}")
+        if coordinates.array.dtype == "float64":
+            advice.append("X in float32")
+        if settings.backend == "numpy" and find_spec("numba") is None:
+            advice.append('numba (pip install "seraph-learn[numba]")')
+        if settings.backend in ("numpy", "numba") and settings.n_jobs in (None, 1):
+            advice.append("n_jobs=-1 if cores are free")
+        if not on_gpu and settings.backend != "dask":
+            advice.append('a GPU (backend="torch")')
+        return advice
+
+
+def _in_words(seconds: float) -> str:
+    """Round a time to words.
+
+    Examples
+    --------
+    >>> _in_words(42.0), _in_words(200.0), _in_words(9000.0)
+    ('40 s', '3 min', '2.5 h')
+    """
+    if seconds < 90.0:
+        return f"{round(seconds, -1):.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"

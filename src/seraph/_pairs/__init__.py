@@ -1,0 +1,14 @@
+"""Labels of points and pairs, checked and merged, and the rows that they belong to."""
+
+from ._labels import PairLabels, as_labels, is_missing, pair_signs, row_numbers
+from ._names import RowNames, is_frame
+
+__all__ = [
+    "PairLabels",
+    "RowNames",
+    "as_labels",
+    "is_frame",
+    "is_missing",
+    "pair_signs",
+    "row_numbers",
+]

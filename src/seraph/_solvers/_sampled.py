@@ -1,0 +1,287 @@
+"""The low-rank solver by way of samples: most iterations sum over a small share of the terms.
+
+A sample ``S`` estimates the objective ``F``, but its maximum is elsewhere. A linear term repairs
+that. Where the gradients of both are known, at ``A0``, the surrogate ::
+
+    S(A) + <C, A>       C = grad F(A0) - grad S(A0)
+
+has the gradient of F there, and nearly its curvature. Its maximum is the next ``A0``. The gap
+falls by a factor at each sum over all terms: by the share of the curvature that S misses, a few
+percent. (Shamir, Srebro and Zhang 2014 distribute a sum over machines in this way.) The sum over
+all terms is at the same time the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._typing import Array
+from ._low_rank import low_rank, relative_slope
+from ._psd import optimality_gap
+from ._result import Callback, MatrixFunction, Result, Step
+
+# The first maximum of a sample is sought to this gap: the sample is no closer to the objective.
+_FIRST_TOL = 1e-2
+# Later ones to this share of the gap that all terms leave, but not below _LAST_TOL of `tol`.
+_NEXT_TOL, _LAST_TOL = 0.03, 0.5
+# A factor at which the sample's slope is below this is as good as the sample's own maximum.
+_NEAR = 0.3
+# A surrogate is left where the trace grows by this factor.
+_FARTHEST = 1e4
+# A larger sample is taken unless the gap falls below this share at each sum over all terms.
+_LEAST_GAIN = 0.5
+
+
+def sampled_low_rank(
+    objective: MatrixFunction,
+    P: Array,
+    *,
+    max_iter: int,
+    tol: float,
+    callback: Callback,
+    max_rank: int | None = None,
+) -> Result:
+    """Maximize like `low_rank`, and take most iterations on the objective's `samples`.
+
+    Parameters
+    ----------
+    objective : MatrixFunction
+        What to maximize. It may have `samples`: pairs of a share of its terms and of an estimate
+        from that share, the smallest first. Without them this is `low_rank`.
+    P : ndarray of shape (r, m)
+        First factor.
+    max_iter : int
+        Largest number of iterations over all terms, and of iterations in a row over a sample.
+    tol : float
+        `optimality_gap`, by all terms, at which to stop.
+    callback : callable
+        Called with each `Step` and the factor it reached.
+    max_rank : int, optional
+        As in `low_rank`.
+
+    Returns
+    -------
+    Result
+    """
+    search = _Search(objective, tol, callback, max_rank, max_iter)
+    here: _Anchor | None = None
+    samples: Sequence[tuple[float, MatrixFunction]] = getattr(objective, "samples", ())
+    for share, sample in samples:
+        here, P = search.by(sample, share, P, here)
+        if here is not None and here.is_enough:
+            return Result(here.P, here.value, here.gap, True, search.steps)
+        if search.n_whole >= max_iter and here is not None:
+            break
+    if search.n_whole >= max_iter and here is not None:
+        return Result(here.P, here.value, here.gap, False, search.steps)
+    rest = low_rank(
+        objective,
+        P,
+        max_iter=max_iter - search.n_whole,
+        tol=tol,
+        callback=callback,
+        max_rank=max_rank,
+    )
+    return replace(rest, steps=search.steps + rest.steps)
+
+
+@dataclass(frozen=True)
+class _Anchor:
+    """A factor at which all terms were summed.
+
+    Parameters
+    ----------
+    P : ndarray of shape (r, m)
+        The factor.
+    value : float
+        The objective.
+    gradient : ndarray of shape (m, m)
+        Its gradient by the metric.
+    gap : float
+        `optimality_gap`.
+    is_enough : bool
+        Whether the certificate holds.
+    """
+
+    P: Array
+    value: float
+    gradient: Array
+    gap: float
+    is_enough: bool
+
+
+class _Search:
+    """The steps so far, and what a step over a sample or over all terms is."""
+
+    def __init__(
+        self,
+        objective: MatrixFunction,
+        tol: float,
+        callback: Callback,
+        max_rank: int | None,
+        max_iter: int,
+    ) -> None:
+        self.objective, self.tol, self.callback = objective, tol, callback
+        self.max_rank, self.max_iter = max_rank, max_iter
+        self.capped = max_rank is not None and max_rank < objective.n_features
+        self.steps: list[Step] = []
+        self.n_whole = 0
+
+    def by(
+        self, sample: MatrixFunction, share: float, P: Array, here: _Anchor | None
+    ) -> tuple[_Anchor | None, Array]:
+        """Iterate on a sample as long as that pays; return the best anchor, and where to go on.
+
+        Parameters
+        ----------
+        sample : MatrixFunction
+            The sample.
+        share : float
+            Its share of the terms.
+        P : ndarray of shape (r, m)
+            Where to start.
+        here : _Anchor or None
+            The best factor so far at which all terms were summed.
+        """
+        if here is None and self._is_near(sample, P):
+            here = self._anchored(P, P)
+        while (here is None or not here.is_enough) and self.n_whole < self.max_iter:
+            surrogate = _Surrogate.of(sample, here)
+            try:
+                found = self._maximum(surrogate, share, P if here is None else here.P, here)
+            except _RunAwayError:
+                break
+            if len(found.P) == 0:
+                break  # the zero metric of a sample proves nothing
+            there = self._anchored(found.P, P if here is None else here.P)
+            if here is None or there.is_enough:
+                here = there
+                continue
+            is_better = there.value >= here.value - self.objective.rounding * abs(here.value)
+            is_slow = there.gap > _LEAST_GAIN * here.gap
+            here = there if is_better else here
+            if is_slow or not is_better:
+                break
+        return here, P if here is None else here.P
+
+    def _is_near(self, sample: MatrixFunction, P: Array) -> bool:
+        """Whether a factor is as good as the sample's own maximum, as a warm start is."""
+        if P.size == 0:
+            return False
+        return relative_slope(P, sample.by_factor(P)[1], sample.scale) <= _NEAR
+
+    def _maximum(
+        self, surrogate: _Surrogate, share: float, P: Array, here: _Anchor | None
+    ) -> Result:
+        """Maximize a surrogate."""
+        tol = max(self.tol, _FIRST_TOL)
+        if here is not None:
+            tol = max(_NEXT_TOL * here.gap, _LAST_TOL * self.tol)
+        # What the sample says about the gap holds for all terms only down to here.
+        known_gap = tol if here is None else here.gap
+
+        def after_iteration(step: Step, P: Array) -> None:
+            gap = max(step.gap or 0.0, known_gap)
+            self.steps.append(replace(step, gap=gap, share=share))
+            self.callback(self.steps[-1], P)
+
+        return low_rank(
+            surrogate,
+            P,
+            max_iter=self.max_iter,
+            tol=tol,
+            callback=after_iteration,
+            max_rank=self.max_rank,
+        )
+
+    def _anchored(self, P: Array, before: Array) -> _Anchor:
+        """Sum all terms at a factor that was reached from `before`: one iteration."""
+        objective = self.objective
+        value, gradient = objective.by_metric(P)
+        gap = optimality_gap(P, gradient, objective.scale)
+        is_flat = relative_slope(P, 2.0 * P @ gradient, objective.scale) <= self.tol
+        at_cap = self.capped and len(P) == self.max_rank
+        is_enough = gap <= self.tol or (at_cap and is_flat)
+        self.n_whole += 1
+        self.steps.append(Step(value, len(P), _distance(P, before), gap))
+        self.callback(self.steps[-1], P)
+        return _Anchor(P, value, gradient, gap, is_enough)
+
+
+class _RunAwayError(Exception):
+    """A surrogate has no maximum near the factor that it was made for."""
+
+
+@dataclass(frozen=True)
+class _Surrogate:
+    """A sample plus ``<C, A>`` plus a constant.
+
+    Parameters
+    ----------
+    sample : MatrixFunction
+        The sample.
+    C : ndarray of shape (m, m)
+        Symmetric matrix.
+    constant : float
+        The constant.
+    limit : float
+        Largest trace of A. The linear term may be steeper than all others far away.
+    """
+
+    sample: MatrixFunction
+    C: Array
+    constant: float
+    limit: float
+
+    @classmethod
+    def of(cls, sample: MatrixFunction, here: _Anchor | None) -> _Surrogate:
+        """Make the surrogate that agrees with the objective where all its terms were summed."""
+        if here is None:
+            return cls(sample, np.zeros((sample.n_features,) * 2), 0.0, np.inf)
+        value, gradient = sample.by_metric(here.P)
+        C = here.gradient - gradient
+        constant = here.value - value - float(np.vdot(here.P @ C, here.P))
+        return cls(sample, C, constant, _FARTHEST * float(np.vdot(here.P, here.P)))
+
+    @property
+    def n_features(self) -> int:
+        """Order of the matrix."""
+        return self.sample.n_features
+
+    @property
+    def scale(self) -> float:
+        """Unit of the gradient's eigenvalues in the gap."""
+        return self.sample.scale
+
+    @property
+    def rounding(self) -> float:
+        """Relative error of a value."""
+        return self.sample.rounding
+
+    def by_metric(self, P: Array) -> tuple[float, Array]:
+        """Compute the value and the gradient by A."""
+        value, gradient = self.sample.by_metric(P)
+        return value + self._shift(P), gradient + self.C
+
+    def by_factor(self, P: Array) -> tuple[float, Array]:
+        """Compute the value and the gradient by P."""
+        if not float(np.vdot(P, P)) <= self.limit:
+            raise _RunAwayError
+        value, gradient = self.sample.by_factor(P)
+        return value + self._shift(P), gradient + 2.0 * P @ self.C
+
+    def _shift(self, P: Array) -> float:
+        return self.constant + float(np.vdot(P @ self.C, P))
+
+
+def _distance(P: Array, before: Array) -> float:
+    """Distance of two factors, turned so that it is the shortest.
+
+    ``|P|^2 + |Q|^2 - 2 |P Q'|_*``, the orthogonal Procrustes problem.
+    """
+    shared = float(np.linalg.svd(P @ before.T, compute_uv=False).sum()) if before.size else 0.0
+    squared = float(np.vdot(P, P)) + float(np.vdot(before, before)) - 2.0 * shared
+    return float(np.sqrt(max(squared, 0.0)))

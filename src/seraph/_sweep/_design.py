@@ -1,0 +1,138 @@
+"""Which tiles stand for all unlabeled pairs where only a share of the pairs is swept.
+
+A sample of tiles costs less than one of single pairs, which have to be gathered. Every
+row meets equally many others, so that a sum over rows is exact, and only what depends on both
+points of a pair is an estimate (a balanced incomplete U-statistic; Blom 1976). ::
+
+         L     U            Blocks of unlabeled rows meet the next few blocks, the last ones the
+       +---+--------+       first. Blocks of labeled rows meet some blocks, evenly spaced.
+     L |   |#  #  # |
+       +---+--------+       The rows must be in random order.
+     U |   | ##     |
+       |   |   ##   |
+       |   |#    ## |
+       +---+--------+
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+# A block of rows, and the blocks of columns that it meets.
+Strip = tuple[slice, list[slice]]
+
+# Samples pay off from this number of unlabeled pairs on.
+_MANY_PAIRS = 1_500_000
+# The smallest sample has this number of pairs a row, or this share of all, whichever is more.
+_PER_ROW, _SMALLEST_SHARE = 128, 0.005
+# The smallest sample of sampled pairs has this number.
+_SAMPLED_PAIRS = 1 << 18
+# With fewer rows than this for each feature, gradients by the metric cost too much.
+_ROWS_PER_FEATURE = 16
+# The next sample is this many times as large. None costs more than _LARGEST_SHARE of all pairs.
+_GROWTH, _LARGEST_SHARE = 4, 0.2
+
+
+class Design(NamedTuple):
+    """Tiles, and the number of unlabeled pairs that each of their unlabeled pairs stands for.
+
+    Parameters
+    ----------
+    strips : list of Strip
+        The tiles: all of the labeled pairs, and some of the others.
+    weights : tuple of two floats
+        For the pairs of a class-labeled row with another, and for those of two others.
+    """
+
+    strips: list[Strip]
+    weights: tuple[float, float]
+
+
+def shares(
+    n: int, n_features: int, n_labeled: int, n_sampled: int | None = None
+) -> tuple[float, ...]:
+    """Return shares of the unlabeled pairs to sweep before all of them, the smallest first.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    n_features : int
+        Number of features.
+    n_labeled : int
+        Number of class-labeled rows, whose pairs are all swept.
+    n_sampled : int, optional
+        Number of unlabeled pairs, if they are sampled.
+
+    Examples
+    --------
+    >>> shares(1000, 64, 10), [round(share, 4) for share in shares(20_000, 64, 100)]
+    ((), [0.0128, 0.0512])
+    """
+    labeled = n_labeled * (n_labeled - 1) // 2
+    n_pairs = n * (n - 1) // 2 - labeled if n_sampled is None else n_sampled
+    if n_pairs < _MANY_PAIRS or n < _ROWS_PER_FEATURE * n_features:
+        return ()
+    smallest = _SAMPLED_PAIRS if n_sampled is not None else _PER_ROW * n
+    first = max(smallest / n_pairs, _SMALLEST_SHARE)
+    affordable = _LARGEST_SHARE * (labeled + n_pairs)
+    return tuple(
+        share for share in (first, _GROWTH * first) if labeled + share * n_pairs <= affordable
+    )
+
+
+def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1) -> Design:
+    """Choose tiles of about a share of the unlabeled pairs.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    n_labeled : int
+        Number of class-labeled rows, which come first.
+    side : int
+        Largest side of a tile.
+    share : float
+        Share of the unlabeled pairs; at least one block for each.
+    least_side : int, default=1
+        Smallest side of a tile that is worth the call; the share may become larger.
+    """
+    k = n_labeled
+    per_row = share * (n - 1) / 2.0
+    labeled = row_blocks(0, k, side)
+    others = row_blocks(k, n, max(least_side, min(side, round(per_row))))
+    reach = _reach(len(others), round(per_row / (others[0].stop - others[0].start)))
+    strips: list[Strip] = []
+    n_met = 0
+    every = max(1, round(1.0 / share))
+    for number, rows in enumerate(labeled):
+        met = others[number % min(every, len(others)) :: every]
+        n_met += _length(rows) * sum(map(_length, met))
+        strips.append((rows, [*labeled[number:], *met]))
+    n_banded = 0
+    for number, rows in enumerate(others):
+        met = [others[(number + step) % len(others)] for step in range(1, reach + 1)]
+        n_banded += _length(rows) * sum(map(_length, met))
+        strips.append((rows, met))
+    u = n - k
+    return Design(strips, (k * u / max(n_met, 1), u * (u - 1) / 2.0 / max(n_banded, 1)))
+
+
+def _reach(n_blocks: int, wanted: int) -> int:
+    """How many of the next blocks a block meets: no block from either side."""
+    return max(1, min(wanted, (n_blocks - 1) // 2))
+
+
+def _length(rows: slice) -> int:
+    return int(rows.stop - rows.start)
+
+
+def row_blocks(start: int, stop: int, side: int) -> list[slice]:
+    """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
+    if stop <= start:
+        return []
+    edges = np.linspace(start, stop, -(-(stop - start) // side) + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(edges)]

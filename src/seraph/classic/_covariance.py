@@ -1,0 +1,69 @@
+"""Covariance: the classical Mahalanobis distance, from points without any label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._pairs import PairLabels
+from .._sweep import CONSTANT_FEATURE, centered, principal_directions
+from .._typing import Array
+from ._learner import ClassicLearner
+
+
+class Covariance(ClassicLearner):
+    r"""The classical Mahalanobis distance: the metric is the inverse covariance of X.
+
+    .. math:: A = \mathrm{Cov}(X)^{-1}
+
+    It needs no labels, and is a second baseline beside `Euclidean`: under it the points vary
+    equally in all directions, whatever the units of the features and however they are
+    correlated. Labels and pairs are optional; they are checked and not used.
+
+    Directions in which X does not vary are left out: points that differ only there have
+    distance 0.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (rank, n_features)
+        The learned map ``P``; the metric is ``P'P``. The mapped points have unit variance in
+        every direction, and no two of their features are correlated.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    References
+    ----------
+    P. C. Mahalanobis. On the generalised distance in statistics. Proceedings of the National
+    Institute of Sciences of India 2, 1936.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from seraph.classic import Covariance
+    >>> X, _ = load_wine(return_X_y=True)
+    >>> np.allclose(np.cov(Covariance().fit_transform(X).T), np.eye(13))
+    True
+    """
+
+    _needs_labels = False
+
+    def _check_parameters(self) -> None:
+        pass
+
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
+        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        # Features in units of their own size: what varies must not hang on the others' units.
+        scale = np.abs(Z).max(axis=0)
+        if not scale.any():
+            raise ValueError(
+                f"All {len(points)} rows of X are the same point: there is no covariance. Pass "
+                "points that differ."
+            )
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
+        _, lengths, directions = principal_directions(Z * inverse)
+        spread = lengths[:, np.newaxis] / np.sqrt(len(Z) - 1)
+        return directions / spread * inverse, {}

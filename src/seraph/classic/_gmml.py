@@ -1,0 +1,137 @@
+"""GMML: the metric halfway between the inverse scatter of similar pairs and that of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._pairs import PairLabels
+from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._typing import Array
+from .._validation import check_number
+from ._definite import power, with_ridge
+from ._learner import ClassicLearner
+from ._scatter import PairSums, all_pairs
+
+
+class GMML(ClassicLearner):
+    r"""Geometric mean metric learning (Zadeh, Hosseini, Sra, 2016), in closed form.
+
+    With :math:`S` and :math:`D` the mean of :math:`(x_i - x_j)(x_i - x_j)'` over the similar and
+    the dissimilar pairs, the metric :math:`A` solves
+
+    .. math:: \min_{A \succ 0}\; \mathrm{tr}(A S) + \mathrm{tr}(A^{-1} D):
+
+    :math:`A` makes the distances of similar pairs small, and :math:`A^{-1}` those of dissimilar
+    ones. The solution is the geometric mean of :math:`S^{-1}` and :math:`D`. It is the middle,
+    :math:`t = 1/2`, of the geodesic
+
+    .. math:: S^{-1} \sharp_t D = S^{-1/2} (S^{1/2} D S^{1/2})^t S^{-1/2}.
+
+    Nothing is searched for: a fit takes three eigendecompositions, however many pairs there are.
+
+    Parameters
+    ----------
+    t : float, default=0.5
+        Place on the geodesic, from 0 (the inverse scatter of similar pairs) to 1 (the scatter of
+        dissimilar ones).
+    ridge : float, default=1.0
+        What to add to the diagonals of S and D, as a multiple of their mean variance. With few
+        pairs, the scatter in most directions is little more than noise, and 1 was good on tables
+        and on embeddings alike. 0 is the paper's plain form, for more pairs than features.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The learned map ``P``, the symmetric root of the metric ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Notes
+    -----
+    The paper's regularization adds multiples of a prior :math:`A_0^{-1}` to S and of :math:`A_0`
+    to D. Here the prior is the Euclidean metric, and the multiples follow the units of X.
+
+    If there are similar pairs only, as where people mark what belongs together, D is the mean
+    over all pairs of points, unlabeled ones included: most pairs are dissimilar. Otherwise
+    points that are in no labeled pair are not used.
+
+    References
+    ----------
+    P. H. Zadeh, R. Hosseini, S. Sra. Geometric mean metric learning. ICML 2016.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph.classic import GMML
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> GMML().fit(X, y).transform(X).shape
+    (178, 13)
+    """
+
+    def __init__(
+        self,
+        *,
+        t: float = 0.5,
+        ridge: float = 1.0,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+    ) -> None:
+        self.t = t
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+
+    def _check_parameters(self) -> None:
+        check_number("t", self.t, low=0, high=1)
+        check_number("ridge", self.ridge, low=0)
+
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
+        if labels.n_similar == 0:
+            raise ValueError(
+                f"All {labels.n_dissimilar} labeled pairs are dissimilar: GMML needs similar ones "
+                "to bring together. Add a second label of some class, or similar pairs."
+            )
+        size = magnitude(points)
+        Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
+        sums = PairSums(labels)
+        similar, dissimilar = sums.scatters(Z[sums.rows])
+        S = with_ridge(similar / labels.n_similar, self.ridge, "similar pairs")
+        if labels.n_dissimilar:
+            D = with_ridge(dissimilar / labels.n_dissimilar, self.ridge, "dissimilar pairs")
+        else:
+            n_pairs = len(Z) * (len(Z) - 1) / 2
+            D = with_ridge(all_pairs(Z) / n_pairs, self.ridge, "rows of X")
+        # S and D are in units of size^2, so a point on the way has the unit size^(4t - 2).
+        unit = size ** (2.0 * float(self.t) - 1.0)
+        return unit * power(geodesic(S, D, float(self.t)), 0.5), {}
+
+
+def geodesic(S: Array, D: Array, t: float) -> Array:
+    """Return the point t on the way from the inverse of `S` to `D`.
+
+    ``S^(-1/2) (S^(1/2) D S^(1/2))^t S^(-1/2)``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> geodesic(np.diag([4.0, 1.0]), np.diag([1.0, 9.0]), 0.5).round(6)
+    array([[0.5, 0. ],
+           [0. , 3. ]])
+    """
+    root, inverse_root = power(S, 0.5), power(S, -0.5)
+    return inverse_root @ power(root @ D @ root, t) @ inverse_root

@@ -1,0 +1,167 @@
+"""LFDA: Fisher's discriminant of neighbors, for classes that fall apart into clusters."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+from sklearn.metrics import euclidean_distances
+
+from .._pairs import PairLabels
+from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._typing import Array
+from .._validation import check_number
+from ._definite import with_ridge
+from ._learner import ClassLabelLearner
+from ._rows import class_ranges
+
+
+class LFDA(ClassLabelLearner):
+    r"""Local Fisher discriminant analysis (Sugiyama, 2007), with unlabeled points (2010).
+
+    The rows of the map are the top eigenvectors of :math:`S_b w = v S_w w`, each times
+    :math:`\sqrt v`, with
+
+    .. math:: S_w = \tfrac12 \sum_{i,j} W_{ij} (x_i - x_j)(x_i - x_j)',
+              \qquad S_b = \tfrac12 \sum_{i,j} B_{ij} (x_i - x_j)(x_i - x_j)'.
+
+    Two of the n labeled points that are of one class, with :math:`n_c` members, have the weights
+    :math:`W_{ij} = a_{ij} / n_c` and :math:`B_{ij} = a_{ij} (1 / n - 1 / n_c)`; others have 0
+    and :math:`1 / n`. The affinity
+    :math:`a_{ij} = \exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` is large for neighbors, with
+    :math:`\sigma_i` the distance of i from its k-th neighbor in its class. So points of a class
+    that are far apart need not come together. With all affinities 1 it is Fisher's discriminant.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of rows of the learned map; the number of features if None.
+    n_neighbors : int, default=7
+        The neighbor k whose distance is the scale of a point; the farthest point of the class if
+        it has fewer members.
+    beta : float, default=0.3
+        Weight of all points, from 0 (labeled points alone, the paper of 2007) to 1 (the principal
+        components): ``S_b`` becomes ``(1 - beta) S_b + beta S_t``, with ``S_t`` the scatter of
+        all points, labeled or not, about their mean, scaled to n points; and ``S_w`` becomes
+        ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map ``P``; the metric is ``P'P``. The rows that separate best come first.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    References
+    ----------
+    M. Sugiyama. Dimensionality reduction of multimodal labeled data by local Fisher
+    discriminant analysis. JMLR 8, 2007.
+
+    M. Sugiyama, T. Ide, S. Nakajima, J. Sese. Semi-supervised local Fisher discriminant
+    analysis for dimensionality reduction. Machine Learning 78, 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph.classic import LFDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> LFDA(n_components=2).fit_transform(X, y).shape
+    (178, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        n_neighbors: int = 7,
+        beta: float = 0.3,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.beta = beta
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+
+    def _check_parameters(self) -> None:
+        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        if (
+            not isinstance(self.beta, Real)
+            or isinstance(self.beta, bool)
+            or not 0 <= self.beta < 1
+        ):
+            raise ValueError(
+                f"beta must be a number of at least 0 and below 1; got {self.beta!r}."
+            )
+
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
+        m = points.shape[1]
+        if self.n_components is not None and self.n_components > m:
+            raise ValueError(
+                f"n_components={self.n_components} is too large: X has only {m} features."
+            )
+        rows = labels.rows_by_class
+        labeled = self._labeled_points(points, labels, rows)
+        size, shift = magnitude(points), labeled.mean(axis=0)
+        Z = centered((labeled - shift) / size, rounding=CONSTANT_FEATURE)
+        between, within = local_scatters(Z, labels.codes[rows], self.n_neighbors)
+        beta = float(self.beta)
+        everything = centered((points.astype(np.float64) - shift) / size)
+        total = everything.T @ everything * (len(Z) / len(everything))
+        between = (1.0 - beta) * between + beta * total
+        within = with_ridge(within, beta / (1.0 - beta), "neighbors of each class", "beta")
+        values, vectors = eigh(between, (1.0 - beta) * within)
+        best = slice(None, None, -1)
+        rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[best]
+        return rows[: self.n_components] / size, {}
+
+
+def local_scatters(Z: Array, codes: Array, n_neighbors: int) -> tuple[Array, Array]:
+    """Return the scatters between and within the classes of centered points, in class order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z = np.array([[-2.0], [-1.0], [3.0]])
+    >>> between, within = local_scatters(Z, np.array([0, 0, 1]), 1)
+    >>> within.round(6).item()  # one pair, of affinity exp(-1): exp(-1) / 2
+    0.18394
+    """
+    n, m = Z.shape
+    mixture = len(Z) * (Z.T @ Z)  # 1/2 sum over all i and j; the mean is 0
+    within, between = np.zeros((m, m)), mixture / n
+    for first, last in class_ranges(codes):
+        members = Z[first:last]
+        members = members - members.mean(axis=0)
+        k = len(members)
+        if k > 1:
+            squared = euclidean_distances(members, squared=True)
+            nth = min(n_neighbors, k - 1)
+            scale = np.sqrt(np.partition(squared, nth, axis=1)[:, nth])
+            widths = np.outer(scale, scale)
+            # A point that coincides with its neighbors is near to nothing else.
+            ratio = np.divide(squared, widths, out=np.full_like(squared, np.inf), where=widths > 0)
+            affinity = np.exp(-ratio)
+            degree = affinity.sum(axis=1)
+            local = members.T @ (degree[:, np.newaxis] * members) - members.T @ affinity @ members
+            within += local / k
+            between += local * (1.0 / n - 1.0 / k)
+        between -= k * (members.T @ members) / n  # the pairs of a class, counted above with 1/n
+    return 0.5 * (between + between.T), 0.5 * (within + within.T)

@@ -1,0 +1,257 @@
+"""LSML: the metric nearest to a prior one under which given pairs are closer than others."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+
+from .._pairs import PairLabels
+from .._solvers import lbfgs
+from .._sweep import CONSTANT_FEATURE, centered
+from .._typing import Array
+from .._validation import check_choice, check_number, check_seed
+from ._comparisons import ComparisonLearner, listed_pairs
+from ._definite import logdet_gap, power, prior_root
+
+# Squared distances below this share of the mean count as this where they are divided by.
+_SHORTEST = 1e-12
+# What to add to a singular factor, at which the objective is infinite.
+_NUDGE = 1e-6
+
+
+class LSML(ComparisonLearner):
+    r"""Least squares metric learning from relative comparisons (Liu et al., 2012).
+
+    A quadruplet (a, b, c, d) says that a and b are closer than c and d. The metric solves
+
+    .. math:: \min_{A \succ 0}\; D(A, A_0) + \frac{\gamma}{K} \sum_{k=1}^K
+              \max(0,\, d_A(a_k, b_k) - d_A(c_k, d_k))^2,
+
+    where :math:`D(A, A_0) = \mathrm{tr}(A A_0^{-1}) - \ln\det(A A_0^{-1}) - m` is the LogDet
+    divergence from a prior. The problem is convex. It is solved by L-BFGS on a square factor of
+    A, whose only stationary points are minima, to a certified gap.
+
+    Parameters
+    ----------
+    gamma : float, default=10.0
+        Weight of the comparisons: 0 keeps the prior.
+    prior : {"identity", "covariance"}, default="identity"
+        The metric to stay close to: the Euclidean one, or the inverse covariance of all points,
+        labeled or not. Directions in which X does not vary are given the mean variance.
+    n_constraints : int, default=5000
+        With classes or pairs instead of quadruplets: the number of quadruplets to make, each of
+        a similar and a dissimilar pair. All combinations if there are no more than this;
+        otherwise a random sample.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+    max_iter : int, default=500
+        Maximum number of iterations.
+    tol : float, default=1e-5
+        Stop at this ``optimality_gap_``.
+    random_state : int, RandomState instance or None, default=0
+        Seed for sampling the quadruplets. With the default, every fit gives the same result.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The learned map ``P``; the metric ``P'P`` is positive definite.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    objective_ : float
+        Value of the objective above.
+    optimality_gap_ : float
+        The certificate: ``objective_`` is above the minimum by at most this times
+        ``max(1, objective_)``, a duality gap.
+    converged_ : bool
+        Whether the gap is within `tol`.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Notes
+    -----
+    A comparison that A violates costs :math:`p + q - 2 \sqrt{pq}`, with p and q the squared
+    distances, which are linear in A. The geometric mean of linear functions is concave, so the
+    cost is convex. With :math:`\tilde A^{-1} = A_0^{-1} + G`, for the derivative G of the costs
+    at A, no metric has an objective below that of A by more than :math:`D(A, \tilde A)`.
+
+    References
+    ----------
+    E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang. Metric learning from relative comparisons by
+    minimizing squared residual. ICDM 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph.classic import LSML
+    >>> X = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> learner = LSML().fit(X, quadruplets=[[0, 1, 0, 2]])  # 0 and 1 are closer than 0 and 2
+    >>> near, far = learner.pair_distance(X[[[0, 1], [0, 2]]])
+    >>> bool(near < far + 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        gamma: float = 10.0,
+        prior: Literal["identity", "covariance"] = "identity",
+        n_constraints: int = 5000,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.gamma = gamma
+        self.prior = prior
+        self.n_constraints = n_constraints
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        quadruplets: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the metric from quadruplets, or from class labels, marked pairs, or both.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points, labeled or not.
+        y : array-like of shape (n_samples,), optional
+            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+        pairs : array-like of int of shape (n_pairs, 2), optional
+            Row numbers of pairs of points that are known to be alike or not.
+        pair_labels : array-like of shape (n_pairs,), optional
+            +1 or True for pairs that are alike, -1 or False for those that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `quadruplets` hold names.
+        quadruplets : array-like of int of shape (n_quadruplets, 4), optional
+            Row numbers a, b, c, d: a and b are closer than c and d. Labels and pairs cannot be
+            passed with them.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        return self._fit_comparisons(
+            X, y, pairs, pair_labels, ids, ("quadruplets", quadruplets, 4)
+        )
+
+    def _check_parameters(self) -> None:
+        check_number("gamma", self.gamma, low=0)
+        check_choice("prior", self.prior, ("identity", "covariance"))
+        check_number("n_constraints", self.n_constraints, low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0)
+        check_seed(self.random_state)
+
+    def _comparisons(self, points: Array, labels: PairLabels) -> Array:
+        similar, dissimilar = listed_pairs(labels)
+        n_all = len(similar) * len(dissimilar)
+        sample: Array = np.arange(n_all)
+        if n_all > self.n_constraints:
+            seed = check_random_state(self.random_state)
+            sample = sample_without_replacement(n_all, self.n_constraints, random_state=seed)
+        first, second = np.divmod(sample, len(dissimilar))
+        return np.hstack([similar[first], dissimilar[second]])
+
+    def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
+        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        root = prior_root(Z, self.prior)
+        Z = Z @ root  # the prior is the identity from here on
+        near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 2]] - Z[rows[:, 3]]
+        if not (near.any() or far.any()):
+            raise ValueError(
+                f"The points of all {len(rows)} comparisons coincide: there is nothing to learn. "
+                "Pass points that differ."
+            )
+        objective = ComparisonObjective(near, far, float(self.gamma))
+        L, value, gap, n_iter = objective.minimize(self.max_iter, self.tol)
+        if gap > self.tol:
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
+        return power(L @ L.T, 0.5) @ root.T, {
+            "objective_": max(0.0, value),
+            "optimality_gap_": gap,
+            "converged_": gap <= self.tol,
+            "n_iter_": max(1, n_iter),
+        }
+
+
+class ComparisonObjective:
+    """The objective as a function of a square factor L of the metric ``L L'``; the prior is 1."""
+
+    def __init__(
+        self, near: Array, far: Array, gamma: float, weights: Array | None = None
+    ) -> None:
+        self.near, self.far, self.gamma = near, far, gamma
+        self.weights = np.full(len(near), 1.0 / len(near)) if weights is None else weights
+        mean = np.mean([np.vdot(near, near), np.vdot(far, far)]) / len(near)
+        self.floor = _SHORTEST * mean
+
+    def costs(self, L: Array) -> tuple[float, Array]:
+        """Return the weighted costs of the comparisons, and half their derivative by L."""
+        near, far = self.near @ L, self.far @ L
+        p = np.einsum("kr,kr->k", near, near) + self.floor
+        q = np.einsum("kr,kr->k", far, far) + self.floor
+        ratio = np.sqrt(p / q)
+        violated = ratio > 1.0
+        weights = np.where(violated, self.weights, 0.0)
+        value = float(weights @ (np.sqrt(p) - np.sqrt(q)) ** 2)
+        half = self.near.T @ ((weights * (1.0 - 1.0 / ratio))[:, np.newaxis] * near)
+        half += self.far.T @ ((weights * (1.0 - ratio))[:, np.newaxis] * far)
+        return value, half
+
+    def value_and_half(self, L: Array) -> tuple[float, Array]:
+        """Return the objective, and half its derivative by L."""
+        sign, logdet = np.linalg.slogdet(L)
+        if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
+            L = L + _NUDGE * np.eye(len(L))
+            logdet = np.linalg.slogdet(L)[1]
+        cost, half = self.costs(L)
+        divergence = float(np.vdot(L, L)) - 2.0 * logdet - len(L)
+        return divergence + self.gamma * cost, L - np.linalg.inv(L).T + self.gamma * half
+
+    def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
+        """Return the factor, the objective, its relative gap and the number of iterations."""
+        last: dict[str, Any] = {}
+
+        def value_and_gradient(L: Array) -> tuple[float, Array]:
+            value, half = self.value_and_half(L)
+            last.update(L=L.copy(), value=value, half=half)
+            return value, 2.0 * half
+
+        def gap() -> float:
+            return logdet_gap(last["L"].T @ last["half"]) / max(1.0, last["value"])
+
+        first = np.eye(self.near.shape[1])
+        value_and_gradient(first)
+        if gap() <= tol:
+            return first, last["value"], gap(), 0
+        found = lbfgs(
+            value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
+        )
+        value_and_gradient(found.x)
+        return found.x, last["value"], gap(), found.nit

@@ -1,0 +1,245 @@
+"""MLKR: the metric under which a point's neighbors predict its number best."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import euclidean_distances
+from sklearn.utils import Tags, check_random_state, column_or_1d
+
+from .._base import Blend, MahalanobisLearner
+from .._solvers import lbfgs
+from .._sweep import (
+    CONSTANT_FEATURE,
+    PointsInMemory,
+    centered,
+    in_memory,
+    principal_directions,
+)
+from .._typing import Array
+from .._validation import check_choice, check_number, check_seed
+from .._warnings import warn
+
+_STARTS = ("pca", "identity", "random")
+
+
+class MLKR(MahalanobisLearner):
+    r"""Metric learning for kernel regression (Weinberger and Tesauro, 2007).
+
+    The targets are numbers. Each is predicted by the mean of the others, weighted by their
+    distance, and the metric minimizes the squared errors
+
+    .. math:: \sum_i (y_i - \hat y_i)^2, \qquad
+              \hat y_i = \frac{\sum_{j \neq i} e^{-d_{ij}^2} y_j}{\sum_{j \neq i} e^{-d_{ij}^2}}.
+
+    Use it before a regression by nearest neighbors or by a Gaussian kernel. It holds an array
+    with an entry for every pair of rows whose target is known, and starts at the scale of X:
+    features of unit variance suit it.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of rows of the learned map; the number of features if None.
+    init : {"pca", "identity", "random"} or ndarray, default="pca"
+        Where to start: the principal components of all points, the (first `n_components`)
+        features as they are, normally distributed numbers, or a map of shape (n_components,
+        n_features). Without `n_components`, "pca" is the same as "identity".
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+    max_iter : int, default=1000
+        Maximum number of iterations of L-BFGS.
+    tol : float, default=1e-5
+        Stop where an iteration lowers the objective by less than this, relatively.
+    random_state : int, RandomState instance or None, default=0
+        Seed of ``init="random"``. With the default, every fit gives the same result.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map ``P``; the metric is ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    objective_ : float
+        Sum of the squared errors.
+    converged_ : bool
+        Whether L-BFGS stopped before `max_iter`.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    References
+    ----------
+    K. Q. Weinberger, G. Tesauro. Metric learning for kernel regression. AISTATS 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph.classic import MLKR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> learner = MLKR().fit(X, X[:, 0] ** 2)  # only the first feature matters
+    >>> weights = np.diag(learner.get_mahalanobis_matrix())
+    >>> bool(weights[0] > 10 * weights[1:].max())
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        init: Literal["pca", "identity", "random"] | Array = "pca",
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the metric from the numbers that belong to some or all of the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,)
+            Target of each point, a number; NaN where it is unknown.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        self._check_parameters()
+        points = self._check_points(X)
+        blend = Blend.of(self, points.shape[1])
+        targets = _targets(y, len(points))
+        known = ~np.isnan(targets)
+        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        first = self._start(Z)
+        error = _SquaredErrors(Z[known], targets[known])
+        found = lbfgs(
+            error,
+            first,
+            max_iter=self.max_iter,
+            is_done=lambda P, value: False,
+            ftol=float(self.tol),
+        )
+        converged = found.nit < self.max_iter
+        if not converged:
+            warn(
+                f"{type(self).__name__} has not converged ({found.nit} iterations). Raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
+        return self._learned(
+            X,
+            found.x.astype(points.dtype),
+            blend,
+            None if blend.is_off else PointsInMemory(points).coordinates(),
+            objective_=float(found.fun) * error.scale,
+            converged_=converged,
+            n_iter_=max(1, found.nit),
+        )
+
+    def _check_parameters(self) -> None:
+        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0)
+        check_seed(self.random_state)
+        if not isinstance(self.init, np.ndarray):
+            check_choice("init", self.init, _STARTS)
+
+    def _start(self, Z: Array) -> Array:
+        m = Z.shape[1]
+        d = m if self.n_components is None else int(self.n_components)
+        if d > m:
+            raise ValueError(f"n_components={d} is too large: X has only {m} features.")
+        if isinstance(self.init, np.ndarray):
+            if self.init.shape != (d, m):
+                raise ValueError(
+                    f"init must have the shape (n_components, n_features) = {(d, m)}; got "
+                    f"{self.init.shape}."
+                )
+            return self.init.astype(np.float64)
+        if self.init == "random":
+            return np.asarray(check_random_state(self.random_state).normal(size=(d, m)))
+        if self.init == "pca" and d < m:
+            directions = principal_directions(Z)[2][:d]
+            return np.vstack([directions, np.zeros((d - len(directions), m))])
+        return np.eye(d, m)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class _SquaredErrors:
+    """The objective and its gradient, for targets scaled to unit variance."""
+
+    def __init__(self, X: Array, y: Array) -> None:
+        self.X = X
+        self.scale = float(y.var())
+        self.y = (y - y.mean()) / np.sqrt(self.scale)
+
+    def __call__(self, P: Array) -> tuple[float, Array]:
+        Z = self.X @ P.T
+        squared = euclidean_distances(Z, squared=True)
+        np.fill_diagonal(squared, np.inf)
+        weights = softmax(-squared, axis=1)
+        predicted = weights @ self.y
+        error = predicted - self.y
+        # d/d(d2_ij) of the sum is -2 error_i weights_ij (y_j - predicted_i).
+        weights *= -2.0 * error[:, np.newaxis] * (self.y - predicted[:, np.newaxis])
+        weights += weights.T
+        product = weights.sum(axis=1)[:, np.newaxis] * Z - weights @ Z
+        return float(error @ error), 2.0 * product.T @ self.X
+
+
+def _targets(y: ArrayLike, n: int) -> Array:
+    """Check the targets and return them as floats; NaN where unknown."""
+    if y is None:
+        raise ValueError(
+            "MLKR requires y to be passed, but the target y is None: pass one number for each row "
+            "of X, NaN where it is unknown."
+        )
+    try:
+        targets = column_or_1d(in_memory(y), warn=True).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must be a 1d array of numbers, one for each row of X: {error} For classes, use "
+            "another learner, such as NCA."
+        ) from error
+    if len(targets) != n:
+        raise ValueError(
+            f"y has {len(targets)} targets and X has {n} rows: give one number per row, NaN where "
+            "it is unknown."
+        )
+    if np.isinf(targets).any():
+        raise ValueError("y contains infinity: give a finite number, or NaN where it is unknown.")
+    known = targets[~np.isnan(targets)]
+    if len(known) < 3 or np.ptp(known) == 0.0:
+        raise ValueError(
+            "MLKR needs at least three labeled rows (with a target in y) whose targets differ; "
+            f"got {len(known)}, with {len(np.unique(known))} different target(s)."
+        )
+    return targets

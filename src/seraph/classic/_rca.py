@@ -1,0 +1,160 @@
+"""RCA: whiten the scatter within groups of points that are known to belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from .._pairs import PairLabels
+from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._typing import Array
+from .._validation import check_number
+from ._definite import with_ridge
+from ._learner import ClassicLearner
+
+
+class RCA(ClassicLearner):
+    r"""Relevant component analysis (Shental et al., 2002; Bar-Hillel et al., 2003).
+
+    A chunk is a group of points that belong together. The metric is the inverse of the mean
+    scatter within the chunks,
+
+    .. math:: A = C^{-1}, \qquad
+              C = \frac{1}{N} \sum_{c} \sum_{x \in c} (x - \bar x_c)(x - \bar x_c)',
+
+    for N points in chunks: it gives little weight to the directions in which points that belong
+    together differ. Among the metrics under which the mean squared distance of these points from
+    the mean of their chunk is at most a constant, it has the largest determinant.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of rows of the learned map; the number of features if None. Those directions are
+        kept in which all points, labeled or not, vary most compared with the chunks.
+    ridge : float, default=1.0
+        What to add to the diagonal of C, as a multiple of its mean variance. With few labels,
+        the scatter in most directions is little more than noise. 0 is the paper's plain form,
+        for more points in chunks than features.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map ``P``; the metric is ``P'P``. The first rows are those along which the
+        points vary most compared with the chunks.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    n_chunks_ : int
+        Number of chunks of at least two points.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Notes
+    -----
+    Chunks are the classes in `y`, and the groups that similar pairs connect: if (a, b) and (b, c)
+    are similar, then a, b and c are a chunk. Dissimilar pairs are not used.
+
+    The rows of the map are the generalized eigenvectors of ``T w = v C w``, with T the
+    covariance of all points, scaled to ``w' C w = 1``. With all of them, ``P'P`` is the inverse
+    of C.
+
+    References
+    ----------
+    N. Shental, T. Hertz, D. Weinshall, M. Pavel. Adjustment learning and relevant component
+    analysis. ECCV 2002.
+
+    A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall. Learning distance functions using
+    equivalence relations. ICML 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph.classic import RCA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> learner = RCA(n_components=2).fit(X, pairs=[[0, 1], [1, 2], [60, 61]], pair_labels=[1] * 3)
+    >>> learner.n_chunks_, learner.transform(X).shape
+    (2, (178, 2))
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        ridge: float = 1.0,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+
+    def _check_parameters(self) -> None:
+        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        check_number("ridge", self.ridge, low=0)
+
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
+        m = points.shape[1]
+        if self.n_components is not None and self.n_components > m:
+            raise ValueError(
+                f"n_components={self.n_components} is too large: X has only {m} features."
+            )
+        group, n_chunks = chunks(labels)
+        if n_chunks == 0:
+            raise ValueError(
+                f"All {labels.n_dissimilar} labeled pairs are dissimilar: RCA learns from points "
+                "that belong together. Add a second label of some class, or similar pairs."
+            )
+        size = magnitude(points)
+        Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
+        inner = with_ridge(_within(Z, group), self.ridge, "points of each chunk")
+        rows: Array = eigh(Z.T @ Z / len(Z), inner)[1].T[::-1]
+        return rows[: self.n_components] / size, {"n_chunks_": n_chunks}
+
+
+def chunks(labels: PairLabels) -> tuple[Array, int]:
+    """Return the chunk of each row, -1 for a row that is alone, and the number of chunks.
+
+    Examples
+    --------
+    >>> labels = PairLabels.make(6, y=["a", "a", None, None, None, "b"],
+    ...                          pairs=[[1, 2], [3, 4]], pair_labels=[1, -1])
+    >>> chunks(labels)
+    (array([ 0,  0,  0, -1, -1, -1]), 1)
+    """
+    n = len(labels.codes)
+    known = np.flatnonzero(labels.codes >= 0)
+    alike = labels.pairs[labels.similar]
+    # A node for each row, and one for each class that its rows are linked to.
+    first = np.concatenate([known, alike[:, 0]])
+    second = np.concatenate([n + labels.codes[known], alike[:, 1]])
+    size = n + int(labels.codes.max(initial=-1)) + 1
+    links = coo_array((np.ones(len(first)), (first, second)), shape=(size, size))
+    group = connected_components(links, directed=False)[1][:n]
+    _, group, count = np.unique(group, return_inverse=True, return_counts=True)
+    number = np.where(count > 1, np.cumsum(count > 1) - 1, -1)
+    return number[group], int(np.sum(count > 1))
+
+
+def _within(Z: Array, group: Array) -> Array:
+    """Return the mean scatter of the points about the mean of their chunk."""
+    rows = np.flatnonzero(group >= 0)
+    Z, group = Z[rows], group[rows]
+    sums = np.stack([np.bincount(group, column) for column in Z.T], axis=1)
+    Z = Z - (sums / np.bincount(group)[:, np.newaxis])[group]
+    scatter: Array = Z.T @ Z / len(Z)
+    return scatter

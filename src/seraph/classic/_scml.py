@@ -1,0 +1,382 @@
+"""SCML: a metric put together from few directions that tell neighbors apart locally."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
+
+from .._pairs import PairLabels
+from .._solvers import lbfgs
+from .._sweep import CONSTANT_FEATURE, centered
+from .._typing import Array
+from .._validation import check_number, check_seed
+from .._warnings import warn
+from ._comparisons import ComparisonLearner, listed_pairs
+
+# Directions from each neighborhood, and how many anchors a narrow and a wide one has.
+_PER_REGION, _REGIONS = 5, (10, 20)
+# Share of the scatter of all directions to add to that of the near pairs before it is inverted.
+_RIDGE = 0.1
+# The kink of the hinge is rounded off, over this width at first and then over less.
+_ROUNDINGS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+
+
+class SCML(ComparisonLearner):
+    r"""Sparse compositional metric learning (Shi, Bellet, Sha, 2014).
+
+    A triplet (a, b, c) says that a is closer to b than to c. The metric is a weighted sum of
+    directions, :math:`A = \sum_k w_k b_k b_k'`, whose weights solve
+
+    .. math:: \min_{w \ge 0}\; \frac{1}{T} \sum_{(a, b, c)}
+              \left[1 + d_A^2(a, b) - d_A^2(a, c)\right]_+ + \beta \sum_k w_k.
+
+    The second sum makes most weights zero. The problem is convex; it is solved by L-BFGS to a
+    certified gap, not by stochastic steps.
+
+    Parameters
+    ----------
+    beta : float, default=0.001
+        Weight of the sum of the weights: larger values keep fewer directions. Points are
+        measured in units of their mean distance, so it does not depend on the unit of X.
+    n_basis : int, optional
+        Number of directions to choose from; if None, 20 times the number of features, at most
+        500.
+    n_neighbors : int, default=3
+        With classes or pairs instead of triplets: the number of nearest points known to be alike
+        that each point a is compared with.
+    n_impostors : int, default=10
+        The same for points known to differ. All combinations of the two are triplets.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    tol : float, default=0.001
+        Stop at this ``optimality_gap_``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the clustering that finds the neighborhoods. With the default, every fit gives
+        the same result.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (rank, n_features)
+        The learned map ``P``; the metric is ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    n_directions_ : int
+        Number of directions with a nonzero weight.
+    objective_ : float
+        Value of the objective above, for points in units of their mean distance.
+    optimality_gap_ : float
+        The certificate: no weights have an objective lower by more than this (a duality gap;
+        the objective is 1 for the weights 0).
+    converged_ : bool
+        Whether the gap is within `tol`.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Notes
+    -----
+    The directions are discriminants: in a neighborhood of anchors a, the generalized
+    eigenvectors with the largest ratio of the scatter of the pairs (a, c) to that of the pairs
+    (a, b). The neighborhoods are the 10 and the 20 anchors nearest to each of some centers, and
+    all anchors together. The paper takes Fisher's discriminants of such neighborhoods.
+
+    With multipliers :math:`0 \le \alpha_t \le 1 / T`, the dual problem is to maximize their sum
+    under :math:`\beta + \sum_t \alpha_t (d_k^2(a, b) - d_k^2(a, c)) \ge 0` for every direction k.
+    The slopes of the rounded hinge are multipliers, up to a factor.
+
+    References
+    ----------
+    Y. Shi, A. Bellet, F. Sha. Sparse compositional metric learning. AAAI 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph.classic import SCML
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> learner = SCML().fit(X, y)
+    >>> learner.n_directions_ < 100
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        beta: float = 0.001,
+        n_basis: int | None = None,
+        n_neighbors: int = 3,
+        n_impostors: int = 10,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+        max_iter: int = 1000,
+        tol: float = 0.001,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.beta = beta
+        self.n_basis = n_basis
+        self.n_neighbors = n_neighbors
+        self.n_impostors = n_impostors
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the metric from triplets, or from class labels, marked pairs, or both.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points, labeled or not.
+        y : array-like of shape (n_samples,), optional
+            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+        pairs : array-like of int of shape (n_pairs, 2), optional
+            Row numbers of pairs of points that are known to be alike or not.
+        pair_labels : array-like of shape (n_pairs,), optional
+            +1 or True for pairs that are alike, -1 or False for those that are not.
+        ids : array-like of shape (n_samples,), optional
+            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `triplets` hold names.
+        triplets : array-like of int of shape (n_triplets, 3), optional
+            Row numbers a, b, c: a is closer to b than to c. Labels and pairs cannot be passed
+            with them.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        return self._fit_comparisons(X, y, pairs, pair_labels, ids, ("triplets", triplets, 3))
+
+    def _check_parameters(self) -> None:
+        check_number("beta", self.beta, low=0)
+        check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        check_number("n_impostors", self.n_impostors, low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0)
+        check_seed(self.random_state)
+
+    def _comparisons(self, points: Array, labels: PairLabels) -> Array:
+        triplets = neighbor_triplets(points, labels, self.n_neighbors, self.n_impostors)
+        if len(triplets) == 0:
+            raise ValueError(
+                "No point is in both a similar and a dissimilar pair (there are "
+                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
+                "there is nothing to compare. Mark both kinds of pairs of the same points."
+            )
+        return triplets
+
+    def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
+        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        near, far, unit = in_mean_distances(Z, rows)
+        n_basis = min(20 * Z.shape[1], 500) if self.n_basis is None else int(self.n_basis)
+        basis = local_directions(
+            Z / unit, rows[:, 0], near, far, n_basis=n_basis, random_state=self.random_state
+        )
+        P, found = compose(near, far, basis, float(self.beta), self.max_iter, self.tol)
+        if not found["n_directions_"]:
+            warn(
+                "The learned metric is zero (rank 0): SCML gives no direction any weight, and "
+                "every distance is 0. beta is too large for these comparisons; lower it."
+            )
+        if not found["converged_"]:
+            progress = f"{found['n_iter_']} iterations, gap {found['optimality_gap_']:.1e}"
+            self._warn_not_converged(progress)
+        return P / unit, found
+
+
+def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
+    """Return the differences in each triplet, and the mean distance that is their unit."""
+    near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 0]] - Z[rows[:, 2]]
+    unit = float(np.sqrt((np.vdot(near, near) + np.vdot(far, far)) / (2.0 * len(rows))))
+    if not unit > 0.0:
+        raise ValueError(
+            f"The points of all {len(rows)} triplets coincide: there is nothing to learn. "
+            "Pass points that differ."
+        )
+    return near / unit, far / unit, unit
+
+
+def compose(
+    near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
+) -> tuple[Array, dict[str, Any]]:
+    """Weight the directions in `basis`; return the factor of the metric and what was found."""
+    hinges = Hinges((near @ basis.T) ** 2 - (far @ basis.T) ** 2, beta)
+    weights, value, gap, n_iter = hinges.minimize(max_iter, tol)
+    used = weights > 0.0
+    scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]
+    _, lengths, directions = np.linalg.svd(scaled, full_matrices=False)
+    kept = lengths > 1e-10 * lengths.max(initial=0.0)
+    return lengths[kept, np.newaxis] * directions[kept], {
+        "n_directions_": int(used.sum()),
+        "objective_": value,
+        "optimality_gap_": gap,
+        "converged_": gap <= tol,
+        "n_iter_": max(1, n_iter),
+    }
+
+
+def neighbor_triplets(
+    points: Array, labels: PairLabels, n_neighbors: int, n_impostors: int
+) -> Array:
+    """Combine, for each point, its nearest points known to be alike with those known to differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    >>> neighbor_triplets(X, PairLabels.make(4, y=[0, 0, 0, 1]), 1, 1).tolist()
+    [[0, 1, 3], [1, 0, 3], [2, 1, 3]]
+    """
+    triplets = [np.empty((0, 3), dtype=np.intp)]
+    partners: list[dict[int, Array]] = []
+    for pairs, k in zip(listed_pairs(labels), (n_neighbors, n_impostors), strict=True):
+        both = np.vstack([pairs, pairs[:, ::-1]])
+        gaps = points[both[:, 0]].astype(np.float64) - points[both[:, 1]]
+        order = np.lexsort([both[:, 1], np.einsum("kr,kr->k", gaps, gaps), both[:, 0]])
+        both = both[order]
+        anchors, starts = np.unique(both[:, 0], return_index=True)
+        groups = np.split(both[:, 1], starts[1:])
+        partners.append({int(a): group[:k] for a, group in zip(anchors, groups, strict=True)})
+    alike, unlike = partners
+    for a in sorted(alike.keys() & unlike.keys()):
+        b, c = np.meshgrid(alike[a], unlike[a], indexing="ij")
+        triplets.append(np.column_stack([np.full(b.size, a), b.ravel(), c.ravel()]))
+    return np.vstack(triplets)
+
+
+def local_directions(
+    Z: Array,
+    anchors: Array,
+    near: Array,
+    far: Array,
+    *,
+    n_basis: int,
+    random_state: int | np.random.RandomState | None,
+) -> Array:
+    """Return unit vectors, as rows, that separate the far from the near in some neighborhood.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        Points.
+    anchors : ndarray of int of shape (t,)
+        Row of the first point of each triplet.
+    near, far : ndarray of shape (t, m)
+        Its difference from the second and from the third.
+    n_basis : int
+        Largest number of vectors.
+    random_state : int, RandomState instance or None
+        Seed of the clustering.
+    """
+    m = Z.shape[1]
+    ridge = _RIDGE * np.trace(near.T @ near + far.T @ far) / (2.0 * m * len(near)) * np.eye(m)
+
+    def discriminants(members: Array, d: int) -> Array:
+        count = len(members)
+        apart, together = far[members], near[members]
+        vectors = eigh(apart.T @ apart / count, together.T @ together / count + ridge)[1]
+        best: Array = vectors[:, ::-1][:, :d].T
+        return best / np.linalg.norm(best, axis=1, keepdims=True)
+
+    found = [discriminants(np.arange(len(near)), m)]
+    rows, owner = np.unique(anchors, return_inverse=True)
+    d = min(_PER_REGION, m)
+    n_centers = min(-(-max(0, n_basis - m) // (d * len(_REGIONS))), len(rows))
+    if n_centers > 0:
+        centers = Z[rows]
+        if n_centers < len(rows):
+            clusters = KMeans(n_centers, n_init=1, random_state=random_state).fit(Z[rows])
+            centers = clusters.cluster_centers_
+        widest = min(_REGIONS[-1], len(rows))
+        nearest = NearestNeighbors(n_neighbors=widest).fit(Z[rows])
+        order = np.argsort(owner, kind="stable")
+        triplets_of = np.split(order, np.cumsum(np.bincount(owner))[:-1])
+        for region in nearest.kneighbors(centers, return_distance=False):
+            for size in _REGIONS:
+                members = np.concatenate([triplets_of[row] for row in region[:size]])
+                found.append(discriminants(members, d))
+    return np.vstack(found)[:n_basis]
+
+
+class Hinges:
+    """The objective of the weights: mean hinge of ``1 + differences @ w``, plus ``beta sum w``."""
+
+    def __init__(self, differences: Array, beta: float) -> None:
+        self.differences, self.beta = differences, beta
+
+    def value(self, weights: Array) -> float:
+        """Return the objective itself."""
+        margins = 1.0 + self.differences @ weights
+        return float(np.maximum(margins, 0.0).mean() + self.beta * weights.sum())
+
+    def rounded(self, weights: Array, rounding: float) -> tuple[float, Array, Array]:
+        """Return the objective with the kink rounded off, its gradient, and the multipliers."""
+        margins = 1.0 + self.differences @ weights
+        slopes = np.clip(margins / rounding + 0.5, 0.0, 1.0)
+        count = len(margins)
+        value = float(np.vdot(slopes, margins + 0.5 * rounding * (1.0 - slopes))) / count
+        multipliers = slopes / count
+        gradient = self.differences.T @ multipliers + self.beta
+        return value + self.beta * float(weights.sum()), gradient, multipliers
+
+    def gap(self, weights: Array, multipliers: Array) -> float:
+        """Return the objective minus the value of the nearest feasible multipliers."""
+        push = -(self.differences.T @ multipliers)
+        excess = float(push.max(initial=0.0))
+        factor = 1.0 if excess <= self.beta else self.beta / excess
+        return max(0.0, self.value(weights) - factor * float(multipliers.sum()))
+
+    def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
+        """Return the weights, the objective, its gap and the number of iterations."""
+        weights, n_iter = np.zeros(self.differences.shape[1]), 0
+        best = (np.inf, weights)
+        for rounding in _ROUNDINGS:
+            if n_iter >= max_iter:
+                break
+
+            def objective(w: Array, rounding: float = rounding) -> tuple[float, Array]:
+                return self.rounded(w, rounding)[:2]
+
+            def is_done(w: Array, _: float, rounding: float = rounding) -> bool:
+                return self.gap(w, self.rounded(w, rounding)[2]) <= tol
+
+            found = lbfgs(
+                objective,
+                weights,
+                max_iter=max_iter - n_iter,
+                is_done=is_done,
+                ftol=1e-13,
+                nonnegative=True,
+            )
+            weights, n_iter = found.x, n_iter + found.nit
+            gap = self.gap(weights, self.rounded(weights, rounding)[2])
+            best = min(best, (gap, weights), key=lambda pair: pair[0])
+            if best[0] <= tol:
+                break
+        return best[1], self.value(best[1]), best[0], n_iter

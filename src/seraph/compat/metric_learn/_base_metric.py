@@ -1,0 +1,575 @@
+"""What all learners of metric-learn share: preprocessors, distances, and guesses about tuples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ..._typing import Array
+from ..._warnings import warn
+from ._exceptions import PreprocessorError
+
+_STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
+_TUPLES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
+
+
+class BaseMetricLearner(BaseEstimator, ABC):
+    """Base of all learners: it knows the preprocessor.
+
+    Parameters
+    ----------
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points. With it,
+        methods take row numbers or indicators in place of points.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import NCA
+    >>> from seraph.compat.metric_learn.base_metric import BaseMetricLearner
+    >>> issubclass(NCA, BaseMetricLearner)
+    True
+    """
+
+    def __init__(self, preprocessor: Any = None) -> None:
+        self.preprocessor = preprocessor
+
+    @abstractmethod
+    def pair_score(self, pairs: ArrayLike) -> Array:
+        """Score how alike the points of each pair are.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+        """
+
+    def _lookup(self) -> Callable[[Array], Any] | None:
+        """Return the preprocessor as a function."""
+        table = self.preprocessor
+        if table is None or callable(table):
+            return table
+        if not (hasattr(table, "__len__") or hasattr(table, "__array__")) or isinstance(
+            table, str
+        ):
+            raise ValueError(
+                "preprocessor must be None, a table of points or a function that returns points; "
+                f"got {type(table)}."
+            )
+        return _Table(np.asarray(table))
+
+    def _formed(self, X: Any, ndim: int) -> Any:
+        """Return points or tuples of points, looked up if `X` has indicators instead."""
+        lookup = self._lookup()
+        if lookup is None:
+            return X
+        indicators = np.asarray(X)
+        if indicators.ndim != ndim - 1:
+            return X
+        try:
+            columns = indicators.T if ndim == 3 else [indicators]
+            found = [np.asarray(lookup(column)) for column in columns]
+        except Exception as error:  # whatever a user's function raises
+            raise PreprocessorError(error) from error
+        return np.stack(found, axis=1) if ndim == 3 else found[0]
+
+    def _check_preprocessor(self) -> None:
+        self.preprocessor_ = self._lookup()
+
+    def _prepare_inputs(
+        self, X: Any, y: Any = None, type_of_inputs: str = "classic", **checks: Any
+    ) -> Any:
+        """Check what a user's own learner, over these bases, was given to fit."""
+        self._check_preprocessor()
+        if type_of_inputs == "tuples":
+            return self._tuples(X, y, size=getattr(self, "_tuple_size", 2))
+        return self._points(X, *(() if y is None else (y,)), **checks)
+
+    def _points(self, X: Any, *y: Any, reset: bool = True, **checks: Any) -> Any:
+        """Check points (and labels)."""
+        checks = {"ensure_min_samples": 2, "dtype": "numeric"} | checks if reset else checks
+        return validate_data(self, self._formed(X, 2), *y, reset=reset, **checks)
+
+    def _tuples(self, X: Any, y: Any = None, *, size: int, reset: bool = True) -> Any:
+        """Check tuples of points (and labels of pairs)."""
+        name = _TUPLES[size]
+        tuples = check_array(
+            self._formed(X, 3),
+            allow_nd=True,
+            ensure_2d=False,
+            estimator=self,
+            input_name=name,
+        )
+        if tuples.ndim != 3 or tuples.shape[1] != size or tuples.shape[2] == 0:
+            hint = "" if self.preprocessor is not None else " and a preprocessor"
+            raise ValueError(
+                f"{name} must be a 3D array of shape (n_{name}, {size}, n_features), or a 2D "
+                f"array of indicators{hint}; got shape {tuples.shape}."
+            )
+        if reset:
+            self.n_features_in_ = tuples.shape[2]
+        elif tuples.shape[2] != getattr(self, "n_features_in_", tuples.shape[2]):
+            raise ValueError(
+                f"{name} have points of {tuples.shape[2]} features, but {type(self).__name__} was "
+                f"fitted with {self.n_features_in_} features."
+            )
+        if y is None:
+            return tuples
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        check_consistent_length(tuples, y)
+        if not np.isin(y, [-1, 1]).all():
+            raise ValueError(
+                "y must be +1 for pairs that are alike and -1 for those that are not; got "
+                f"{np.unique(y)[:5].tolist()}."
+            )
+        return tuples, y
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of points as a function of row numbers."""
+
+    table: Array
+
+    def __call__(self, rows: Array) -> Array:
+        return self.table[rows]
+
+
+class MahalanobisMixin(BaseMetricLearner):
+    """Base of the learners of a Mahalanobis distance ``||L x - L x'||``, with L `components_`.
+
+    Parameters
+    ----------
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import Covariance
+    >>> from seraph.compat.metric_learn.base_metric import MahalanobisMixin
+    >>> isinstance(Covariance(), MahalanobisMixin)
+    True
+    """
+
+    components_: Array
+    n_features_in_: int
+
+    def _adopt(self, components: Array, n_rows: int | None = None, **attributes: Any) -> Self:
+        """Set what was learned; rows of zeros fill the map up, since this library shows rank."""
+        m = components.shape[1]
+        full = np.zeros((m if n_rows is None else n_rows, m))
+        full[: len(components)] = components
+        self._check_preprocessor()
+        self.components_ = full
+        self.__dict__.update(attributes)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Map points to a space where the learned distance is the Euclidean one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
+            Points or indicators.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The mapped points.
+        """
+        check_is_fitted(self, "components_")
+        points = self._points(X, reset=False, accept_sparse=True)
+        mapped: Array = points @ self.components_.T
+        return mapped
+
+    def pair_distance(self, pairs: ArrayLike) -> Array:
+        """Compute the learned distance between the two points of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Learned distances.
+        """
+        check_is_fitted(self, "components_")
+        points = self._tuples(pairs, size=2, reset=False)
+        distances: Array = np.linalg.norm(
+            (points[:, 1] - points[:, 0]) @ self.components_.T, axis=1
+        )
+        return distances
+
+    def pair_score(self, pairs: ArrayLike) -> Array:
+        """Score how alike the points of each pair are: the negative distance.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Negative learned distances.
+        """
+        return -self.pair_distance(pairs)
+
+    def score_pairs(self, pairs: ArrayLike) -> Array:
+        """Compute the learned distances; deprecated for `pair_distance`.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Learned distances.
+        """
+        warn(
+            "score_pairs is deprecated: use pair_distance, or pair_score for a similarity.",
+            FutureWarning,
+        )
+        return self.pair_distance(pairs)
+
+    def get_metric(self) -> Callable[..., float]:
+        """Return the learned distance as a function of two points, for ``metric=``.
+
+        Returns
+        -------
+        callable
+            Function of two points; with ``squared=True``, of the squared distance. It does not
+            change when the learner is fitted again.
+        """
+        check_is_fitted(self, "components_")
+        return _Distance(np.array(self.components_))
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """Return the matrix of the learned squared distance.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            ``L'L``.
+        """
+        check_is_fitted(self, "components_")
+        return self.components_.T @ self.components_
+
+
+@dataclass(frozen=True)
+class _Distance:
+    """The learned distance as a function."""
+
+    components: Array
+
+    def __call__(self, u: ArrayLike, v: ArrayLike, squared: bool = False) -> float:
+        difference = _vector(u) - _vector(v)
+        mapped = difference @ self.components.T
+        value = np.dot(mapped, mapped)
+        return float(value if squared else np.sqrt(value))
+
+
+def _vector(u: ArrayLike) -> Array:
+    vector = np.atleast_1d(np.squeeze(np.asarray(u, dtype=float)))
+    if vector.ndim > 1:
+        raise ValueError(f"The metric takes two points, of one dimension; got {vector.shape}.")
+    return vector
+
+
+class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
+    """What learners of pairs can do: tell alike from different, by a threshold."""
+
+    classes_ = np.array([-1, 1])
+    _tuple_size = 2
+
+    def predict(self, pairs: ArrayLike) -> Array:
+        """Guess which pairs are alike: those no farther apart than the threshold.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of int of shape (n_pairs,)
+            +1 for alike, -1 for different.
+        """
+        check_is_fitted(self, "components_")
+        if "threshold_" not in vars(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has no threshold yet: call calibrate_threshold or "
+                "set_threshold first."
+            )
+        return np.where(-self.decision_function(pairs) <= self.threshold_, 1, -1)
+
+    def decision_function(self, pairs: ArrayLike) -> Array:
+        """Return the negative distance of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Negative learned distances.
+        """
+        return self.pair_score(pairs)
+
+    def score(self, pairs: ArrayLike, y: ArrayLike) -> float:
+        """Return how well distances tell alike pairs from others: the area under the ROC curve.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+        y : array-like of shape (n_pairs,)
+            +1 for pairs that are alike, -1 for others.
+
+        Returns
+        -------
+        float
+            1 if every alike pair is closer than every other, 0.5 for chance.
+        """
+        return float(roc_auc_score(y, self.decision_function(pairs)))
+
+    def set_threshold(self, threshold: float) -> Self:
+        """Set the distance up to which `predict` calls a pair alike.
+
+        Parameters
+        ----------
+        threshold : float
+            The distance.
+
+        Returns
+        -------
+        self
+            The learner.
+        """
+        check_is_fitted(self, "components_")
+        try:
+            self.threshold_ = float(threshold)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"threshold must be a number; got {threshold!r}.") from error
+        return self
+
+    def calibrate_threshold(
+        self,
+        pairs_valid: ArrayLike,
+        y_valid: ArrayLike,
+        strategy: str = "accuracy",
+        min_rate: float | None = None,
+        beta: float = 1.0,
+    ) -> Self:
+        """Choose the threshold of `predict` that serves best on some labeled pairs.
+
+        Parameters
+        ----------
+        pairs_valid : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+        y_valid : array-like of shape (n_pairs,)
+            +1 for pairs that are alike, -1 for others.
+        strategy : {"accuracy", "f_beta", "max_tpr", "max_tnr"}, default="accuracy"
+            What to maximize: the share of right guesses; the F-score; the true positive rate
+            while the true negative rate is at least `min_rate`; or the other way round.
+        min_rate : float, optional
+            Lowest rate, from 0 to 1, for "max_tpr" and "max_tnr".
+        beta : float, default=1.0
+            Weight of recall in "f_beta".
+
+        Returns
+        -------
+        self
+            The learner.
+        """
+        check_is_fitted(self, "components_")
+        self._validate_calibration_params(strategy, min_rate, beta)
+        pairs, y = self._tuples(pairs_valid, y_valid, size=2, reset=False)
+        distances = -self.decision_function(pairs)
+        self.threshold_ = best_threshold(distances, y == 1, strategy, min_rate, beta)
+        return self
+
+    @staticmethod
+    def _validate_calibration_params(
+        strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
+    ) -> None:
+        if strategy not in _STRATEGIES:
+            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {strategy!r}.")
+        if strategy in ("max_tpr", "max_tnr") and not (
+            isinstance(min_rate, Real) and 0 <= min_rate <= 1
+        ):
+            raise ValueError(f"min_rate must be a number from 0 to 1; got {min_rate!r}.")
+        if strategy == "f_beta" and not isinstance(beta, Real):
+            raise ValueError(f"beta must be a number; got {beta!r}.")
+
+
+def best_threshold(
+    distances: Array, alike: Array, strategy: str, min_rate: float | None, beta: float
+) -> float:
+    """Return the distance up to which pairs should be called alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_threshold(np.array([1.0, 2.0, 3.0]), np.array([True, True, False]), "accuracy",
+    ...                None, 1.0)
+    2.0
+    """
+    order = np.argsort(distances, kind="stable")
+    distances, alike = distances[order], alike[order]
+    last = np.append(np.diff(distances) > 0.0, True)  # ties are called alike together
+    candidates = np.append(distances[0] - 1.0, distances[last])
+    true = np.append(0, np.cumsum(alike)[last])
+    false = np.append(0, np.cumsum(~alike)[last])
+    n_alike, n_others = max(1, alike.sum()), max(1, (~alike).sum())
+    recall, specificity = true / n_alike, 1.0 - false / n_others
+    if strategy == "accuracy":
+        quality = true - false.astype(float)
+    elif strategy == "f_beta":
+        weighted = (1.0 + beta**2) * true
+        total = beta**2 * n_alike + true + false
+        quality = np.divide(weighted, total, out=np.zeros(len(total)), where=total > 0)
+    elif strategy == "max_tpr":
+        quality = np.where(specificity >= min_rate, recall, -1.0)
+    else:
+        quality = np.where(recall >= min_rate, specificity, -1.0)
+    return float(candidates[np.argmax(quality)])
+
+
+class _ComparisonMixin(ClassifierMixin, BaseMetricLearner):
+    """What learners of comparisons can do: tell which of two distances is the smaller."""
+
+    classes_ = np.array([-1, 1])
+    _tuple_size: int
+
+    @staticmethod
+    def _two_pairs(tuples: Array) -> tuple[Array, Array]:
+        """Return the pair that should be close, and the one that should not."""
+        return tuples[:, :2], tuples[:, -2:]
+
+    def _margin(self, tuples: ArrayLike) -> Array:
+        check_is_fitted(self, "components_")
+        near, far = self._two_pairs(self._tuples(tuples, size=self._tuple_size, reset=False))
+        # (The preprocessor would take pairs of numbers for indicators.)
+        return np.subtract(*(self.pair_score(np.ascontiguousarray(pair)) for pair in (near, far)))
+
+
+class _TripletsClassifierMixin(_ComparisonMixin):
+    """What learners of triplets can do."""
+
+    _tuple_size = 3
+
+    @staticmethod
+    def _two_pairs(tuples: Array) -> tuple[Array, Array]:
+        return tuples[:, :2], tuples[:, [0, 2]]
+
+    def predict(self, triplets: ArrayLike) -> Array:
+        """Guess whether the first point is closer to the second than to the third.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of int of shape (n_triplets,)
+            +1 where it is, -1 where it is not.
+        """
+        return np.where(self.decision_function(triplets) > 0, 1, -1)
+
+    def decision_function(self, triplets: ArrayLike) -> Array:
+        """Return how much farther the third point is from the first than the second.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_triplets,)
+            Differences of distances.
+        """
+        return self._margin(triplets)
+
+    def score(self, triplets: ArrayLike) -> float:
+        """Return the share of triplets whose first point is closer to the second.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        return float(np.mean(self.predict(triplets) == 1))
+
+
+class _QuadrupletsClassifierMixin(_ComparisonMixin):
+    """What learners of quadruplets can do."""
+
+    _tuple_size = 4
+
+    def predict(self, quadruplets: ArrayLike) -> Array:
+        """Guess whether the first two points are closer than the last two.
+
+        Parameters
+        ----------
+        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
+            Quadruplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of int of shape (n_quadruplets,)
+            +1 or -1; 0 where the distances are equal.
+        """
+        return np.sign(self.decision_function(quadruplets)).astype(int)
+
+    def decision_function(self, quadruplets: ArrayLike) -> Array:
+        """Return how much farther apart the last two points are than the first two.
+
+        Parameters
+        ----------
+        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
+            Quadruplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_quadruplets,)
+            Differences of distances.
+        """
+        return self._margin(quadruplets)
+
+    def score(self, quadruplets: ArrayLike) -> float:
+        """Return the share of quadruplets whose first two points are closer than the others.
+
+        Parameters
+        ----------
+        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
+            Quadruplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        float
+            From 0 to 1; equal distances count one half.
+        """
+        return float(np.mean(self.predict(quadruplets)) / 2.0 + 0.5)

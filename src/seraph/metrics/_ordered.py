@@ -1,0 +1,145 @@
+"""Sort more distances than fit into memory: a range at a time, recomputed in each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._pairs import PairLabels
+from .._typing import Array
+from ._tiles import squared_distances
+
+_TILE = 1024
+# Most distances in memory at a time.
+_BUDGET = 2**23
+# A pass that only counts sorts the distances into this many ranges.
+_RANGE_BITS = 20
+_ALL_KEYS = 2**63
+
+Chunks = Callable[[], Iterator[tuple[Array, Array]]]
+
+
+class Counts(NamedTuple):
+    """Distinct squared distances, ascending, and the number of pairs of each kind at each."""
+
+    d2: Array
+    similar: Array
+    dissimilar: Array
+
+
+def pair_chunks(Z: Array, labels: PairLabels, tile: int = _TILE) -> Chunks:
+    """Return a function that yields all labeled pairs: squared distances, and which are similar.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Points.
+    labels : PairLabels
+        Labels of the pairs.
+    tile : int, default=1024
+        Side of a tile of pairs.
+    """
+    rows = np.flatnonzero(labels.codes >= 0)
+    d2 = squared_distances(Z)
+
+    def chunks() -> Iterator[tuple[Array, Array]]:
+        for i in range(0, len(rows), tile):
+            for j in range(i, len(rows), tile):
+                a, b = rows[i : i + tile], rows[j : j + tile]
+                found = d2(a, b)
+                same = labels.codes[a][:, np.newaxis] == labels.codes[b]
+                if i == j:
+                    upper = np.triu_indices(len(a), k=1)
+                    yield found[upper], same[upper]
+                else:
+                    yield found.ravel(), same.ravel()
+        for k in range(0, len(labels.pairs), tile):
+            first, second = labels.pairs[k : k + tile].T
+            gap = Z[first] - Z[second]
+            yield np.einsum("kr,kr->k", gap, gap), labels.similar[k : k + tile]
+
+    return chunks
+
+
+def ordered_counts(chunks: Chunks, total: int, budget: int = _BUDGET) -> Iterator[Counts]:
+    """Yield all distances in ascending order, at most `budget` at a time.
+
+    If there are more, a first pass counts how many lie in each range, and each further pass
+    sorts those of one range. The bits of floats that are not negative, read as whole numbers,
+    have the order of the floats; so a range can be halved until it holds a single number.
+
+    Parameters
+    ----------
+    chunks : callable
+        Yields squared distances and which of them belong to similar pairs; the same every time.
+    total : int
+        Number of distances.
+    budget : int
+        Most distances to sort at a time, unless they are all equal.
+
+    Yields
+    ------
+    Counts
+    """
+    ranges = [(0, _ALL_KEYS, total)]
+    while ranges:
+        low, high, count = ranges.pop()
+        if count <= budget or high - low == 1:
+            yield _counts(chunks, low, high)
+        else:
+            ranges += _parts(chunks, low, high, budget)[::-1]
+
+
+def _keys(d2: Array) -> Array:
+    return np.add(d2, 0.0, dtype=np.float64).view(np.int64)  # adding 0 removes the sign of -0.0
+
+
+def _inside(keys: Array, low: int, high: int) -> Array:
+    return (keys >= low) & (keys < high) if high < _ALL_KEYS else keys >= low
+
+
+def _counts(chunks: Chunks, low: int, high: int) -> Counts:
+    """Count the pairs of each kind at each distance of a range."""
+    found: list[Array] = []
+    n_equal = np.zeros(2, dtype=np.int64)
+    for d2, similar in chunks():
+        keys = _keys(d2)
+        inside = _inside(keys, low, high)
+        if high - low == 1:  # equal distances, which may be too many to list
+            n_equal += np.bincount(similar[inside], minlength=2)
+        else:
+            # The last bit says which kind it is, so that one sort serves both.
+            found.append((keys[inside].astype(np.uint64) << 1) | similar[inside])
+    if high - low == 1:
+        return Counts(_distances([low]), n_equal[1:], n_equal[:1])
+    ordered = np.concatenate(found)
+    found.clear()
+    ordered.sort()
+    starts = np.append(0, np.flatnonzero((ordered[1:] ^ ordered[:-1]) > 1) + 1)
+    n_similar = np.add.reduceat((ordered & 1).astype(np.uint8), starts, dtype=np.int64)
+    n_all = np.diff(starts, append=len(ordered))
+    return Counts(_distances(ordered[starts] >> 1), n_similar, n_all - n_similar)
+
+
+def _distances(keys: ArrayLike) -> Array:
+    return np.asarray(keys).astype(np.int64).view(np.float64)
+
+
+def _parts(chunks: Chunks, low: int, high: int, budget: int) -> list[tuple[int, int, int]]:
+    """Split a range into parts of at most `budget` distances, as far as one pass can tell."""
+    shift = max(0, (high - low - 1).bit_length() - _RANGE_BITS)
+    counts = np.zeros(((high - low - 1) >> shift) + 1, dtype=np.int64)
+    for d2, _ in chunks():
+        keys = _keys(d2)
+        keys = keys[_inside(keys, low, high)] - low
+        counts += np.bincount(keys >> shift, minlength=len(counts))
+    parts: list[tuple[int, int, int]] = []
+    for place in np.flatnonzero(counts).tolist():
+        start, end, count = low + (place << shift), low + ((place + 1) << shift), counts[place]
+        if parts and parts[-1][2] + count <= budget:
+            start, count = parts[-1][0], parts.pop()[2] + count
+        parts.append((start, min(end, high), int(count)))
+    return parts

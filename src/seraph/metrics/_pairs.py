@@ -1,0 +1,125 @@
+"""Figures of merit over labeled pairs: how well the distance separates the two kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._pairs import PairLabels, RowNames
+from .._typing import Array
+from ._ordered import ordered_counts, pair_chunks
+from ._tiles import checked_points
+
+
+def pair_auc(
+    Z: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    pairs: ArrayLike | None = None,
+    pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+) -> float:
+    """Compute the area under the ROC curve of the distance, over all labeled pairs.
+
+    This is the probability that a random similar pair is closer than a random dissimilar one; a
+    tie counts half. It is exact for any number of points: distances are sorted in parts, and
+    recomputed for each part.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n_samples, n_dimensions)
+        Points whose Euclidean distance is judged: what ``transform`` returns.
+    y : array-like of shape (n_samples,), optional
+        Class labels; -1, NaN, None or pandas.NA where unknown. All pairs of labeled points count.
+    pairs : array-like of shape (n_pairs, 2), optional
+        Marked pairs: row numbers; or names, if Z is a DataFrame (its index) or `ids` are given.
+    pair_labels : array-like of shape (n_pairs,), optional
+        +1 or True for pairs that are alike, -1 or False for pairs that are not.
+    ids : array-like of shape (n_samples,), optional
+        Names of the rows, each once.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0.5 is chance.
+
+    Examples
+    --------
+    >>> from seraph.metrics import pair_auc
+    >>> pair_auc([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
+    1.0
+    >>> pair_auc([[0.0], [1.0], [4.0]], pairs=[[0, 1], [1, 2]], pair_labels=[-1, 1])
+    0.0
+    """
+    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
+    below, area = 0.0, 0.0
+    for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
+        closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
+        area += float((closer / labels.n_similar) @ (counts.dissimilar / labels.n_dissimilar))
+        below += counts.similar.sum()
+    return area
+
+
+def equal_error_rate(
+    Z: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    pairs: ArrayLike | None = None,
+    pair_labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+) -> float:
+    """Compute the error rate at the threshold where both kinds of pairs have the same.
+
+    A threshold calls the pairs at that distance or below alike. It accepts a share of the
+    dissimilar pairs and rejects a share of the similar ones; this is their common value, on the
+    straight line between the two points of the ROC curve where they cross.
+
+    Parameters
+    ----------
+    Z, y, pairs, pair_labels, ids
+        Points and labels, as in `pair_auc`.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0.5 is chance.
+
+    Examples
+    --------
+    >>> from seraph.metrics import equal_error_rate
+    >>> equal_error_rate([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
+    0.0
+    """
+    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
+    accepted, rejected = 0.0, 1.0
+    for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
+        accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
+        rejects = rejected - np.cumsum(counts.similar) / labels.n_similar
+        crossed = np.flatnonzero(accepts >= rejects)
+        if len(crossed):
+            at = int(crossed[0])
+            if at:
+                accepted, rejected = float(accepts[at - 1]), float(rejects[at - 1])
+            before, after = rejected - accepted, float(accepts[at] - rejects[at])
+            return accepted + before / (before + after) * (float(accepts[at]) - accepted)
+        accepted, rejected = float(accepts[-1]), float(rejects[-1])
+    return 0.5 * (accepted + rejected)  # only rounding keeps the ends, 1 and 0, from crossing
+
+
+def _labeled_pairs(
+    Z: ArrayLike,
+    y: ArrayLike | None,
+    pairs: ArrayLike | None,
+    pair_labels: ArrayLike | None,
+    ids: ArrayLike | None,
+) -> tuple[Array, PairLabels]:
+    """Check the points and labels, and that there are pairs of both kinds."""
+    points = checked_points(Z)
+    names = None if pairs is None else RowNames.of(Z, ids, pairs)
+    labels = PairLabels.make(len(points), y, pairs, pair_labels, names=names)
+    if not (labels.n_similar and labels.n_dissimilar):
+        raise ValueError(
+            "Pairs of both kinds are needed to judge a distance; got "
+            f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
+        )
+    return points, labels

@@ -1,0 +1,176 @@
+"""Draw whether stated probabilities come true."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._pairs import PairLabels, RowNames
+from ._figure import BLUE, panels
+from ._learner import Learner, needed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from ._figure import Where
+
+
+class ReliabilityDisplay:
+    """Share of similar pairs against the stated probability: a reliability diagram.
+
+    Pairs are sorted by their probability and cut into bins of equal size. Each bin is a point;
+    bars are 95 % intervals for independent pairs. Well-calibrated probabilities lie on the
+    diagonal.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_pairs,)
+        Stated probabilities that the pairs are similar.
+    similar : array-like of bool of shape (n_pairs,)
+        Which pairs are.
+    n_bins : int, default=10
+        Number of bins; fewer if there are fewer pairs.
+    name : str, optional
+        Name for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the diagram.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from seraph import ReliabilityDisplay
+    >>> p = [0.1, 0.2, 0.7, 0.9]
+    >>> display = ReliabilityDisplay(probabilities=p, similar=[0, 0, 1, 1], n_bins=2).plot()
+    >>> display.ax_.get_xlabel()
+    'stated probability that the pair is similar'
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        *,
+        probabilities: ArrayLike,
+        similar: ArrayLike,
+        n_bins: int = 10,
+        name: str | None = None,
+    ) -> None:
+        self.probabilities = probabilities
+        self.similar = similar
+        self.n_bins = n_bins
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Learner,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        n_bins: int = 10,
+        name: str | None = None,
+        max_pairs: int = 20_000,
+        random_state: int = 0,
+        ax: Where = None,
+    ) -> Self:
+        """Compute the probabilities of labeled pairs that the learner has not seen, and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted learner
+            Anything with ``calibrated_pair_proba`` that is calibrated, or with ``pair_proba``.
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels, -1 where unknown. All pairs of labeled points count.
+        pairs, pair_labels, ids : array-like, optional
+            Marked pairs, as in ``fit``.
+        n_bins : int, default=10
+            Number of bins.
+        name : str, optional
+            Name for the legend. None is the name of the class, with "calibrated" if it is.
+        max_pairs : int, default=20_000
+            If the classes imply more pairs, this many are sampled.
+        random_state : int, default=0
+            Seed of the sample.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        calibrated = hasattr(estimator, "calibration_")
+        method = "calibrated_pair_proba" if calibrated else "pair_proba"
+        hint = "call its calibrate_proba first."
+        probability = needed(cls.__name__, estimator, method, hint)
+        names = None if pairs is None else RowNames.of(X, ids, pairs)
+        n = np.shape(X)[0]
+        labels = PairLabels.make(n, y, pairs, pair_labels, names=names)
+        known = np.flatnonzero(labels.codes >= 0)
+        first, second = np.triu_indices(len(known), k=1)
+        if len(first) > max_pairs:
+            some = np.random.default_rng(random_state).permutation(len(first))[:max_pairs]
+            first, second = first[some], second[some]
+        rows = np.column_stack([known[first], known[second]])
+        similar = labels.codes[rows[:, 0]] == labels.codes[rows[:, 1]]
+        rows = np.concatenate([rows, labels.pairs])
+        display = cls(
+            probabilities=probability(rows, X, ids=np.arange(n)),
+            similar=np.concatenate([similar, labels.similar]),
+            n_bins=n_bins,
+            name=name or type(estimator).__name__ + (", calibrated" if calibrated else ""),
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Where = None, **line_kw: Any) -> Self:
+        """Draw the bins as points with intervals, and the diagonal.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure. Several displays may share them.
+        **line_kw : dict
+            Properties of the points and their line.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself, with ``ax_`` and ``figure_``.
+        """
+        (panel,), figure = panels(ax)
+        p = np.asarray(self.probabilities, dtype=np.float64)
+        similar = np.asarray(self.similar, dtype=np.float64)
+        bins = np.array_split(np.argsort(p, kind="stable"), max(1, min(self.n_bins, len(p))))
+        stated = np.array([p[rows].mean() for rows in bins])
+        share = np.array([similar[rows].mean() for rows in bins])
+        sizes = np.array([len(rows) for rows in bins])
+        error = 1.96 * np.sqrt(share * (1 - share) / sizes)
+        if not panel.lines:
+            panel.plot([0, 1], [0, 1], color="0.7", linestyle=":", zorder=0)
+        style = {"color": BLUE, "marker": "o", "capsize": 2, "label": self.name, **line_kw}
+        panel.errorbar(stated, share, yerr=error, **style)
+        panel.set(
+            xlim=(-0.02, 1.02),
+            ylim=(-0.02, 1.02),
+            aspect="equal",
+            xlabel="stated probability that the pair is similar",
+            ylabel="share of similar pairs",
+        )
+        if self.name:
+            panel.legend(loc="upper left")
+        self.ax_, self.figure_ = panel, figure
+        return self

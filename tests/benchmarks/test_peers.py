@@ -1,0 +1,243 @@
+"""The comparison with metric-learn: fair splits, records that last, tables that say the truth."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.evidence import _data
+from benchmarks.evidence._run import Records
+from benchmarks.peers import _environment, _report, _run, _tasks
+from benchmarks.peers._environment import Worker
+from benchmarks.peers._methods import METHODS, learner
+from benchmarks.peers._run import MANY, ONE, Job, plan
+from benchmarks.peers._tasks import SMALLEST_CLASS, sample
+from seraph import classic
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SERAPH_EVIDENCE_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_task_labels_every_class_and_keeps_the_other_rows_apart():
+    X, y, _ = _data.load("wine")
+    task = sample("wine", 40, seed=3)
+    assert len(task.y) == 40
+    assert np.bincount(task.y).min() >= SMALLEST_CLASS
+    shares = np.bincount(task.y) / 40 - np.bincount(y) / len(y)
+    assert np.abs(shares).max() < 0.1
+    together = np.vstack([task.X, task.X_test])
+    assert len(np.unique(together, axis=0)) == len(np.unique(X, axis=0))
+    np.testing.assert_array_equal(sample("wine", 40, seed=3).X, task.X)
+    assert not np.array_equal(sample("wine", 40, seed=4).X, task.X)
+
+
+def test_a_set_that_is_too_small_gives_no_task():
+    assert sample("wine", 150, seed=0) is None  # more than half of it
+    assert sample("digits", 30, seed=0) is None  # fewer than four of each class
+
+
+def test_the_error_is_that_of_the_nearest_labeled_row():
+    task = sample("iris", 40, seed=0)
+    nearest = [np.argmin(((task.X - row) ** 2).sum(axis=1)) for row in task.X_test]
+    expected = 100 * np.mean(task.y[nearest] != task.y_test)
+    assert task.error(lambda X: X) == pytest.approx(expected)
+    assert task.error(lambda X: 7.0 * X) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_our_side_of_each_method_is_a_learner_with_its_defaults(method):
+    ours = learner("seraph", method, seed=5)
+    assert type(ours) is getattr(classic, METHODS[method].ours)
+    assert ours.get_params() == type(ours)().get_params()
+
+
+def test_both_libraries_get_the_same_tasks():
+    jobs = plan(["iris", "wine"], (40, 150), 2, ["LMNN", "NCA"])
+    assert {job.rows for job in jobs} == {40}  # both sets are too small for 150
+    of = {
+        library: [
+            (j.set, j.rows, j.seed, j.method, j.threads) for j in jobs if j.library == library
+        ]
+        for library in ("seraph", "metric-learn")
+    }
+    assert of["seraph"] == of["metric-learn"]
+    assert [j.threads for j in jobs if j.seed == 1] == [ONE] * sum(j.seed == 1 for j in jobs)
+    assert MANY in {j.threads for j in jobs if j.seed == 0}
+
+
+PEER = """
+import time
+import numpy as np
+
+
+class LMNN:
+    def fit(self, X, y):
+        end = time.process_time() + 60.0
+        while time.process_time() < end:
+            pass
+
+
+class NCA:
+    def fit(self, X, y):
+        print("this is no answer")
+        raise ValueError("no")
+"""
+
+
+def test_a_worker_measures_caps_and_reports(tmp_path):
+    """The worker is real; a module that takes its time stands in for metric-learn."""
+    (tmp_path / "metric_learn.py").write_text(PEER)
+    with Worker(Path(sys.executable), True, 0.2) as work:
+        work.environment["PYTHONPATH"] += f":{tmp_path}"
+
+        def answer(library, method):
+            return work(
+                {"set": "iris", "rows": 40, "seed": 0, "library": library, "method": method}
+            )
+
+        assert answer("metric-learn", "LMNN") == {"capped": 0.2}
+        assert answer("metric-learn", "NCA") == {"failed": "ValueError: no"}
+        found = answer("seraph", "LFDA")
+        assert 0.0 <= found["error"] < 20.0
+        assert 0.0 < found["cpu"] <= found["seconds"] * 2 + 0.1
+    assert work.process is None
+
+
+def test_a_worker_that_cannot_start_says_why(tmp_path):
+    (tmp_path / "metric_learn.py").write_text("raise RuntimeError('broken')")
+    with Worker(Path(sys.executable), True, 1.0) as work:
+        work.environment["PYTHONPATH"] += f":{tmp_path}"
+        with pytest.raises(SystemExit, match="broken"):
+            work({})
+
+
+def test_a_run_goes_on_where_it_ended_and_leaves_out_what_was_capped(tmp_path, monkeypatch):
+    done = []
+
+    class Instant:
+        def __init__(self, *_):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def __call__(self, job):
+            done.append((job["library"], job["method"], job["seed"]))
+            slow = (job["library"], job["method"]) == ("metric-learn", "LMNN")
+            return {"capped": 1.0} if slow else {"error": 1.0, "seconds": 1.0, "cpu": 1.0}
+
+    monkeypatch.setattr(_run, "Worker", Instant)
+    jobs = [
+        Job("iris", 40, seed, library, method, ONE)
+        for seed in range(2)
+        for library in ("seraph", "metric-learn")
+        for method in ("LMNN", "NCA")
+    ]
+    path = tmp_path / "records.jsonl"
+    _run.run(jobs[:3], Records(path), None, 1.0)
+    _run.run(jobs, Records(path), None, 1.0)
+    assert len(done) == len(set(done)) == 7
+    assert ("metric-learn", "LMNN", 1) not in done
+
+
+def records():
+    """Records of two sets: one judged, one where metric-learn did not finish."""
+    for name, theirs in (("vehicle", 2.0), ("iris", None)):
+        for library, error, cpu in (("seraph", 30.0, 0.1), ("metric-learn", 31.0, theirs)):
+            for threads in (ONE, MANY):
+                found = {"error": error, "seconds": cpu, "cpu": cpu}
+                yield {
+                    "set": name,
+                    "setting": f"40 rows, {threads}",
+                    "seed": 0,
+                    "method": f"{library} LMNN",
+                    **({"capped": 5.0} if cpu is None else found),
+                }
+        yield {
+            "set": name,
+            "setting": f"40 rows, {ONE}",
+            "seed": 0,
+            "method": "scikit-learn Euclidean",
+            "error": 40.0,
+            "seconds": 0.0,
+        }
+
+
+def test_the_tables_show_errors_seconds_and_what_was_capped():
+    text = _report.section(records())
+    vehicle = next(line for line in text.splitlines() if line.startswith("vehicle"))
+    numbers = vehicle.split()[1:]
+    assert numbers == [
+        "40",
+        "40.0",
+        "31.0",
+        "30.0",
+        "2.000",
+        "0.100",
+        "20",
+        "2.000",
+        "0.100",
+        "20",
+    ]
+    iris = next(line for line in text.splitlines() if line.startswith("iris"))
+    assert iris.split()[2:] == [
+        "40.0",
+        "-",
+        "30.0",
+        ">5.000",
+        "0.100",
+        ">50",
+        ">5.000",
+        "0.100",
+        ">50",
+    ]
+    line = next(line for line in text.splitlines() if "1 for judging" in line)
+    assert "| 40.0 | 31.0 | 30.0 | vehicle -1.0 | 20.0 to 20 |" in line
+    assert "choosing: none finished" in text
+
+
+def test_the_section_replaces_itself_and_nothing_else(tmp_path):
+    path = tmp_path / "RESULTS.md"
+    path.write_text("# Results\n\n## one\n\n1\n\n## two\n\n2\n")
+    _report.write_section(path, _report.TITLE + "\n\nold\n")
+    _report.write_section(path, _report.TITLE + "\n\nnew\n")
+    assert (
+        path.read_text() == f"# Results\n\n## one\n\n1\n\n## two\n\n2\n\n{_report.TITLE}\n\nnew\n"
+    )
+    path.write_text(f"# Results\n\n{_report.TITLE}\n\nold\n\n## two\n\n2\n")
+    _report.write_section(path, _report.TITLE + "\n\nnew\n")
+    assert path.read_text() == f"# Results\n\n{_report.TITLE}\n\nnew\n\n## two\n\n2\n"
+
+
+def test_the_environment_is_made_once_with_pinned_versions(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        _environment.subprocess, "run", lambda command, **_: made.append(command[1:])
+    )
+    folder = tmp_path / "environment"
+
+    def make_folder(path, **_):
+        folder.mkdir(exist_ok=True)
+
+    monkeypatch.setattr(_environment.shutil, "rmtree", make_folder)
+    for _ in range(2):
+        python = _environment.interpreter(folder)
+    assert python.parent.parent == folder
+    assert [command[1] for command in made] == ["venv", "pip"]
+    assert {"scikit-learn==1.7.2", "metric-learn==0.7.0"} <= set(made[1])
+
+
+def test_the_documentation_shows_the_table_of_the_last_run():
+    root = Path(_tasks.__file__).parents[2]
+    page = (root / "docs" / "results" / "peers.md").read_text()
+    assert page.strip() in (root / "benchmarks" / "RESULTS.md").read_text()
+    assert re.search(r"\| LMNN \|", page)
+    assert json.dumps("results/peers.md").strip('"') in (root / "docs" / "learners.md").read_text()

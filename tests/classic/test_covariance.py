@@ -1,0 +1,51 @@
+"""Covariance against numpy's inverse of numpy's covariance."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import pdist
+
+from seraph.classic import Covariance
+
+
+def cloud(n=30, m=4):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, m)) @ rng.normal(size=(m, m)) + 5.0
+
+
+def test_metric_is_the_inverse_covariance():
+    X = cloud()
+    A = Covariance().fit(X).get_mahalanobis_matrix()
+    assert_allclose(A, np.linalg.inv(np.cov(X.T)))
+
+
+def test_labels_make_no_difference():
+    X = cloud()
+    assert_allclose(
+        Covariance().fit(X, np.arange(30) % 2).components_, Covariance().fit(X).components_
+    )
+
+
+def test_distances_do_not_change_with_the_units_of_the_features():
+    X = cloud()
+    expected = pdist(Covariance().fit_transform(X))
+    moved = X * [1e-9, 1.0, 1e9, 3.0]
+    assert_allclose(pdist(Covariance().fit_transform(moved)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(30, 4), (6, 20)], ids=["a copied feature", "few rows"])
+def test_directions_without_variance_are_left_out(shape):
+    X = cloud(*shape)
+    X = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
+    learner = Covariance().fit(X)
+    rank = min(shape[0] - 1, shape[1])
+    assert learner.components_.shape == (rank, shape[1] + 2)
+    # Between the points themselves every generalized inverse gives the same distance.
+    expected = pdist(X, "mahalanobis", VI=np.linalg.pinv(np.cov(X.T), rcond=1e-10))
+    assert_allclose(pdist(learner.transform(X)), expected)
+    assert_allclose(np.cov(learner.transform(X).T), np.eye(rank), atol=1e-9)
+
+
+def test_refuses_points_that_coincide():
+    with pytest.raises(ValueError, match="All 5 rows of X are the same point"):
+        Covariance().fit(np.full((5, 3), 0.1))

@@ -1,0 +1,125 @@
+"""GMML against its definition, the equation it solves, and its objective."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import sqrtm
+
+from seraph.classic import GMML
+from seraph.classic._gmml import geodesic
+
+
+def blobs(n=40, m=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    return rng.normal(size=(3, m))[y] + rng.normal(size=(n, m)) * np.linspace(0.5, 2.0, m), y
+
+
+def every_pair(y):
+    rows = np.array([(i, j) for i in range(len(y)) for j in range(i) if min(y[i], y[j]) >= 0])
+    return rows, np.where(y[rows[:, 0]] == y[rows[:, 1]], 1, -1)
+
+
+def literal_scatters(X, rows, signs, ridge):
+    """Means over the similar and over the dissimilar pairs by a loop, each with its ridge."""
+    m, scatters = X.shape[1], []
+    for sign in (1, -1):
+        chosen = [pair for pair, s in zip(rows, signs, strict=True) if s == sign]
+        mean = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in chosen) / len(chosen)
+        scatters.append(mean + ridge * np.trace(mean) / m * np.eye(m))
+    return scatters
+
+
+def literal_metric(S, D, t):
+    """The closed form by scipy's roots: S^(-1/2) (S^(1/2) D S^(1/2))^t S^(-1/2)."""
+    root = np.real(sqrtm(S))
+    values, vectors = np.linalg.eigh(root @ D @ root)
+    middle = vectors @ np.diag(values**t) @ vectors.T
+    return np.linalg.inv(root) @ middle @ np.linalg.inv(root)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_metric_is_the_literal_one(t, ridge):
+    X, y = blobs()
+    y[30:] = -1
+    learner = GMML(t=t, ridge=ridge).fit(X, y)
+    S, D = literal_scatters(X, *every_pair(y), ridge)
+    expected = literal_metric(S, D, t)
+    assert_allclose(learner.get_mahalanobis_matrix(), expected, atol=1e-9 * abs(expected).max())
+
+
+def test_metric_solves_the_riccati_equation():
+    X, y = blobs()
+    A = GMML().fit(X, y).get_mahalanobis_matrix()
+    S, D = literal_scatters(X, *every_pair(y), 1.0)
+    assert_allclose(A @ S @ A, D, atol=1e-9)
+
+
+def test_no_nearby_metric_has_a_smaller_objective():
+    X, y = blobs()
+    A = GMML().fit(X, y).get_mahalanobis_matrix()
+    S, D = literal_scatters(X, *every_pair(y), 1.0)
+
+    def objective(B):
+        return np.trace(B @ S) + np.trace(np.linalg.solve(B, D))
+
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(30):
+            E = rng.normal(size=A.shape)
+            other = A + size * np.linalg.norm(A, 2) * (E + E.T) / 10
+            if np.linalg.eigvalsh(other)[0] > 0:
+                assert objective(other) > objective(A)
+
+
+def test_geodesic_runs_from_the_inverse_to_the_other_end():
+    X, y = blobs()
+    S, D = literal_scatters(X, *every_pair(y), 0.0)
+    assert_allclose(geodesic(S, D, 0.0), np.linalg.inv(S))
+    assert_allclose(geodesic(S, D, 1.0), D)
+    back = geodesic(np.linalg.inv(D), np.linalg.inv(S), 0.3)
+    assert_allclose(geodesic(S, D, 0.7), back)
+
+
+def test_labels_and_the_pairs_they_imply_give_the_same():
+    X, y = blobs()
+    y[25:] = -1
+    rows, signs = every_pair(y)
+    by_labels, by_pairs = GMML().fit(X, y), GMML().fit(X, pairs=rows, pair_labels=signs)
+    assert_allclose(by_pairs.components_, by_labels.components_, atol=1e-12)
+
+
+def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
+    X, _ = blobs()
+    rows = np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])
+    learner = GMML(ridge=0.1).fit(X, pairs=rows, pair_labels=[1] * 5)
+    every = np.array([(i, j) for i in range(len(X)) for j in range(i)])
+    S, _ = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
+    _, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
+    assert_allclose(learner.get_mahalanobis_matrix(), literal_metric(S, D, 0.5), atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-3, 1e3, 1e150])
+def test_the_middle_does_not_depend_on_the_unit_of_the_points(factor):
+    X, y = blobs()
+    assert_allclose(GMML().fit(factor * X, y).components_, GMML().fit(X, y).components_)
+
+
+def test_separates_classes_that_differ_in_a_direction_of_little_variance():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 3)) * [10.0, 10.0, 0.1]
+    X[:, 2] += y
+    A = GMML(ridge=0.0).fit(X, y).get_mahalanobis_matrix()
+    assert A[2, 2] > 5 * max(A[0, 0], A[1, 1])
+
+
+def test_says_what_is_missing():
+    X, _ = blobs()
+    with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
+        GMML().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+    with pytest.raises(ValueError, match="similar pairs do not differ in any feature"):
+        GMML().fit(np.repeat(X, 2, axis=0), pairs=[[0, 1], [0, 2]], pair_labels=[1, -1])
+    with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
+        GMML(ridge=0.0).fit(X, pairs=[[0, 1], [0, 2]], pair_labels=[1, -1])

@@ -1,0 +1,106 @@
+"""LFDA against its definition by loops, Fisher's discriminant, and classes of two clusters."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import eigh
+from sklearn.neighbors import KNeighborsClassifier
+
+from seraph.classic import LFDA
+from seraph.classic._lfda import local_scatters
+from tests.classic.test_gmml import blobs
+
+
+def literal_scatters(X, y, k):
+    """Both sums over all pairs of labeled points, by a loop."""
+    n, m = X.shape
+    within, between = np.zeros((m, m)), np.zeros((m, m))
+    sigma = []
+    for i in range(n):
+        same = [np.linalg.norm(X[i] - X[j]) for j in range(n) if y[j] == y[i]]
+        sigma.append(sorted(same)[min(k, len(same) - 1)])
+    for i in range(n):
+        for j in range(n):
+            gap = np.outer(X[i] - X[j], X[i] - X[j])
+            if y[i] != y[j]:
+                between += gap / n / 2
+                continue
+            affinity = np.exp(-np.sum((X[i] - X[j]) ** 2) / (sigma[i] * sigma[j]))
+            size = np.sum(y == y[i])
+            within += affinity / size * gap / 2
+            between += affinity * (1 / n - 1 / size) * gap / 2
+    return between, within
+
+
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_scatters_are_the_literal_ones(k):
+    X, y = blobs(n=25)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order] - X.mean(axis=0), y[order]
+    for ours, theirs in zip(local_scatters(X, y, k), literal_scatters(X, y, k), strict=True):
+        assert_allclose(ours, theirs, atol=1e-10)
+
+
+def literal_map(X, y, known, beta, k=7):
+    between, within = literal_scatters(X[known], y[known], k)
+    m = X.shape[1]
+    total = np.cov(X.T, bias=True) * known.sum()
+    within = (1 - beta) * within + beta * np.trace(within) / m * np.eye(m)
+    values, vectors = eigh((1 - beta) * between + beta * total, within)
+    return (vectors * np.sqrt(np.maximum(values, 0))).T[::-1]
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3])
+@pytest.mark.parametrize("d", [None, 2])
+def test_metric_is_that_of_the_literal_eigenvectors(beta, d):
+    X, y = blobs()
+    y[30:] = -1
+    P = literal_map(X, y, y >= 0, beta)[:d]
+    learner = LFDA(beta=beta, n_components=d).fit(X, y)
+    assert learner.components_.shape == P.shape
+    assert_allclose(learner.get_mahalanobis_matrix(), P.T @ P, atol=1e-8 * np.abs(P.T @ P).max())
+
+
+def test_no_direction_has_a_larger_ratio_than_the_first():
+    X, y = blobs()
+    between, within = literal_scatters(X, y, 7)
+    first = LFDA(beta=0.0).fit(X, y).components_[0]
+
+    def ratio(w):
+        return (w @ between @ w) / (w @ within @ w)
+
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 0.1, 10.0):
+        for _ in range(50):
+            other = first / np.linalg.norm(first) + size * rng.normal(size=4)
+            assert ratio(other) <= ratio(first) * (1 + 1e-9)
+
+
+def test_separates_classes_of_two_clusters_where_fishers_discriminant_cannot():
+    """One class on both sides of the other: the means agree."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    side = np.where(y == 0, np.where(np.arange(120) % 4 == 0, -4.0, 4.0), 0.0)
+    X = np.column_stack([side + 0.3 * rng.normal(size=120), 2.0 * rng.normal(size=(120, 2))])
+    Z = LFDA(n_components=1, beta=0.0).fit_transform(X, y)
+    assert KNeighborsClassifier(1).fit(Z[:60], y[:60]).score(Z[60:], y[60:]) > 0.9
+
+
+def test_unlabeled_rows_change_the_result():
+    X, y = blobs(n=60)
+    y[20:] = -1
+    everything = LFDA().fit(X, y).get_mahalanobis_matrix()
+    labeled = LFDA().fit(X[:20], y[:20]).get_mahalanobis_matrix()
+    assert np.abs(everything - labeled).max() > 1e-3
+    plain = [
+        LFDA(beta=0.0).fit(*some).get_mahalanobis_matrix() for some in ((X, y), (X[:20], y[:20]))
+    ]
+    assert_allclose(*plain, rtol=1e-6)
+
+
+def test_says_what_is_missing():
+    X, y = blobs()
+    with pytest.raises(ValueError, match="n_components=5 is too large"):
+        LFDA(n_components=5).fit(X, y)
+    with pytest.raises(ValueError, match=r"do not differ in \d of 4 directions.*larger beta"):
+        LFDA(beta=0.0).fit(X[:4], [0, 0, 1, 1])

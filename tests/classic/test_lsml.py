@@ -1,0 +1,139 @@
+"""LSML against its definition, finite differences, its certificate, and a second solver."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime, minimize
+
+from seraph._pairs import PairLabels
+from seraph.classic import LSML
+from seraph.classic._comparisons import listed_pairs
+from seraph.classic._lsml import ComparisonObjective
+from tests.classic.test_gmml import blobs
+
+
+def quadruplets_of(X, y, n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    similar, dissimilar = listed_pairs(PairLabels.make(len(X), y))
+    return np.hstack(
+        [
+            similar[rng.integers(len(similar), size=n)],
+            dissimilar[rng.integers(len(dissimilar), size=n)],
+        ]
+    )
+
+
+def literal_objective(A, X, rows, gamma, prior):
+    """The divergence from the prior plus the mean cost, by a loop."""
+    inverse = np.linalg.inv(prior)
+    value = np.trace(A @ inverse) - np.linalg.slogdet(A @ inverse)[1] - len(A)
+    for a, b, c, d in rows:
+        near, far = (np.sqrt((X[i] - X[j]) @ A @ (X[i] - X[j])) for i, j in ((a, b), (c, d)))
+        value += gamma / len(rows) * max(0.0, near - far) ** 2
+    return value
+
+
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+@pytest.mark.parametrize("gamma", [0.1, 100.0])
+def test_objective_is_the_literal_one(prior, gamma):
+    X, y = blobs()
+    rows = quadruplets_of(X, y)
+    learner = LSML(gamma=gamma, prior=prior).fit(X, quadruplets=rows)
+    A0 = np.eye(4) if prior == "identity" else np.linalg.inv(np.cov(X.T))
+    expected = literal_objective(learner.get_mahalanobis_matrix(), X, rows, gamma, A0)
+    assert_allclose(learner.objective_, expected, rtol=1e-6)
+    assert learner.optimality_gap_ <= 1e-5
+
+
+def test_gradient_by_finite_differences():
+    X, y = blobs(m=3)
+    rows = quadruplets_of(X, y)
+    objective = ComparisonObjective(
+        X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 2]] - X[rows[:, 3]], 5.0
+    )
+    L = np.eye(3) + 0.1 * np.random.default_rng(0).normal(size=(3, 3))
+    numeric = approx_fprime(
+        L.ravel(), lambda v: objective.value_and_half(v.reshape(3, 3))[0], 1e-7
+    )
+    assert_allclose(2.0 * objective.value_and_half(L)[1].ravel(), numeric, atol=1e-4)
+
+
+def test_a_second_solver_finds_no_lower_objective():
+    X, y = blobs(m=3)
+    rows = quadruplets_of(X, y)
+    learner = LSML(gamma=50.0, tol=1e-7).fit(X, quadruplets=rows)
+
+    def objective(v):
+        L = v.reshape(3, 3)
+        return literal_objective(L @ L.T + 1e-12 * np.eye(3), X, rows, 50.0, np.eye(3))
+
+    found = minimize(objective, np.eye(3).ravel(), method="BFGS")
+    assert learner.objective_ <= found.fun + 1e-5
+    assert learner.objective_ >= found.fun - 1e-5 * max(1.0, found.fun)
+
+
+def test_the_gap_bounds_what_is_missing():
+    X, y = blobs()
+    rows = quadruplets_of(X, y)
+    best = LSML(tol=1e-9).fit(X, quadruplets=rows)
+    for tol in (1.0, 0.1, 1e-2, 1e-3):
+        early = LSML(tol=tol).fit(X, quadruplets=rows)
+        missing = early.objective_ - best.objective_
+        assert missing <= early.optimality_gap_ * max(1.0, early.objective_) + 1e-8
+
+
+def test_without_weight_the_metric_is_the_prior():
+    X, y = blobs()
+    assert_allclose(LSML(gamma=0.0).fit(X, y).components_, np.eye(4), atol=1e-9)
+    learner = LSML(gamma=0.0, prior="covariance").fit(X, y)
+    assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(np.cov(X.T)))
+
+
+def test_classes_give_all_combinations_of_pairs_or_a_sample():
+    labels = PairLabels.make(5, y=[0, 0, 1, 1, -1], pairs=[[0, 4]], pair_labels=[-1])
+    rows = LSML()._comparisons(np.zeros((5, 1)), labels)
+    assert len(rows) == 2 * 5
+    assert len(np.unique(rows, axis=0)) == 10
+    assert {tuple(r[:2]) for r in rows} == {(0, 1), (2, 3)}
+    sample = LSML(n_constraints=4)._comparisons(np.zeros((5, 1)), labels)
+    assert len(np.unique(sample, axis=0)) == 4
+    assert_array_equal(sample, LSML(n_constraints=4)._comparisons(np.zeros((5, 1)), labels))
+
+
+def test_unlabeled_rows_are_in_the_prior():
+    X, y = blobs()
+    y[20:] = -1
+    full = LSML(prior="covariance", gamma=0.0).fit(X, y).get_mahalanobis_matrix()
+    assert_allclose(full, np.linalg.inv(np.cov(X.T)))
+
+
+def test_comparisons_are_satisfied_that_the_euclidean_distance_violates():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * [5.0, 1.0, 1.0]
+    rows = rng.integers(60, size=(400, 4))
+    hidden = np.diag([0.01, 1.0, 4.0])
+
+    def closer(A, rows):
+        near, far = X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 2]] - X[rows[:, 3]]
+        return np.einsum("ki,ij,kj->k", near, A, near) < np.einsum("ki,ij,kj->k", far, A, far)
+
+    rows = np.where(closer(hidden, rows)[:, None], rows, rows[:, [2, 3, 0, 1]])
+    A = LSML(gamma=1000.0).fit(X, quadruplets=rows[:200]).get_mahalanobis_matrix()
+    assert closer(A, rows[200:]).mean() > 0.9
+    assert closer(np.eye(3), rows[200:]).mean() < 0.75
+
+
+def test_says_what_is_wrong():
+    X, y = blobs()
+    with pytest.raises(ValueError, match=r"shape \(n_quadruplets, 4\).*got shape \(1, 3\)"):
+        LSML().fit(X, quadruplets=[[0, 1, 2]])
+    with pytest.raises(ValueError, match=r"quadruplets\[1\] is \(0, 1, 2, 40\), but X has rows 0"):
+        LSML().fit(X, quadruplets=[[0, 1, 2, 3], [0, 1, 2, 40]])
+    with pytest.raises(ValueError, match="whole numbers; got float64"):
+        LSML().fit(X, quadruplets=[[0.5, 1, 2, 3]])
+    with pytest.raises(ValueError, match="y was passed together with quadruplets"):
+        LSML().fit(X, y, quadruplets=[[0, 1, 2, 3]])
+    with pytest.raises(ValueError, match="all 1 comparisons coincide"):
+        LSML().fit(np.ones((4, 2)), quadruplets=[[0, 1, 2, 3]])
+    with pytest.raises(ValueError, match="got 1 similar and 0 dissimilar"):
+        LSML().fit(X, pairs=[[0, 1]], pair_labels=[1])

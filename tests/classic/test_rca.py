@@ -1,0 +1,109 @@
+"""RCA against its definition, its optimum, and chunks counted by hand."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from seraph._pairs import PairLabels
+from seraph.classic import RCA
+from seraph.classic._rca import chunks
+from tests.classic.test_gmml import blobs
+
+
+def literal_scatter(X, groups, ridge=0.0):
+    """Mean scatter about the mean of each group, by a loop."""
+    m, total, count = X.shape[1], np.zeros((X.shape[1],) * 2), 0
+    for group in groups:
+        for row in group:
+            gap = X[row] - X[list(group)].mean(axis=0)
+            total += np.outer(gap, gap)
+            count += 1
+    mean = total / count
+    return mean + ridge * np.trace(mean) / m * np.eye(m)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_metric_is_the_inverse_scatter_within_the_classes(ridge):
+    X, y = blobs()
+    y[30:] = -1
+    learner = RCA(ridge=ridge).fit(X, y)
+    C = literal_scatter(X, [np.flatnonzero(y == c) for c in range(3)], ridge)
+    assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(C))
+    assert learner.n_chunks_ == 3
+
+
+def test_without_ridge_the_mapped_chunks_have_unit_covariance():
+    X, y = blobs()
+    Z = RCA(ridge=0.0).fit_transform(X, y)
+    assert_allclose(
+        literal_scatter(Z, [np.flatnonzero(y == c) for c in range(3)]), np.eye(4), atol=1e-9
+    )
+
+
+def test_similar_pairs_are_joined_to_chunks():
+    X, _ = blobs()
+    rows, signs = [[0, 1], [2, 1], [3, 4], [5, 6], [0, 3]], [1, 1, 1, -1, -1]
+    learner = RCA(ridge=0.5).fit(X, pairs=rows, pair_labels=signs)
+    C = literal_scatter(X, [(0, 1, 2), (3, 4)], 0.5)
+    assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(C))
+    assert learner.n_chunks_ == 2
+
+
+def test_a_similar_pair_joins_a_row_to_a_class():
+    labels = PairLabels.make(
+        7, y=[0, 0, -1, -1, -1, 1, -1], pairs=[[2, 1], [3, 5], [4, 6]], pair_labels=[1, 1, -1]
+    )
+    group, n_chunks = chunks(labels)
+    assert n_chunks == 2
+    assert_array_equal(group, [0, 0, 0, 1, -1, 1, -1])
+
+
+def test_no_metric_of_this_spread_has_a_larger_determinant():
+    X, y = blobs()
+    A = RCA(ridge=0.0).fit(X, y).get_mahalanobis_matrix()
+    C = literal_scatter(X, [np.flatnonzero(y == c) for c in range(3)])
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(30):
+            E = rng.normal(size=A.shape)
+            other = A + size * (E + E.T)
+            other *= np.trace(A @ C) / np.trace(other @ C)
+            if np.linalg.eigvalsh(other)[0] > 0:
+                assert np.linalg.slogdet(other)[1] < np.linalg.slogdet(A)[1]
+
+
+def test_few_components_are_those_of_fishers_discriminant():
+    X, y = blobs(n=90)
+    ours = RCA(n_components=2, ridge=0.0).fit(X, y).components_
+    theirs = LinearDiscriminantAnalysis(solver="eigen").fit(X, y).scalings_[:, :2].T
+    project = [P.T @ np.linalg.solve(P @ P.T, P) for P in (ours, theirs)]
+    assert_allclose(project[0], project[1], atol=1e-9)
+
+
+def test_unlabeled_rows_choose_the_components():
+    X, y = blobs(n=60)
+    y[20:] = -1
+    everything = RCA(n_components=1).fit(X, y).components_
+    labeled = RCA(n_components=1).fit(X[:20], y[:20]).components_
+    assert np.abs(everything - labeled).max() > 1e-3
+    full = [RCA().fit(*some).get_mahalanobis_matrix() for some in ((X, y), (X[:20], y[:20]))]
+    assert_allclose(*full)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-3, 1e3, 1e150])
+def test_distances_do_not_depend_on_the_unit(factor):
+    X, y = blobs()
+    assert_allclose(
+        RCA().fit(factor * X, y).components_ * factor, RCA().fit(X, y).components_, atol=1e-9
+    )
+
+
+def test_says_what_is_missing():
+    X, y = blobs()
+    with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
+        RCA().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+    with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
+        RCA(ridge=0.0).fit(X, pairs=[[0, 1]], pair_labels=[1])
+    with pytest.raises(ValueError, match="n_components=5 is too large"):
+        RCA(n_components=5).fit(X, y)

@@ -1,0 +1,131 @@
+"""SCML against a linear program, its definition, and triplets by brute force."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime, linprog
+
+from seraph._pairs import PairLabels
+from seraph.classic import SCML
+from seraph.classic._scml import Hinges, neighbor_triplets
+from tests.classic.test_gmml import blobs
+
+
+def literal_triplets(X, y, n_neighbors, n_impostors):
+    """For each point, every nearest one of its class with every nearest one of another."""
+    triplets = []
+    for a in range(len(X)):
+        if y[a] < 0:
+            continue
+        order = sorted(range(len(X)), key=lambda j: np.linalg.norm(X[a] - X[j]))
+        alike = [j for j in order if j != a and y[j] == y[a]][:n_neighbors]
+        unlike = [j for j in order if y[j] >= 0 and y[j] != y[a]][:n_impostors]
+        triplets += [(a, b, c) for b in alike for c in unlike]
+    return triplets
+
+
+@pytest.mark.parametrize(("b", "c"), [(1, 1), (3, 10), (99, 2)])
+def test_triplets_are_the_literal_ones(b, c):
+    X, y = blobs(n=25)
+    y[20:] = -1
+    found = neighbor_triplets(X, PairLabels.make(25, y), b, c)
+    assert sorted(map(tuple, found.tolist())) == sorted(literal_triplets(X, y, b, c))
+
+
+def test_marked_pairs_make_triplets_of_points_in_both_kinds():
+    X = np.arange(5.0)[:, np.newaxis]
+    labels = PairLabels.make(5, pairs=[[0, 1], [0, 4], [2, 3]], pair_labels=[1, -1, -1])
+    assert neighbor_triplets(X, labels, 3, 3).tolist() == [[0, 1, 4]]
+
+
+def hinges(seed=0, shape=(80, 12)):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=shape) - 0.3
+
+
+@pytest.mark.parametrize("beta", [1e-3, 0.03, 10.0])
+def test_the_optimum_is_that_of_the_linear_program(beta):
+    M = hinges()
+    t, k = M.shape
+    found = linprog(
+        np.r_[np.full(k, beta), np.full(t, 1 / t)],
+        A_ub=np.hstack([M, -np.eye(t)]),
+        b_ub=-np.ones(t),
+    )
+    weights, value, gap, _ = Hinges(M, beta).minimize(5000, 1e-3)
+    assert gap <= 1e-3
+    assert found.fun - 1e-9 <= value <= found.fun + gap + 1e-9
+    assert (weights >= 0.0).all()
+
+
+def test_the_gap_bounds_what_is_missing():
+    M = hinges()
+    best = Hinges(M, 0.01).minimize(5000, 1e-4)[1]
+    for tol in (0.5, 0.1, 0.01):
+        _, value, gap, _ = Hinges(M, 0.01).minimize(5000, tol)
+        assert value - best <= gap + 1e-4
+
+
+@pytest.mark.parametrize("rounding", [1.0, 0.01])
+def test_gradient_by_finite_differences(rounding):
+    objective = Hinges(hinges(), 0.1)
+    w = np.random.default_rng(1).uniform(size=12)
+    numeric = approx_fprime(w, lambda v: objective.rounded(v, rounding)[0], 1e-8)
+    assert_allclose(objective.rounded(w, rounding)[1], numeric, atol=1e-5)
+    assert abs(objective.rounded(w, rounding)[0] - objective.value(w)) <= rounding / 8
+
+
+def test_objective_is_the_literal_one():
+    X, y = blobs()
+    learner = SCML().fit(X, y)
+    rows = np.array(literal_triplets(X, y, 3, 10))
+    A = learner.get_mahalanobis_matrix()
+    near, far = X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 0]] - X[rows[:, 2]]
+    margins = 1 + np.einsum("ki,ij,kj->k", near, A, near) - np.einsum("ki,ij,kj->k", far, A, far)
+    hinge = np.maximum(margins, 0.0).mean()
+    # What is left is the sum of the weights, each at least the trace of its share of A.
+    unit = np.mean(np.concatenate([near, far]) ** 2) * 4
+    assert_allclose(learner.objective_ - hinge, 1e-3 * unit * np.trace(A), rtol=1e-6)
+
+
+def test_a_larger_beta_keeps_fewer_directions():
+    X, y = blobs(n=90, m=10)
+    counts = [SCML(beta=beta).fit(X, y).n_directions_ for beta in (1e-3, 0.03, 0.1)]
+    assert counts[0] > counts[1] > counts[2] > 0
+    with pytest.warns(UserWarning, match=r"metric is zero \(rank 0\)"):
+        assert SCML(beta=100.0).fit(X, y).components_.shape == (0, 10)
+
+
+def test_triplets_that_the_euclidean_distance_violates_are_satisfied():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3)) * [5.0, 1.0, 1.0]
+    rows = rng.integers(80, size=(600, 3))
+    scaled = X * [0.1, 1.0, 2.0]
+
+    def closer(Z, rows):
+        a, b, c = Z[rows.T]
+        return np.linalg.norm(a - b, axis=1) < np.linalg.norm(a - c, axis=1)
+
+    rows = np.where(closer(scaled, rows)[:, None], rows, rows[:, [0, 2, 1]])
+    learner = SCML().fit(X, triplets=rows[:300])
+    held_out = closer(learner.transform(X), rows[300:]).mean()
+    assert held_out > 0.85
+    assert closer(X, rows[300:]).mean() < 0.75
+
+
+def test_distances_do_not_depend_on_the_unit():
+    X, y = blobs()
+    plain, scaled = SCML().fit(X, y), SCML().fit(1e3 * X, y)
+    assert_allclose(
+        scaled.get_mahalanobis_matrix() * 1e6, plain.get_mahalanobis_matrix(), rtol=0.1
+    )
+
+
+def test_says_what_is_wrong():
+    X, _ = blobs()
+    with pytest.raises(ValueError, match=r"shape \(n_triplets, 3\).*got shape \(1, 2\)"):
+        SCML().fit(X, triplets=[[0, 1]])
+    with pytest.raises(ValueError, match="No point is in both"):
+        SCML().fit(X, pairs=[[0, 1], [2, 3]], pair_labels=[1, -1])
+    with pytest.raises(ValueError, match="all 1 triplets coincide"):
+        SCML().fit(np.ones((3, 2)), triplets=[[0, 1, 2]])

@@ -1,0 +1,90 @@
+"""Marked pairs find their rows by id, wherever the rows are now."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seraph import load
+from seraph._cli._tables import read_pairs, read_table
+from tests.cli.test_commands import wine_frame
+from tests.helpers.command import assert_refused, seraph
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, the same one sorted, a part of it, and answered questions about its rows."""
+    folder = tmp_path_factory.mktemp("ids")
+    frame = wine_frame()
+    truth = frame.set_index("name")["truth"]
+    data = frame.drop(columns=["truth", "remarks"])
+    data.to_csv(folder / "data.csv", index=False)
+    data.sort_values("hue").to_csv(folder / "sorted.csv", index=False)
+    data.iloc[:20].to_csv(folder / "part.csv", index=False)
+    for command in (
+        ["fit", folder / "data.csv", "--label", "class", "--id", "name", "-o", folder / "m.skops"],
+        ["query", folder / "m.skops", folder / "data.csv", "-n", "12", "--label", "class",
+         "--id", "name", "-o", folder / "asked.csv"],
+    ):  # fmt: skip
+        done = seraph(*command)
+        assert done.code == 0, done.err
+    asked = pd.read_csv(folder / "asked.csv")
+    asked["similar"] = (truth[asked["id_i"]].values == truth[asked["id_j"]].values).astype(int)
+    asked.to_csv(folder / "answered.csv", index=False)
+    return folder
+
+
+def fitted(folder, data, *options):
+    output = folder / f"{data}.skops"
+    done = seraph(
+        "fit", folder / data, "--label", "class", "--no-check",
+        "--pairs", folder / "answered.csv", "-o", output, *options,
+    )  # fmt: skip
+    return done, output
+
+
+def test_a_sorted_table_gives_the_same_model(folder):
+    models = []
+    for data in ("data.csv", "sorted.csv"):
+        done, output = fitted(folder, data, "--id", "name")
+        assert done.code == 0, done.err
+        models.append(load(output))
+    rows = pd.read_csv(folder / "data.csv")[models[0].feature_names_in_]
+    first, second = (np.abs(model.transform(rows)) for model in models)
+    np.testing.assert_allclose(second, first, atol=1e-3 * first.max())
+
+
+def test_what_cannot_be_found_is_refused(folder):
+    done, output = fitted(folder, "part.csv", "--id", "name")
+    assert_refused(done)
+    assert "no row of the data has this id" in done.err
+    assert not output.exists()
+    done, output = fitted(folder, "sorted.csv")
+    assert_refused(done)
+    assert "name the rows, which may have moved since" in done.err
+
+
+def test_ids_may_be_numbers(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("i,j,similar,id_i,id_j\n0,1,1,30,10\n0,1,0,20,30\n")
+    pairs, similar = read_pairs(read_table(path), 3, ids=[10.0, 20.0, 30.0])
+    assert pairs.tolist() == [[2, 0], [1, 2]]
+    assert similar.tolist() == [True, False]
+    with pytest.raises(ValueError, match="row 0: id_i is '30', and no row of the data"):
+        read_pairs(read_table(path), 3, ids=["a", "b", "c"])
+    path.write_text("i,j,similar\n0,1,1\n")
+    assert read_pairs(read_table(path), 3, ids=["a", "b", "c"])[0].tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", "b", "a"], "Row 2 of the data has 'a', as row 0 does"),
+        (["a", None, "c"], "Row 1 of the data has no id"),
+        (["a", float("nan"), "c"], "Row 1 of the data has no id"),
+    ],
+)
+def test_ids_that_do_not_tell_rows_apart_are_refused(ids, message, tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("id_i,id_j,similar\na,b,1\n")
+    with pytest.raises(ValueError, match=message):
+        read_pairs(read_table(path), 3, ids)

@@ -1,0 +1,655 @@
+"""What metric-learn's documentation promises, with one import changed."""
+
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import seraph.classic
+from seraph.compat import metric_learn
+from seraph.compat.metric_learn import Constraints
+from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
+from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
+
+X, Y = load_iris(return_X_y=True)
+ORDER = np.random.default_rng(0).permutation(len(X))[:60]
+X, Y = X[ORDER], Y[ORDER]
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    A, B, C, D = Constraints(Y).positive_negative_pairs(40, same_length=True, random_state=0)
+PAIRS = np.vstack([np.column_stack([A, B]), np.column_stack([C, D])])
+SIGNS = np.repeat([1, -1], [len(A), len(C)])
+QUADRUPLETS = np.column_stack([A, B, C, D])
+TRIPLETS = Constraints(Y).generate_knntriplets(X, 2, 2)
+
+CLASSES = {
+    name: value
+    for name in metric_learn.__all__
+    if inspect.isclass(value := getattr(metric_learn, name)) and issubclass(value, BaseEstimator)
+}
+ARGUMENTS = {
+    "RCA_Supervised": {"n_chunks": 10},
+    "SDML": {"balance_param": 1e-4},
+    "SDML_Supervised": {"balance_param": 1e-4},
+    "SCML": {"n_basis": 20},
+    "SCML_Supervised": {"n_basis": 20},
+}
+ROWS = {
+    "ITML": (PAIRS, SIGNS),
+    "MMC": (PAIRS, SIGNS),
+    "SDML": (PAIRS, SIGNS),
+    "LSML": (QUADRUPLETS,),
+    "SCML": (TRIPLETS,),
+    "Covariance": (np.arange(60),),
+}
+EVERY = pytest.mark.parametrize("name", CLASSES)
+OF_PAIRS = pytest.mark.parametrize("name", ["ITML", "MMC", "SDML"])
+
+
+def make(name, **parameters):
+    learner = CLASSES[name](**ARGUMENTS.get(name, {}) | parameters)
+    return learner.set_params(random_state=0) if "random_state" in vars(learner) else learner
+
+
+def fitted(name, *, by_rows=False, **parameters):
+    """A learner that was shown points, or row numbers for a preprocessor."""
+    rows, *labels = ROWS.get(name, (np.arange(60), Y))
+    if by_rows:
+        return make(name, preprocessor=X, **parameters).fit(rows, *labels)
+    return make(name, **parameters).fit(X[rows], *labels)
+
+
+# All learners
+
+
+def test_the_names_are_those_of_metric_learn():
+    assert set(metric_learn.__all__) == {
+        "Constraints",
+        "Covariance",
+        "ITML",
+        "ITML_Supervised",
+        "LFDA",
+        "LMNN",
+        "LSML",
+        "LSML_Supervised",
+        "MLKR",
+        "MMC",
+        "MMC_Supervised",
+        "NCA",
+        "RCA",
+        "RCA_Supervised",
+        "SCML",
+        "SCML_Supervised",
+        "SDML",
+        "SDML_Supervised",
+    }
+
+
+@EVERY
+def test_a_fitted_learner_maps_points_so_that_all_its_distances_agree(name):
+    learner = fitted(name)
+    assert isinstance(learner, MahalanobisMixin)
+    assert learner.components_.shape == (4, 4)
+    Z = learner.transform(X)
+    assert_allclose(Z, X @ learner.components_.T)
+    distances = np.linalg.norm(Z[PAIRS[:, 0]] - Z[PAIRS[:, 1]], axis=1)
+    assert distances.max() > 0.0
+    assert_allclose(learner.pair_distance(X[PAIRS]), distances, atol=1e-9)
+    assert_allclose(learner.pair_score(X[PAIRS]), -distances, atol=1e-9)
+    matrix, metric = learner.get_mahalanobis_matrix(), learner.get_metric()
+    gap = X[0] - X[1]
+    assert metric(X[0], X[1]) == pytest.approx(np.sqrt(gap @ matrix @ gap), abs=1e-9)
+    assert metric(X[0], X[1], squared=True) == pytest.approx(gap @ matrix @ gap, abs=1e-9)
+    with pytest.warns(FutureWarning, match="score_pairs is deprecated"):
+        assert_allclose(learner.score_pairs(X[PAIRS]), distances, atol=1e-9)
+
+
+@EVERY
+def test_row_numbers_and_a_preprocessor_give_the_same_as_points(name):
+    points, rows = fitted(name), fitted(name, by_rows=True)
+    assert_allclose(rows.components_, points.components_, atol=1e-8)
+    assert_allclose(rows.transform(np.arange(60)), points.transform(X), atol=1e-6)
+    assert_allclose(rows.transform(X), points.transform(X), atol=1e-6)
+    assert_allclose(rows.pair_distance(PAIRS), points.pair_distance(X[PAIRS]), atol=1e-6)
+
+
+@EVERY
+def test_clones_and_copies(name):
+    learner = fitted(name)
+    again = clone(learner)
+    assert again.get_params().keys() == inspect.signature(CLASSES[name]).parameters.keys()
+    with pytest.raises(NotFittedError):
+        again.transform(X)
+    with pytest.raises(NotFittedError):
+        again.pair_distance(X[PAIRS])
+    with pytest.raises(NotFittedError):
+        again.get_metric()
+    for other in (pickle.loads(pickle.dumps(learner)), again.fit(*_arguments(name))):
+        assert_allclose(other.transform(X), learner.transform(X), atol=1e-9)
+    metric = learner.get_metric()
+    before = metric(X[0], X[1])
+    learner.components_ = 2 * learner.components_
+    assert metric(X[0], X[1]) == before == pickle.loads(pickle.dumps(metric))(X[0], X[1])
+
+
+def _arguments(name):
+    rows, *labels = ROWS.get(name, (np.arange(60), Y))
+    return (X[rows], *labels)
+
+
+@EVERY
+def test_parameters_and_defaults_are_those_of_metric_learn(name):
+    defaults = {
+        "Covariance": {},
+        "ITML": {"gamma": 1.0, "max_iter": 1000, "tol": 1e-3, "prior": "identity"},
+        "LFDA": {"n_components": None, "k": None, "embedding_type": "weighted"},
+        "LMNN": {
+            "init": "auto",
+            "n_neighbors": 3,
+            "min_iter": 50,
+            "max_iter": 1000,
+            "learn_rate": 1e-7,
+            "regularization": 0.5,
+            "convergence_tol": 1e-3,
+            "n_components": None,
+        },
+        "LSML": {"tol": 1e-3, "max_iter": 1000, "prior": "identity"},
+        "MLKR": {"n_components": None, "init": "auto", "tol": None, "max_iter": 1000},
+        "MMC": {
+            "max_iter": 100,
+            "max_proj": 10000,
+            "tol": 1e-3,
+            "init": "identity",
+            "diagonal": False,
+            "diagonal_c": 1.0,
+        },
+        "NCA": {"init": "auto", "n_components": None, "max_iter": 100, "tol": None},
+        "RCA": {"n_components": None},
+        "SCML": {
+            "beta": 1e-5,
+            "basis": "triplet_diffs",
+            "n_basis": None,
+            "gamma": 5e-3,
+            "max_iter": 10000,
+            "output_iter": 500,
+            "batch_size": 10,
+        },
+        "SDML": {"balance_param": 0.5, "sparsity_param": 0.01, "prior": "identity"},
+    }
+    expected = defaults[name.removesuffix("_Supervised")] | {"preprocessor": None}
+    if name.removesuffix("_Supervised") not in ("Covariance", "LFDA", "RCA"):
+        expected |= {"verbose": False, "random_state": None}
+    expected |= {
+        "ITML_Supervised": {"n_constraints": None},
+        "LSML_Supervised": {"n_constraints": None, "weights": None},
+        "MMC_Supervised": {"n_constraints": None, "tol": 1e-6},
+        "RCA_Supervised": {"n_chunks": 100, "chunk_size": 2, "random_state": None},
+        "SCML_Supervised": {"k_genuine": 3, "k_impostor": 10, "basis": "lda"},
+        "SDML_Supervised": {"n_constraints": None},
+    }.get(name, {})
+    assert CLASSES[name]().get_params() == expected
+
+
+# Fits of the small data sets of check_estimator take most of the time of this file.
+@pytest.mark.parametrize(
+    "learner",
+    [
+        metric_learn.Covariance(),
+        *(
+            pytest.param(learner, marks=pytest.mark.slow)
+            for learner in (
+                metric_learn.LFDA(),
+                metric_learn.LMNN(),
+                metric_learn.MLKR(),
+                metric_learn.NCA(),
+                metric_learn.ITML_Supervised(),
+                metric_learn.LSML_Supervised(),
+                metric_learn.MMC_Supervised(),
+                metric_learn.RCA_Supervised(n_chunks=2),
+                metric_learn.SCML_Supervised(n_basis=10),
+                metric_learn.SDML_Supervised(balance_param=1e-5),
+            )
+        ),
+    ],
+    ids=repr,
+)
+def test_check_estimator(learner):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(learner, on_skip=None)
+
+
+@pytest.mark.parametrize("name", ["LMNN", "NCA", "LFDA", "RCA", "MLKR", "RCA_Supervised"])
+def test_the_number_of_components_is_the_one_asked_for(name):
+    assert fitted(name, n_components=2).transform(X).shape == (60, 2)
+    for n in (0, 5):
+        with pytest.raises(ValueError, match="n_components"):
+            fitted(name, n_components=n)
+
+
+@pytest.mark.parametrize("name", ["NCA", "MLKR", "LMNN"])
+@pytest.mark.parametrize("init", ["auto", "pca", "identity", "random", np.eye(2, 4)], ids=str)
+def test_every_start_is_taken(name, init):
+    learner = fitted(name, init=init, n_components=2, max_iter=3)
+    assert learner.components_.shape == (2, 4)
+
+
+def test_starts_that_are_wrong_are_refused():
+    assert fitted("NCA", init="lda", n_components=2).components_.shape == (2, 4)
+    for name, init in [
+        ("MLKR", "lda"),
+        ("NCA", "no such"),
+        ("NCA", np.eye(3)),
+        ("LMNN", np.eye(5, 4)),
+    ]:
+        with pytest.raises(ValueError, match="init must"):
+            fitted(name, init=init)
+
+
+# Preprocessors
+
+
+def test_a_preprocessor_may_be_a_function_of_any_indicators():
+    table = {f"point {row}": x for row, x in enumerate(X)}
+    calls = []
+
+    def load(names):
+        calls.append(len(names))
+        return np.stack([table[name] for name in names])
+
+    names = np.array(list(table))
+    learner = make("ITML", preprocessor=load).fit(names[PAIRS], SIGNS)
+    assert_allclose(learner.components_, fitted("ITML").components_)
+    assert calls
+    assert_array_equal(learner.predict(names[PAIRS]), fitted("ITML").predict(X[PAIRS]))
+    with pytest.raises(PreprocessorError, match="KeyError"):
+        learner.transform(["no such point"])
+
+
+def test_a_preprocessor_that_is_neither_table_nor_function_is_refused():
+    for table in (3, "points.csv"):
+        with pytest.raises(ValueError, match="preprocessor must be None, a table"):
+            make("NCA", preprocessor=table).fit(X, Y)
+
+
+# Pairs
+
+
+@OF_PAIRS
+def test_pairs_are_told_apart_by_a_threshold(name):
+    learner = fitted(name)
+    distances = learner.pair_distance(X[PAIRS])
+    assert_allclose(learner.decision_function(X[PAIRS]), -distances)
+    assert_array_equal(learner.predict(X[PAIRS]), np.where(distances <= learner.threshold_, 1, -1))
+    assert learner.score(X[PAIRS], SIGNS) == pytest.approx(roc_auc_score(SIGNS, -distances))
+    assert np.mean(learner.predict(X[PAIRS]) == SIGNS) > 0.6
+    assert learner.set_threshold(distances.max() + 1) is learner
+    assert (learner.predict(X[PAIRS]) == 1).all()
+    for threshold in ("far", None, [1, 2]):
+        with pytest.raises(ValueError, match="threshold must be a number"):
+            learner.set_threshold(threshold)
+
+
+class Given(metric_learn.ITML):
+    """Distances as given, to test thresholds."""
+
+    def decision_function(self, pairs):
+        return -np.asarray(pairs)[:, 0, 0]
+
+
+def calibrated(distances, signs, **parameters):
+    learner = Given()
+    learner.components_, learner.n_features_in_ = np.eye(1), 1
+    pairs = np.zeros((len(distances), 2, 1))
+    pairs[:, 0, 0] = distances
+    return learner.calibrate_threshold(pairs, signs, **parameters).threshold_
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_thresholds_are_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1, 1], size=30)
+    distances = np.round(rng.normal(size=30) - 0.8 * signs, 1)  # with ties
+
+    def rates(threshold):
+        close, alike = distances <= threshold, signs == 1
+        true, false = (close & alike).sum(), (close & ~alike).sum()
+        f = (1 + 4) * true / max(1, 4 * alike.sum() + true + false)
+        return np.mean(close == alike), f, true / alike.sum(), 1 - false / (~alike).sum()
+
+    every = [rates(t) for t in [distances.min() - 1, *distances]]
+    accuracy, f, *_ = rates(calibrated(distances, signs))
+    assert accuracy == max(r[0] for r in every)
+    _, f, *_ = rates(calibrated(distances, signs, strategy="f_beta", beta=2.0))
+    assert f == pytest.approx(max(r[1] for r in every))
+    *_, tpr, tnr = rates(calibrated(distances, signs, strategy="max_tpr", min_rate=0.7))
+    assert tnr >= 0.7
+    assert tpr == max(r[2] for r in every if r[3] >= 0.7)
+    *_, tpr, tnr = rates(calibrated(distances, signs, strategy="max_tnr", min_rate=0.7))
+    assert tpr >= 0.7
+    assert tnr == max(r[3] for r in every if r[2] >= 0.7)
+
+
+def test_extreme_thresholds_take_all_or_nothing():
+    assert calibrated([1.0, 2.0], [-1, -1]) < 1.0
+    assert calibrated([1.0, 2.0], [1, 1]) == 2.0
+    signs = [-1, 1, -1, 1]
+    assert calibrated([1.0, 2.0, 3.0, 4.0], signs, strategy="max_tpr", min_rate=0.0) == 4.0
+    assert calibrated([1.0, 2.0, 3.0, 4.0], signs, strategy="max_tpr", min_rate=1.0) < 1.0
+    assert calibrated([1.0, 2.0, 3.0, 4.0], signs, strategy="max_tnr", min_rate=1.0) == 4.0
+
+
+@OF_PAIRS
+def test_calibration_can_be_part_of_the_fit(name):
+    strict = {"strategy": "max_tpr", "min_rate": 1.0}
+    learner = make(name).fit(X[PAIRS], SIGNS, calibration_params=strict)
+    assert not (learner.predict(X[PAIRS])[SIGNS == -1] == 1).any()
+    for bad in (
+        {"strategy": "luck"},
+        {"strategy": "max_tpr"},
+        {"strategy": "f_beta", "beta": "a"},
+    ):
+        with pytest.raises(ValueError, match=r"strategy|min_rate|beta"):
+            make(name).fit(X[PAIRS], SIGNS, calibration_params=bad)
+        with pytest.raises(ValueError, match=r"strategy|min_rate|beta"):
+            learner.calibrate_threshold(X[PAIRS], SIGNS, **bad)
+
+
+@OF_PAIRS
+def test_pairs_are_cross_validated_and_searched(name):
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(PAIRS))
+    learner = make(name, preprocessor=X)
+    scores = cross_val_score(learner, PAIRS[order], SIGNS[order], cv=3)
+    assert scores.mean() > 0.6
+    accuracy = cross_val_score(learner, PAIRS[order], SIGNS[order], cv=3, scoring="accuracy")
+    assert accuracy.mean() > 0.55
+    parameter = {"ITML": "gamma", "MMC": "max_iter", "SDML": "sparsity_param"}[name]
+    values = [20, 40] if parameter == "max_iter" else [0.01, 0.1]
+    search = GridSearchCV(learner, {parameter: values}, cv=2).fit(PAIRS[order], SIGNS[order])
+    assert search.best_params_[parameter] in values
+
+
+@OF_PAIRS
+def test_bad_pairs_are_refused(name):
+    learner = make(name)
+    with pytest.raises(ValueError, match=r"\+1 for pairs"):
+        learner.fit(X[PAIRS], (SIGNS > 0).astype(int))
+    with pytest.raises(ValueError, match="3D array"):
+        learner.fit(PAIRS, SIGNS)
+    with pytest.raises(ValueError, match=r"\(n_pairs, 2, n_features\)"):
+        learner.fit(X[TRIPLETS][: len(SIGNS)], SIGNS)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        learner.fit(X[PAIRS], SIGNS[:-1])
+    with pytest.raises(ValueError, match="NaN"):
+        learner.fit(np.full((2, 2, 4), np.nan), [1, -1])
+    with pytest.raises(NotFittedError):
+        learner.predict(X[PAIRS])
+    learner.fit(X[PAIRS], SIGNS)
+    with pytest.raises(ValueError, match="3 features"):
+        learner.predict(X[PAIRS][:, :, :3])
+    del learner.threshold_
+    with pytest.raises(AttributeError, match="has no threshold yet"):
+        learner.predict(X[PAIRS])
+
+
+@pytest.mark.parametrize("name", ["ITML", "SDML", "LSML", "ITML_Supervised"])
+def test_every_prior_is_taken(name):
+    spd = np.diag([1.0, 2.0, 3.0, 4.0])
+    for prior in ("identity", "covariance", "random", spd):
+        assert np.linalg.matrix_rank(fitted(name, prior=prior).components_) == 4
+    with pytest.raises(ValueError, match="prior must be"):
+        fitted(name, prior="no such")
+    with pytest.raises(ValueError, match="not symmetric"):
+        fitted(name, prior=np.triu(np.ones((4, 4))))
+    with pytest.raises(NonPSDError):
+        fitted(name, prior=np.diag([1.0, 1.0, 1.0, -1.0]))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        fitted(name, prior=np.diag([1.0, 1.0, 1.0, 0.0]))
+
+
+# Each learner says what ours does
+
+
+def test_itml_is_ours_with_bounds_from_distances():
+    learner = fitted("ITML", tol=1e-6)
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
+    distances = np.linalg.norm(used[:, None] - used[None], axis=2)
+    assert_allclose(learner.bounds_, np.percentile(distances, (5, 95)))
+    ours = seraph.classic.ITML(bounds=tuple(learner.bounds_), tol=1e-6)
+    ours.fit(X[PAIRS].reshape(-1, 4), pairs=np.arange(160).reshape(-1, 2), pair_labels=SIGNS)
+    assert_allclose(
+        learner.get_mahalanobis_matrix(), ours.get_mahalanobis_matrix(), rtol=0.01, atol=0.01
+    )
+    assert_allclose(make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2]).bounds_, [1, 2])
+    with pytest.raises(ValueError, match="bounds must be two numbers"):
+        make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2, 3])
+
+
+def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
+    prior = np.diag([1.0, 2.0, 3.0, 4.0])
+    learner = fitted("ITML", prior=prior, gamma=1e-9)
+    assert_allclose(learner.get_mahalanobis_matrix(), prior, atol=1e-5)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_mmc_has_the_scale_of_metric_learn(diagonal):
+    gaps = X[A] - X[B]
+    for init, c in (("identity", 1.0), (4.0 * np.eye(4), 3.0)):
+        learner = fitted("MMC", diagonal=diagonal, init=init, diagonal_c=c)
+        spread = np.einsum("ki,ij,kj->", gaps, learner.get_mahalanobis_matrix(), gaps)
+        start = np.sum(gaps**2) * (1.0 if isinstance(init, str) else 4.0)
+        assert spread == pytest.approx(c / 2 if diagonal else start / 100, rel=1e-3)
+    if diagonal:
+        off = learner.get_mahalanobis_matrix()[~np.eye(4, dtype=bool)]
+        assert_allclose(off, 0.0, atol=1e-9)
+
+
+def test_sdml_says_when_its_weight_is_too_large_and_takes_a_smaller_one():
+    with pytest.warns(ConvergenceWarning, match="balance_param=0.5 is too large"):
+        learner = metric_learn.SDML().fit(X[PAIRS], SIGNS)
+    assert np.isfinite(learner.components_).all()
+
+
+def test_rca_whitens_the_chunks():
+    chunks = np.where(np.arange(60) < 40, np.arange(60) // 2 % 10, -1)
+    learner = metric_learn.RCA().fit(X, chunks)
+    Z = learner.transform(X)[:40]
+    for chunk in range(10):
+        Z[chunks[:40] == chunk] -= Z[chunks[:40] == chunk].mean(axis=0)
+    assert_allclose(Z.T @ Z / 40, np.eye(4), atol=1e-8)
+    with pytest.warns(UserWarning, match="has no inverse"):
+        learner = metric_learn.RCA().fit(np.column_stack([X, X[:, 0]]), chunks)
+    assert np.isfinite(learner.components_).all()
+
+
+def test_lfda_scales_its_eigenvectors_as_asked():
+    weighted, plain, unit = (
+        fitted("LFDA", embedding_type=kind, n_components=2).components_
+        for kind in ("weighted", "plain", "orthonormalized")
+    )
+    cosines = np.sum(weighted * plain, axis=1) / (
+        np.linalg.norm(weighted, axis=1) * np.linalg.norm(plain, axis=1)
+    )
+    assert_allclose(cosines, 1.0)
+    assert_allclose(unit @ unit.T, np.eye(2), atol=1e-9)
+    with pytest.raises(ValueError, match="embedding_type must be"):
+        fitted("LFDA", embedding_type="heavy")
+    with pytest.warns(UserWarning, match="k=9 is too large"):
+        fitted("LFDA", k=9)
+
+
+def test_lmnn_needs_classes_with_enough_neighbors():
+    with pytest.raises(ValueError, match="n_neighbors=25 is too large"):
+        fitted("LMNN", n_neighbors=25)
+
+
+def test_minus_one_is_a_class_where_metric_learn_has_it_so():
+    shifted = Y - 1
+    for name in ("LMNN", "NCA", "LFDA"):
+        assert_allclose(
+            make(name).fit(X, shifted).transform(X), fitted(name).transform(X), atol=1e-8
+        )
+
+
+def test_minus_one_is_unknown_where_pairs_are_sampled():
+    unknown = np.where(Y == 2, -1, Y)
+    for name in ("ITML_Supervised", "SCML_Supervised", "LSML_Supervised"):
+        learner = make(name).fit(X, unknown)
+        assert np.isfinite(learner.components_).all()
+
+
+def test_learners_of_classes_help_nearest_neighbors():
+    for learner in (metric_learn.NCA(), metric_learn.LMNN(), make("ITML_Supervised")):
+        score = make_pipeline(learner, KNeighborsClassifier(3)).fit(X[:30], Y[:30])
+        assert score.score(X[30:], Y[30:]) > 0.85
+
+
+class Nearest(_PairsClassifierMixin, MahalanobisMixin):
+    """A learner of a user's own, over metric-learn's bases."""
+
+    def fit(self, pairs, y):
+        pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
+        self.components_ = np.eye(pairs.shape[2])
+        return self.calibrate_threshold(pairs, y)
+
+
+def test_the_bases_serve_a_learner_of_ones_own():
+    learner = Nearest(preprocessor=X).fit(PAIRS, SIGNS)
+    assert_array_equal(learner.predict(PAIRS), Nearest().fit(X[PAIRS], SIGNS).predict(X[PAIRS]))
+    assert learner.score(PAIRS, SIGNS) > 0.8
+
+
+# Triplets and quadruplets
+
+
+def test_triplets_are_ordered_by_distance():
+    learner = fitted("SCML")
+    a, b, c = learner.transform(X)[TRIPLETS.T]
+    margins = np.linalg.norm(a - c, axis=1) - np.linalg.norm(a - b, axis=1)
+    assert_allclose(learner.decision_function(X[TRIPLETS]), margins, atol=1e-9)
+    assert_array_equal(learner.predict(X[TRIPLETS]), np.where(margins > 0, 1, -1))
+    assert learner.score(X[TRIPLETS]) == np.mean(margins > 0)
+    assert learner.score(X[TRIPLETS]) > 0.8
+    by_rows = fitted("SCML", by_rows=True)
+    assert_array_equal(by_rows.predict(TRIPLETS), learner.predict(X[TRIPLETS]))
+    assert cross_val_score(by_rows, TRIPLETS, cv=3).mean() > 0.7
+
+
+def test_quadruplets_are_ordered_by_distance():
+    learner = fitted("LSML")
+    margins = learner.pair_distance(X[QUADRUPLETS[:, 2:]]) - learner.pair_distance(
+        X[QUADRUPLETS[:, :2]]
+    )
+    assert_allclose(learner.decision_function(X[QUADRUPLETS]), margins, atol=1e-9)
+    assert_array_equal(learner.predict(X[QUADRUPLETS]), np.sign(margins))
+    assert learner.score(X[QUADRUPLETS]) == pytest.approx(np.mean(margins > 0), abs=0.02)
+    by_rows = fitted("LSML", by_rows=True)
+    assert_array_equal(by_rows.predict(QUADRUPLETS), learner.predict(X[QUADRUPLETS]))
+    assert cross_val_score(by_rows, QUADRUPLETS, cv=3).mean() > 0.7
+
+
+def test_weights_of_quadruplets_count():
+    weights = np.zeros(len(QUADRUPLETS))
+    weights[:5] = 2.0
+    learner = metric_learn.LSML().fit(X[QUADRUPLETS], weights=weights)
+    assert_allclose(learner.w_, weights / 10)
+    few = metric_learn.LSML().fit(X[QUADRUPLETS[:5]])
+    assert_allclose(learner.components_, few.components_, atol=0.02)
+    with pytest.raises(ValueError, match="weights must be 40 numbers"):
+        metric_learn.LSML().fit(X[QUADRUPLETS], weights=[1.0])
+
+
+def test_scml_takes_a_basis_and_refuses_bad_settings():
+    learner = make("SCML", basis=np.eye(4)).fit(X[TRIPLETS])
+    off = learner.get_mahalanobis_matrix()[~np.eye(4, dtype=bool)]
+    assert_allclose(off, 0.0, atol=1e-9)
+    for name, value in [
+        ("basis", "lda"),
+        ("basis", np.eye(3)),
+        ("n_basis", 4.5),
+        ("batch_size", "few"),
+        ("max_iter", 1.5),
+        ("output_iter", 20000),
+    ]:
+        with pytest.raises(ValueError, match=name):
+            make("SCML", **{name: value}).fit(X[TRIPLETS])
+    with pytest.raises(ValueError, match="k_genuine must be a whole number"):
+        make("SCML_Supervised", k_genuine=1.5).fit(X, Y)
+
+
+# Constraints
+
+
+def test_sampled_pairs_are_distinct_and_of_the_right_kind():
+    y = np.where(np.arange(60) % 5 == 0, -1, Y)
+    a, b, c, d = Constraints(y).positive_negative_pairs(50, random_state=0)
+    assert (y[a] == y[b]).all()
+    assert (y[c] != y[d]).all()
+    assert (a != b).all()
+    assert min(y[np.concatenate([a, b, c, d])]) >= 0
+    assert len(set(zip(a, b, strict=True))) == len(set(zip(c, d, strict=True))) == 50
+    again = Constraints(y).positive_negative_pairs(50, random_state=0)
+    assert_array_equal(a, again[0])
+
+
+def test_every_pair_is_as_likely_as_any_other():
+    counts = {}
+    rng = np.random.RandomState(0)
+    for _ in range(600):
+        a, b, *_ = Constraints([0, 0, 0, 1]).positive_negative_pairs(1, random_state=rng)
+        counts[a[0], b[0]] = counts.get((a[0], b[0]), 0) + 1
+    assert len(counts) == 6
+    assert min(counts.values()) > 60  # 100 expected
+
+
+def test_too_few_pairs_give_all_of_them_and_a_warning():
+    with pytest.warns(UserWarning, match="allow only") as caught:
+        a, b, c, _ = Constraints([0, 0, 1]).positive_negative_pairs(10)
+    assert len(caught) == 2
+    assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == [(0, 1), (1, 0)]
+    assert len(c) == 4
+    with pytest.warns(UserWarning, match="allow only"):
+        a, _, c, _ = Constraints([0, 0, 1]).positive_negative_pairs(10, same_length=True)
+    assert len(a) == len(c) == 2
+
+
+def test_triplets_join_the_nearest_of_both_kinds():
+    y = np.where(np.arange(60) % 5 == 0, -1, Y)
+    triplets = Constraints(y).generate_knntriplets(X, 2, 3)
+    known = np.flatnonzero(y >= 0)
+    assert len(triplets) == 6 * len(known)
+    for a in known[:10]:
+        order = known[np.argsort(np.linalg.norm(X[known] - X[a], axis=1), kind="stable")]
+        alike = [j for j in order if j != a and y[j] == y[a]]
+        others = [j for j in order if y[j] != y[a]]
+        mine = triplets[triplets[:, 0] == a]
+        reach = [np.linalg.norm(X[a] - X[kind]) for kind in (alike[1], others[2])]
+        assert (np.linalg.norm(X[mine[:, 1]] - X[a], axis=1) <= reach[0] + 1e-9).all()
+        assert (np.linalg.norm(X[mine[:, 2]] - X[a], axis=1) <= reach[1] + 1e-9).all()
+    with pytest.warns(UserWarning, match="k_genuine=3 is more than the 1"):
+        assert len(Constraints([0, 0, 1, 1]).generate_knntriplets(X[:4], 3, 1)) == 4
+
+
+def test_chunks_are_of_one_class_and_of_one_size():
+    y = np.where(np.arange(60) % 5 == 0, -1, Y)
+    chunks = Constraints(y).chunks(n_chunks=9, chunk_size=3, random_state=0)
+    assert (chunks[y == -1] == -1).all()
+    for chunk in range(9):
+        members = y[chunks == chunk]
+        assert len(members) == 3
+        assert len(set(members)) == 1
+    with pytest.raises(ValueError, match="maximum number of chunks is"):
+        Constraints(y).chunks(n_chunks=100)

@@ -1,0 +1,166 @@
+"""Clusters keep to the marks, and without marks they are the usual ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+from seraph import SERAPH, constrained_agglomerative, constrained_k_means
+from seraph._decisions._cluster import _assigned
+
+BOTH = pytest.mark.parametrize("cluster", [constrained_k_means, constrained_agglomerative])
+
+
+def sample(seed, n=40, classes=4):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(classes, size=n)
+    Z = rng.normal(size=(n, 2)) + 1.5 * np.eye(classes, 2)[y]
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(n // 2)])
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    return Z, y, pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
+
+
+@BOTH
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_marks_that_can_be_kept_are_kept(cluster, seed):
+    Z, y, pairs, marks = sample(seed)
+    labels = cluster(Z, len(np.unique(y)) + 2, pairs=pairs, pair_labels=marks)
+    together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    np.testing.assert_array_equal(together, marks == 1)
+    assert len(np.unique(labels)) == len(np.unique(y)) + 2
+
+
+@BOTH
+def test_classes_are_links(cluster):
+    Z, y, _, _ = sample(0)
+    some = np.where(np.arange(40) < 20, y, -1)
+    labels = cluster(Z, 4, some)[:20]
+    assert adjusted_rand_score(y[:20], labels) == 1.0
+
+
+@pytest.mark.parametrize("method", ["average", "complete", "ward"])
+def test_without_marks_clusters_merge_as_by_scipy(method):
+    Z = np.random.default_rng(0).normal(size=(80, 3))
+    expected = fcluster(linkage(Z, method), 7, "maxclust")
+    assert adjusted_rand_score(expected, constrained_agglomerative(Z, 7, linkage=method)) == 1.0
+
+
+def plain_agglomerative(Z, k, pairs, marks):
+    """Average linkage by looking at all pairs of clusters each time."""
+    d = cdist(Z, Z)
+    clusters = [{i} for i in range(len(Z))]
+    for i, j in pairs[marks == 1]:
+        a, b = (next(c for c in clusters if row in c) for row in (i, j))
+        if a is not b:
+            clusters.remove(b)
+            a |= b
+    apart = {frozenset(pair) for pair in pairs[marks == -1].tolist()}
+    while len(clusters) > k:
+        options = [
+            (d[np.ix_(list(a), list(b))].mean(), s, t)
+            for s, a in enumerate(clusters)
+            for t, b in enumerate(clusters[:s])
+            if not any(frozenset((i, j)) in apart for i in a for j in b)
+        ]
+        if not options:
+            break
+        _, s, t = min(options)
+        clusters[t] |= clusters.pop(s)
+    labels = np.empty(len(Z), dtype=int)
+    for number, members in enumerate(clusters):
+        labels[list(members)] = number
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_marks_clusters_merge_as_by_looking_at_all(seed):
+    Z, _, pairs, marks = sample(seed, n=24)
+    expected = plain_agglomerative(Z, 4, pairs, marks)
+    found = constrained_agglomerative(Z, 4, pairs=pairs, pair_labels=marks)
+    assert adjusted_rand_score(expected, found) == 1.0
+    assert found[0] == 0
+    assert np.all(np.diff(np.maximum.accumulate(found)) <= 1)
+
+
+def test_without_marks_the_sum_of_squares_is_that_of_k_means():
+    Z = np.random.default_rng(0).normal(size=(200, 3))
+    labels = constrained_k_means(Z, 6, n_init=20, random_state=0)
+    ours = sum(((Z[labels == k] - Z[labels == k].mean(axis=0)) ** 2).sum() for k in range(6))
+    assert ours <= 1.01 * KMeans(6, n_init=20, random_state=0).fit(Z).inertia_
+
+
+def test_groups_are_assigned_at_the_least_cost_in_small_cases():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        cost = rng.random((5, 3))
+        apart = np.array([[0, 1], [1, 2], [0, 2], [3, 4]])
+        every = np.stack(np.meshgrid(*[range(3)] * 5), axis=-1).reshape(-1, 5)
+        fine = every[(every[:, apart[:, 0]] != every[:, apart[:, 1]]).all(axis=1)]
+        best = min(cost[np.arange(5), labels].sum() for labels in fine)
+        found = _assigned(cost, apart)
+        assert (found[apart[:, 0]] != found[apart[:, 1]]).all()
+        assert cost[np.arange(5), found].sum() <= 1.35 * best
+
+
+def test_marks_help_on_wine():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    rng = np.random.default_rng(0)
+    pairs = np.array([rng.choice(len(X), 2, replace=False) for _ in range(60)])
+    marks = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
+    given = {"pairs": pairs, "pair_labels": marks}
+    Z = SERAPH().fit_transform(X, **given)
+    for cluster in (constrained_k_means, constrained_agglomerative):
+        assert adjusted_rand_score(y, cluster(Z, 3, **given)) > 0.75
+
+
+@BOTH
+def test_names_are_matched(cluster):
+    Z, _, pairs, marks = sample(1)
+    names = np.array([f"r{k}" for k in range(40)])
+    options = {"random_state": 0} if cluster is constrained_k_means else {}
+    expected = cluster(Z, 5, pairs=pairs, pair_labels=marks, **options)
+    order = np.random.default_rng(0).permutation(40)
+    frame = pd.DataFrame(Z, index=names)
+    found = cluster(frame, 5, pairs=names[pairs], pair_labels=marks, **options)
+    np.testing.assert_array_equal(found, expected)
+    found = cluster(
+        Z[order], 5, pairs=names[pairs], pair_labels=marks, ids=names[order], **options
+    )
+    if cluster is constrained_agglomerative:
+        assert adjusted_rand_score(expected[order], found) == 1.0
+
+
+def test_marks_that_cannot_be_kept_are_told():
+    Z = np.random.default_rng(0).normal(size=(6, 2))
+    pairs = [[0, 1], [1, 2], [0, 2]]
+    with pytest.warns(UserWarning, match="1 of 3 pairs of groups that must be apart"):
+        constrained_k_means(Z, 2, pairs=pairs, pair_labels=[-1] * 3, random_state=0)
+    with pytest.warns(UserWarning, match="keep 3 clusters apart, and n_clusters=2"):
+        labels = constrained_agglomerative(Z, 2, pairs=pairs, pair_labels=[-1] * 3)
+    assert labels.max() == 2
+
+
+@BOTH
+def test_bad_input_is_refused(cluster):
+    Z = np.random.default_rng(0).normal(size=(6, 2))
+    with pytest.raises(ValueError, match="Rows 0 and 2 are marked dissimilar, but similar marks"):
+        cluster(Z, 2, pairs=[[0, 1], [1, 2], [0, 2]], pair_labels=[1, 1, -1])
+    with pytest.raises(ValueError, match=r"n_clusters=6 is more than .* similar marks join, 5"):
+        cluster(Z, 6, pairs=[[0, 1]], pair_labels=[1])
+    with pytest.raises(ValueError, match="n_clusters must be"):
+        cluster(Z, 0)
+    with pytest.raises(ValueError, match="NaN"):
+        cluster([[np.nan], [1.0]], 1)
+    with pytest.raises(ValueError, match="linkage must be"):
+        constrained_agglomerative(Z, 2, linkage="single")
+    with pytest.raises(ValueError, match="n_init must be"):
+        constrained_k_means(Z, 2, n_init=0)

@@ -1,0 +1,286 @@
+"""The generator: case number `seed` is the same on every run and on every machine."""
+
+import inspect
+import random
+import tempfile
+from contextlib import chdir
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import typer
+from sklearn.base import is_classifier
+
+import seraph
+from seraph import SERAPH, MetricNeighborsClassifier, datasets, load, plot, save, to_onnx
+from seraph._cli import app
+from tests.cli import test_hostile_tables as tables
+from tests.helpers.command import assert_refused
+from tests.helpers.command import seraph as command
+from tests.hostile import inputs
+from tests.hostile.fits import ESTIMATORS, a_fit, a_path
+from tests.hostile.trial import guarded, refused
+from tests.hostile.values import JUNK, some_parameters
+
+M = 4
+X = np.random.default_rng(0).normal(size=(30, M)) + 2.0 * np.eye(3, M)[np.arange(30) % 3]
+Y = np.where(np.arange(30) < 15, np.arange(30) % 3, -1)
+
+
+@cache
+def fitted(Estimator):
+    """A learner of plain points."""
+    required = {"learner": SERAPH()} if Estimator is MetricNeighborsClassifier else {}
+    return Estimator(**required).fit(X, Y)
+
+
+def a_question(rng):
+    """Call any public method of a fitted learner with odd arguments."""
+    Estimator = rng.choice(ESTIMATORS)
+    learner = fitted(Estimator) if rng.random() < 0.97 else Estimator
+    if learner is Estimator:
+        learner = Estimator(**({"learner": SERAPH()} if "Neighbors" in Estimator.__name__ else {}))
+    # Methods that change the learner, and those of scikit-learn's own machinery, are not asked.
+    names = [
+        name
+        for name in sorted(dir(Estimator))
+        if not name.startswith(("_", "set_", "fit", "get_metadata", "get_params"))
+        and callable(getattr(Estimator, name))
+        and getattr(Estimator, name).__module__.startswith("seraph")  # not scikit-learn's own
+    ]
+    name = rng.choice(names)
+    method = getattr(learner, name)
+    arguments = some_parameters(rng, method, at_most=5, junk=0.1)
+    for argument in ("X", "y", "pairs"):
+        if argument in arguments:
+            arguments[argument] = _odd_array(rng, argument)
+    if "n" in arguments:
+        arguments["n"] = rng.choice([1, 3, 10, 10**6, *JUNK])
+    result, _ = guarded(lambda: method(**arguments))
+    if refused(result):
+        return f"{Estimator.__name__}.{name} refused: {str(result)[:40]}"
+    if isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        assert np.all(np.isfinite(result))
+    return f"{Estimator.__name__}.{name} answered"
+
+
+def _odd_array(rng, name):
+    made = inputs.table(rng, m=rng.choice([M, M, M, M, M + 1, 1]), flawed=0.25)
+    if name == "X":
+        return made.X
+    if name == "y":
+        return rng.choice([None, rng.choice(JUNK), inputs.case(rng).classes.y])
+    points = made.points
+    return rng.choice(
+        [
+            None,
+            points[np.newaxis, :2],
+            np.stack([points, points[::-1]], axis=1),
+            [[0, 1], [1, 2]],
+            inputs.table(rng, m=2).X,
+            rng.choice(JUNK),
+        ]
+    )
+
+
+@cache
+def model_file(Estimator):
+    with tempfile.TemporaryDirectory() as folder:
+        return save(fitted(Estimator), Path(folder) / "m.skops").read_bytes()
+
+
+def a_model_file(rng):
+    """Load a model file with changed bytes: an error that names it, or a model that answers."""
+    Estimator = rng.choice(ESTIMATORS)
+    path = Path("changed.skops")
+    path.write_bytes(inputs.damaged(rng, model_file(Estimator)))
+    model, _ = guarded(lambda: load(path))
+    if refused(model):
+        assert path.name in str(model)
+        return f"{Estimator.__name__} file refused: {str(model)[:40]}"
+    answer = model.predict(X) if is_classifier(model) else model.transform(X)
+    expected = fitted(Estimator)
+    same = expected.predict(X) if is_classifier(model) else expected.transform(X)
+    np.testing.assert_array_equal(answer, same)  # a change that matters is found
+    return f"{Estimator.__name__} file loaded"
+
+
+@cache
+def checkpoint_file():
+    class Killed(Exception):
+        pass
+
+    def kill(state):
+        if state.iteration == 3:
+            raise Killed
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fit.ckpt"
+        try:
+            SERAPH(checkpoint=path, callback=kill).fit(X, Y)
+        except Killed:
+            return path.read_bytes()
+    raise AssertionError("the fit was not interrupted")
+
+
+def a_checkpoint(rng):
+    """Resume from a file with changed bytes: an error that names it, or the same metric."""
+    path = Path("fit.ckpt")
+    path.write_bytes(inputs.damaged(rng, checkpoint_file()))
+    before = path.read_bytes()
+    result, _ = guarded(lambda: SERAPH(checkpoint=path).fit(X, Y))
+    if refused(result):
+        assert path.name in str(result)
+        assert path.read_bytes() == before
+        return f"checkpoint refused: {str(result)[:40]}"
+    np.testing.assert_array_equal(result.components_, fitted(SERAPH).components_)
+    return "checkpoint resumed"
+
+
+def a_graph(rng):
+    """Convert a learner to ONNX with odd arguments."""
+    Estimator = rng.choice(ESTIMATORS)
+    arguments = some_parameters(rng, to_onnx, junk=0.3, without=["model"])
+    model = rng.choice(JUNK) if rng.random() < 0.2 else fitted(Estimator)
+    result, _ = guarded(lambda: to_onnx(model, **arguments))
+    return "graph refused" if refused(result) else "graph made"
+
+
+COMMANDS = ("fit", "transform", "neighbors", "query", "inspect")
+OUTPUTS = {"output": "out.csv", "report": "out.html", "checkpoint": "fit.ckpt"}
+WORDS = (
+    "0", "1", "3", "-1", "0.5", "auto", "all", "nan", "inf", "1e400", "", "class", "a", "b",
+    "gradient", "none", "numpy", "\x1b[31m", "é", "=1+1",
+)  # fmt: skip
+
+
+@cache
+def command_model():
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        Path("data.csv").write_bytes(tables.CSV)
+        done = command("fit", "data.csv", "--label", "class", "--no-check", "-o", "m.skops")
+        assert done.code == 0, done.err
+        return Path("m.skops").read_bytes()
+
+
+def a_command(rng):
+    """Run a command with odd options on odd files: exit code 0, or 2 and one line."""
+    name = rng.choice(COMMANDS)
+    kind = rng.choice(sorted(tables.FILES))
+    for path, content in (
+        (f"data.{kind}", tables.FILES[kind]),
+        ("m.skops", command_model()),
+        ("pairs.csv", tables.PAIRS),
+    ):
+        Path(path).write_bytes(inputs.damaged(rng, content) if rng.random() < 0.2 else content)
+    given = {"data": f"data.{kind}", "model": "m.skops", "row": "1"}
+    words, options = [], []
+    for parameter in typer.main.get_command(app).commands[name].params:
+        if parameter.param_type_name == "argument":
+            words.append(given[parameter.name] if rng.random() < 0.97 else rng.choice(WORDS))
+        elif rng.random() < 0.15 or parameter.name in ("output", "label"):
+            options += _option(rng, name, parameter)
+    if name == "fit" and rng.random() < 0.8:
+        options += ["--no-check"]
+    before = set(Path().iterdir())
+    done = command(name, *words, *options)
+    made = set(Path().iterdir()) - before
+    assert not any(path.name.startswith(".") for path in made), made
+    if done.code == 0:
+        assert all(line.startswith("seraph: note: ") for line in done.err.splitlines()), done.err
+        return f"{name} done"
+    assert_refused(done)
+    assert not made
+    return f"{name} refused: {done.err[:40]}"
+
+
+def _option(rng, command_name, parameter):
+    if parameter.name == "help" or getattr(parameter, "is_eager", False):
+        return []
+    flag = max(parameter.opts, key=len)
+    if getattr(parameter, "is_flag", False):
+        return [flag] if parameter.name != "verbose" else []
+    if parameter.name == "label":
+        return [flag, "class"] if rng.random() < 0.9 else []
+    if parameter.name == "output" and command_name == "fit":
+        return [flag, "out.skops"]
+    if parameter.name == "pairs":
+        return [flag, "pairs.csv"]
+    return [flag, OUTPUTS.get(parameter.name) or rng.choice(WORDS)]
+
+
+def a_picture(rng):
+    """Compute and draw a display of a learner from odd arguments."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    makers = [
+        getattr(plot, name).from_estimator
+        for name in sorted(plot.__all__)
+        if hasattr(getattr(plot, name), "from_estimator")
+    ]
+    make = rng.choice(makers)
+    arguments = some_parameters(rng, make, at_most=3, junk=0.2, without=["estimator", "X", "y"])
+    points = rng.choice([X, X, inputs.table(rng, m=M, flawed=0.3).X])
+    labels = rng.choice([None, Y, Y, inputs.case(rng).classes.y])
+    learner = fitted(rng.choice(ESTIMATORS)) if rng.random() < 0.95 else rng.choice(JUNK)
+    result, _ = guarded(lambda: make(learner, points, labels, **arguments))
+    pyplot.close("all")
+    return "picture refused" if refused(result) else "picture drawn"
+
+
+def a_data_set(rng):
+    """Ask for data with odd arguments."""
+    makers = [
+        getattr(datasets, name)
+        for name in sorted(datasets.__all__)
+        if inspect.isfunction(getattr(datasets, name)) and not name.startswith("fetch")
+    ]
+    make = rng.choice(makers)
+    arguments = some_parameters(rng, make, junk=0.5)
+    result, _ = guarded(lambda: make(**arguments))
+    return "data refused" if refused(result) else "data made"
+
+
+def an_end(rng):
+    """Save, load and describe with arguments that are no models and no files."""
+    act, arguments = rng.choice(
+        [
+            (save, (rng.choice([*JUNK, fitted(SERAPH)]), rng.choice(["m.skops", *JUNK]))),
+            (load, (rng.choice(JUNK),)),
+            (seraph.persist.read_versions, (rng.choice(JUNK),)),
+        ]
+    )
+    try:
+        result, _ = guarded(lambda: act(*arguments))
+    except OSError as error:  # in the words of the file system
+        return f"{act.__name__}: {error}"
+    return f"{act.__name__} {'refused' if refused(result) else 'done'}"
+
+
+KINDS = {
+    a_fit: 50,
+    a_question: 18,
+    a_path: 6,
+    a_model_file: 8,
+    a_checkpoint: 2,
+    a_command: 8,
+    a_picture: 3,
+    a_graph: 1,
+    a_data_set: 2,
+    an_end: 2,
+}
+
+
+def run(number):
+    """Run a case in a folder of its own; return what came of it in a few words."""
+    rng = random.Random(number)
+    (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        try:
+            return f"{kind.__name__}: {kind(rng)}"
+        except BaseException as error:
+            error.add_note(f"Case {number}, {kind.__name__}: python -m tests.hostile {number}")
+            raise

@@ -1,0 +1,205 @@
+"""Fits of every estimator on odd input, with the dense formula beside each of them."""
+
+import inspect
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.preprocessing import StandardScaler
+
+import seraph
+from seraph import SERAPH, KernelSERAPH, classic, seraph_path
+from tests.helpers.trial import check_metric
+from tests.hostile import inputs
+from tests.hostile.dense import Dense, signs_of
+from tests.hostile.trial import guarded, refused
+from tests.hostile.values import some_parameters
+
+ESTIMATORS = [
+    value
+    for package in (seraph, classic)
+    for value in (getattr(package, name) for name in sorted(package.__all__))
+    if inspect.isclass(value) and issubclass(value, BaseEstimator)
+]
+# Quick enough for thousands of fits, where a case does not say otherwise.
+QUICK = {"max_iter": 100, "em_max_iter": 5}
+
+
+def a_fit(rng):
+    """Fit any estimator with any parameters."""
+    # The model of the paper has the most to go wrong, so half of the cases are its own.
+    Estimator = SERAPH if rng.random() < 0.4 else rng.choice(ESTIMATORS)
+    accepted = inspect.signature(Estimator).parameters
+    quick = {name: value for name, value in QUICK.items() if name in accepted}
+    estimator = Estimator(**quick | some_parameters(rng, Estimator, junk=0.03))
+    case = inputs.case(rng)
+    arguments = case.arguments
+    before = dict(vars(estimator))
+    result, notes = guarded(lambda: estimator.fit(**arguments))
+    if refused(result):
+        assert all(vars(estimator)[name] is before.get(name) for name in vars(estimator))
+        return f"{Estimator.__name__} refused: {str(result)[:50]}"
+    assert result is estimator
+    assert all(vars(estimator)[name] is value for name, value in before.items())
+    check(estimator, case, arguments)
+    if type(estimator) in (SERAPH, KernelSERAPH):
+        follow(estimator, arguments, notes)
+    return f"{Estimator.__name__} fitted"
+
+
+def a_path(rng):
+    """Follow the path of the trace's weight."""
+    case = inputs.case(rng)
+    arguments = case.arguments
+    known = {"X", "y", "pairs", "pair_labels", "graph"}
+    parameters = {"n_lams": 4, "max_iter": 100}
+    parameters |= some_parameters(rng, seraph_path, junk=0.03, without=known)
+    path, _ = guarded(lambda: seraph_path(**parameters, **arguments))
+    if refused(path):
+        return f"path refused: {str(path)[:50]}"
+    assert np.all(np.diff(path.lams) < 0)
+    for numbers in (path.lams, path.objectives, path.optimality_gaps, path.eigenvalues):
+        assert np.all(np.isfinite(numbers))
+    if parameters.get("n_components") is None:
+        assert np.all(path.optimality_gaps[path.converged] <= 1.001 * parameters.get("tol", 1e-3))
+    if not parameters.get("manifold"):
+        signs, X = signs_of(*knowledge(case)), inputs.points_of(arguments["X"])
+        for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
+            dense = Dense(X, P, signs, eta=path.eta, mu=path.mu, lam=lam)
+            assert abs(value - dense.value) <= error_of(P) * (1.0 + dense.size)
+    return "path found"
+
+
+def knowledge(case):
+    """Codes, pairs and which of them are similar."""
+    if case.marks is None:
+        return inputs.codes_of(case), (), ()
+    return inputs.codes_of(case), case.marks.rows, case.marks.similar
+
+
+def error_of(P):
+    """Relative error of an objective that may be due to rounding."""
+    return 1e-8 if P.dtype == np.float64 else 2e-3
+
+
+def check(estimator, case, arguments):
+    """Check what was learned: sound, and what the formula says of it."""
+    X = arguments["X"]
+    if is_classifier(estimator):
+        shares, _ = guarded(lambda: estimator.predict_proba(X))
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-6)
+        return
+    if isinstance(estimator, KernelSERAPH):
+        assert np.all(np.isfinite(estimator.components_))
+        assert np.all(np.isfinite(estimator.transform(X)))
+    else:
+        check_metric(estimator, X)
+    if hasattr(estimator, "objective_"):
+        assert not np.isnan(estimator.objective_)  # MFDA documents an infinite one
+    if hasattr(estimator, "kappa_"):
+        check_certificate(estimator, case, arguments)
+
+
+def check_certificate(estimator, case, arguments):
+    """Compare objective and gap of a learner of the model with the dense formula."""
+    names = ("mu_", "lam_", "eta_", "kappa_", "objective_", "optimality_gap_")
+    assert np.all(np.isfinite([getattr(estimator, name) for name in names]))
+    n = case.table.n
+    n_pairs = estimator.n_similar_ + estimator.n_dissimilar_ + estimator.n_unlabeled_
+    assert n_pairs == n * (n - 1) // 2
+    # SERAPHCV has these of the learner that it searches for.
+    settings = {**SERAPH().get_params(), **estimator.get_params()}
+    settings |= {
+        name.removeprefix("learner__"): value
+        for name, value in settings.items()
+        if name.startswith("learner__")
+    }
+    direct = settings["algorithm"] == "direct"
+    in_steps = settings["solver"] == "projected-gradient"
+    # A metric at the limit of its rank need only be stationary, as the docstring says.
+    P = getattr(estimator, "learned_components_", estimator.components_)
+    capped = len(P) == settings["n_components"]
+    by_gap = direct and not in_steps and not capped and settings["gamma"] is None
+    if by_gap and estimator.converged_:
+        assert estimator.optimality_gap_ <= settings["tol"] * (1 + 1e-9)
+    sampled = settings["unlabeled_pairs"] != "all" and estimator.mu_ > 0.0
+    if not direct or settings["manifold"] != 0.0 or sampled:
+        return
+    points = inputs.points_of(arguments["X"])
+    if isinstance(estimator, KernelSERAPH):
+        points = estimator.kernel_map_(points.astype(estimator.components_.dtype))
+    gamma = settings["gamma"] if not isinstance(estimator, KernelSERAPH) else None
+    dense = Dense(
+        points,
+        P,
+        signs_of(*knowledge(case)),
+        eta=estimator.eta_,
+        mu=estimator.mu_,
+        lam=estimator.lam_,
+        scale=-estimator.kappa_,
+        gamma=gamma or 0.0,
+    )
+    error = abs(estimator.objective_ - dense.value)
+    assert error <= error_of(P) * (1.0 + dense.size), (estimator.objective_, dense.value)
+    if settings["lam"] == "auto" and gamma is None and P.dtype == np.float64:
+        slack = 1e-9 * dense.pull / estimator.lam_ if estimator.lam_ else np.inf
+        assert dense.gap <= estimator.optimality_gap_ * (1 + 1e-6) + slack + 1e-6
+
+
+# Advice. Each function follows what a warning says, and returns whether that helped.
+
+
+def again(estimator, arguments, **changes):
+    """Fit once more with other parameters; return the learner and its warnings."""
+    other = type(estimator)(**{**estimator.get_params(deep=False), **changes})
+    result, notes = guarded(lambda: other.fit(**arguments))
+    assert not refused(result), f"the advice leads to an error: {result}"
+    return other, notes
+
+
+def _stopped_early(estimator, arguments):
+    """Raise the number of iterations, and tol if that is not enough."""
+    more = {"max_iter": 10 * estimator.max_iter, "em_max_iter": 10 * estimator.em_max_iter}
+    if estimator.tol >= 1e-6 and again(estimator, arguments, **more)[0].converged_:
+        return True
+    looser = {"tol": max(2.0 * estimator.optimality_gap_, 1.0), "em_tol": 10.0}
+    return again(estimator, arguments, **looser)[0].converged_
+
+
+def _scales_apart(estimator, arguments):
+    scaled = StandardScaler().fit_transform(inputs.points_of(arguments["X"]))
+    _, notes = again(estimator, {**arguments, "X": scaled})
+    return not any("standard deviations of the features" in note for note in notes)
+
+
+def _no_trace(estimator, arguments):
+    _, notes = again(estimator, arguments, lam="auto")
+    return not any(note.startswith("With lam=0") for note in notes)
+
+
+def _zero_metric(estimator, arguments):
+    """Lower lam; a collapse that labels or points ask for is for the user to mend."""
+    X = inputs.points_of(arguments["X"])
+    if estimator.n_dissimilar_ == 0 or np.all(np.ptp(X, axis=0) <= 1e-12 * np.abs(X).max()):
+        return True
+    lower = (1e-2, 1e-5, 1e-10) if estimator.lam_ > 0 else ()
+    for factor in lower:
+        other, _ = again(estimator, arguments, lam=estimator.lam_ * factor)
+        if len(other.components_):
+            return True
+    return False
+
+
+ADVICE = {
+    "has not converged": _stopped_early,
+    "The standard deviations of the features": _scales_apart,
+    "With lam=0": _no_trace,
+    "The learned metric is zero": _zero_metric,
+}
+
+
+def follow(estimator, arguments, notes):
+    """Follow the advice of each warning, and check that it helps."""
+    for note in notes:
+        for beginning, act in ADVICE.items():
+            if beginning in note[:60]:
+                assert act(estimator, arguments), f"the advice does not help: {note}"

@@ -1,0 +1,86 @@
+"""Ten thousand hostile cases: no NaN, no hang, no foreign exception, no false promise.
+
+``make test`` runs the first few hundred, ``make test-all`` all. A block is a test of its own, so
+that two processes share the work and ``pytest --lf`` repeats what failed. One case alone:
+``python -m tests.hostile NUMBER``.
+"""
+
+import inspect
+
+import pytest
+
+from tests.hostile.cases import KINDS, run
+from tests.hostile.fits import ESTIMATORS
+from tests.hostile.values import JUNK, some_parameters, values_of
+
+FEW, ALL, BLOCK = 240, 10_000, 100
+
+
+def run_block(first, stop):
+    failures = {}
+    for number in range(first, stop):
+        try:
+            run(number)
+        except Exception as error:
+            failures[number] = f"{type(error).__name__}: {error}"
+    assert not failures, "\n".join(f"case {n}: {text}" for n, text in failures.items())
+
+
+@pytest.mark.parametrize("first", range(0, FEW, 40))
+def test_a_few_hundred_cases(first):
+    run_block(first, first + 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(FEW, ALL, BLOCK))
+def test_all_cases(first):
+    run_block(first, min(first + BLOCK, ALL))
+
+
+def test_a_case_is_the_same_on_every_run():
+    assert [run(number) for number in range(4)] == [run(number) for number in range(4)]
+
+
+def test_every_kind_is_among_the_few():
+    import random
+
+    seen = {
+        random.Random(number).choices(list(KINDS), list(KINDS.values()))[0]
+        for number in range(FEW)
+    }
+    assert seen == set(KINDS)
+
+
+def test_a_new_parameter_is_tried_at_once():
+    class New:
+        """Something new.
+
+        Parameters
+        ----------
+        way : {"left", "right"}, default="left"
+            Which way.
+        share : float, default=0.5
+            How much.
+        """
+
+        def __init__(self, *, way="left", share=0.5, quick=False):
+            pass
+
+    parameters = inspect.signature(New).parameters
+    assert values_of(New, parameters["way"]) == ("left", "right", "left")
+    assert 1e12 in values_of(New, parameters["share"])
+    assert values_of(New, parameters["quick"]) == (True, False)
+
+
+def test_every_parameter_of_every_estimator_gets_more_than_its_default():
+    import random
+
+    rng = random.Random(0)
+    for Estimator in ESTIMATORS:
+        tried = {}
+        for _ in range(600):
+            for name, value in some_parameters(rng, Estimator, junk=0.1).items():
+                tried.setdefault(name, set()).add(repr(value))
+        for name in inspect.signature(Estimator).parameters:
+            assert len(tried.get(name, ())) > 1, f"{Estimator.__name__}({name})"
+    assert len(JUNK) > 20

@@ -1,0 +1,40 @@
+"""Run one case: it must end in time, with a result or an error of ours, and without noise."""
+
+import io
+import warnings
+from contextlib import redirect_stdout
+
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+
+from tests.helpers.trial import helps, time_limit
+
+SECONDS = 20  # of processor time
+OURS = (UserWarning, ConvergenceWarning, DataConversionWarning)
+
+
+def guarded(act):
+    """Return the result or the error of `act`, and the texts of its warnings.
+
+    Whatever is neither an error that helps nor a warning for users passes through.
+    """
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        time_limit(SECONDS),
+        redirect_stdout(io.StringIO()),
+    ):
+        warnings.simplefilter("always")
+        try:
+            result = act()
+        except NotFittedError as error:
+            result = error
+        except (ValueError, TypeError, NotImplementedError) as error:
+            if not helps(error):
+                raise
+            result = error
+    for warning in caught:
+        assert warning.category in OURS, f"{warning.category.__name__}: {warning.message}"
+    return result, [str(warning.message) for warning in caught]
+
+
+def refused(result):
+    return isinstance(result, Exception)

@@ -1,0 +1,248 @@
+"""The figures of merit, against plain forms that store every distance."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from seraph.metrics import (
+    _ordered,
+    _retrieval,
+    equal_error_rate,
+    expected_calibration_error,
+    map_at_r,
+    pair_auc,
+    precision_at_1,
+    recall_at_k,
+)
+
+FEW = settings(max_examples=15)
+
+
+def sample(seed, n=60, r=3, classes=4, unknown=0.2, whole=False):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(classes, size=n)
+    Z = rng.normal(size=(n, r)) + np.eye(classes, r)[y]
+    y = np.where(rng.random(n) < unknown, -1, y)
+    y[:4] = [0, 0, 1, 1]
+    return (np.round(Z) if whole else Z), y
+
+
+# Plain forms
+
+
+def plain_pairs(Z, y):
+    """Distances of all pairs of labeled points, and which are similar."""
+    known = np.flatnonzero(y >= 0)
+    i, j = np.triu_indices(len(known), k=1)
+    gap = np.linalg.norm(Z[known][i] - Z[known][j], axis=1)
+    return gap, y[known][i] == y[known][j]
+
+
+def plain_equal_error_rate(d, similar):
+    accepts, accepted, _ = roc_curve(similar, -d, drop_intermediate=False)
+    rejects = 1.0 - accepted
+    at = np.flatnonzero(accepts >= rejects)[0]
+    share = (rejects - accepts)[at - 1] / ((rejects - accepts)[at - 1] + (accepts - rejects)[at])
+    return accepts[at - 1] + share * (accepts[at] - accepts[at - 1])
+
+
+def plain_neighbors(Z, y, Z_reference=None, y_reference=None):
+    """For each query with a companion: which neighbors are companions, nearest first."""
+    itself = Z_reference is None
+    Z_reference, y_reference = (Z, y) if itself else (Z_reference, y_reference)
+    for q in np.flatnonzero(y >= 0):
+        others = [k for k in np.flatnonzero(y_reference >= 0) if not (itself and k == q)]
+        same = y_reference[others] == y[q]
+        if same.any():
+            gap = cdist(Z[[q]], Z_reference[others])[0].round(9)
+            yield same[np.lexsort([same, gap])]
+
+
+def plain_map_at_r(Z, y, **reference):
+    scores = []
+    for hits in plain_neighbors(Z, y, **reference):
+        R = hits.sum()
+        scores.append(sum(hits[: i + 1].mean() for i in range(R) if hits[i]) / R)
+    return np.mean(scores)
+
+
+def plain_recall(Z, y, k, **reference):
+    return np.mean([hits[:k].any() for hits in plain_neighbors(Z, y, **reference)])
+
+
+# Pairs
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(0, 5))
+def test_auc_and_equal_error_rate_are_those_of_all_distances(seed, r):
+    Z, y = sample(seed, r=r) if r else (np.empty((60, 0)), sample(seed)[1])
+    d, similar = plain_pairs(Z, y)
+    assert pair_auc(Z, y) == pytest.approx(roc_auc_score(similar, -d), abs=1e-12)
+    expected = plain_equal_error_rate(d, similar)
+    assert equal_error_rate(Z, y) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("budget", [40, 10**6])
+@pytest.mark.parametrize("whole", [False, True], ids=["distinct", "with ties"])
+def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole, monkeypatch):
+    Z, y = sample(3, n=40, whole=whole)
+    Z -= Z.mean(axis=0)  # so that ties stay ties
+    labels = _ordered.PairLabels.make(len(y), y, [[0, 2]], [-1])
+    chunks = _ordered.pair_chunks(Z, labels, tile=15)
+    total = labels.n_labeled
+    parts = list(_ordered.ordered_counts(chunks, total, budget))
+    (whole_list,) = _ordered.ordered_counts(chunks, total, total)
+    for name in ("d2", "similar", "dissimilar"):
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(joined, getattr(whole_list, name))
+    sizes = [part.similar.sum() + part.dissimilar.sum() for part in parts]
+    assert all(
+        size <= budget or len(part.d2) == 1 for size, part in zip(sizes, parts, strict=True)
+    )
+    assert np.all(np.diff(whole_list.d2) > 0)
+    assert whole_list.similar.sum() == labels.n_similar
+    assert whole_list.dissimilar.sum() == labels.n_dissimilar
+
+
+def test_the_budget_of_the_figures_does_not_matter(monkeypatch):
+    Z, y = sample(5, n=80)
+    expected = pair_auc(Z, y), equal_error_rate(Z, y), map_at_r(Z, y), recall_at_k(Z, y, 3)
+    monkeypatch.setattr(_ordered.ordered_counts, "__defaults__", (400,))
+    monkeypatch.setattr(_retrieval, "_BUDGET", 100)
+    found = pair_auc(Z, y), equal_error_rate(Z, y), map_at_r(Z, y), recall_at_k(Z, y, 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def test_marked_pairs_count_beside_those_of_the_classes():
+    Z, y = sample(1)
+    d, similar = plain_pairs(Z, y)
+    free = np.flatnonzero(y < 0)
+    marked = np.column_stack([free[:-1], free[1:]])
+    signs = np.arange(len(marked)) % 2 == 0
+    more = np.linalg.norm(Z[marked[:, 0]] - Z[marked[:, 1]], axis=1)
+    expected = roc_auc_score(np.r_[similar, signs], -np.r_[d, more])
+    assert pair_auc(Z, y, pairs=marked, pair_labels=signs) == pytest.approx(expected, abs=1e-12)
+    expected = roc_auc_score(signs, -more)
+    assert pair_auc(Z, pairs=marked, pair_labels=signs) == pytest.approx(expected, abs=1e-12)
+    expected = plain_equal_error_rate(more, signs)
+    assert equal_error_rate(Z, pairs=marked, pair_labels=signs) == pytest.approx(expected)
+
+
+def test_pairs_may_name_their_rows():
+    Z, names = np.array([[0.0], [1.0], [5.0]]), ["a", "b", "c"]
+    given = {"pairs": [["c", "a"], ["b", "a"]], "pair_labels": [-1, 1]}
+    assert pair_auc(Z, **given, ids=names) == 1.0
+    assert equal_error_rate(pd.DataFrame(Z, index=names), **given) == 0.0
+
+
+@pytest.mark.parametrize("figure", [pair_auc, equal_error_rate])
+def test_points_that_coincide_are_worth_a_coin(figure):
+    assert figure(np.ones((6, 2)), [0, 0, 0, 1, 1, 1]) == pytest.approx(0.5)
+
+
+def test_memory_does_not_grow_with_the_number_of_pairs(monkeypatch):
+    Z, y = sample(0, n=2000, r=2)
+    monkeypatch.setattr(_ordered.ordered_counts, "__defaults__", (2**18,))
+    monkeypatch.setattr(_ordered.pair_chunks, "__defaults__", (256,))
+    monkeypatch.setattr(_retrieval, "_BUDGET", 2**18)
+    monkeypatch.setattr(_ordered, "_RANGE_BITS", 16)
+    tracemalloc.start()
+    pair_auc(Z, y)
+    map_at_r(Z, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2000 * 2000 * 8  # a square of distances
+
+
+# Neighbors
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(1, 70))
+def test_neighbors_are_judged_as_by_sorting_every_row(seed, k):
+    Z, y = sample(seed)
+    assert map_at_r(Z, y) == pytest.approx(plain_map_at_r(Z, y), abs=1e-12)
+    assert recall_at_k(Z, y, k) == pytest.approx(plain_recall(Z, y, k), abs=1e-12)
+    assert precision_at_1(Z, y) == recall_at_k(Z, y, 1)
+
+
+@FEW
+@given(st.integers(0, 10**6))
+def test_queries_find_their_neighbors_in_a_reference(seed):
+    Z, y = sample(seed)
+    other = dict(zip(("Z_reference", "y_reference"), sample(seed + 1, n=40), strict=True))
+    y[10] = 99  # a class that the reference does not have
+    assert map_at_r(Z, y, **other) == pytest.approx(plain_map_at_r(Z, y, **other), abs=1e-12)
+    assert recall_at_k(Z, y, 3, **other) == pytest.approx(plain_recall(Z, y, 3, **other))
+
+
+def test_a_tie_counts_as_an_error():
+    Z, y = np.zeros((6, 1)), [0, 0, 0, 1, 1, 1]
+    assert precision_at_1(Z, y) == 0.0
+    assert recall_at_k(Z, y, 4) == 1.0
+    assert map_at_r(Z, y) == 0.0
+
+
+def test_classes_may_be_text_and_lonely_points_are_no_queries():
+    Z = [[0.0], [1.0], [5.0], [1.1]]
+    assert precision_at_1(Z, ["a", "a", "b", None]) == 1.0
+
+
+# Probabilities
+
+
+def test_calibration_error_of_bins_by_hand():
+    p = np.array([0.1, 0.3, 0.8, 0.6])
+    labels = [-1, 1, 1, -1]
+    assert expected_calibration_error(labels, p, n_bins=1) == pytest.approx(abs(1.8 - 2) / 4)
+    expected = (abs(0.4 - 1) + abs(1.4 - 1)) / 4
+    assert expected_calibration_error(labels, p, n_bins=2) == pytest.approx(expected)
+    expected = (0.1 + 0.7 + 0.2 + 0.6) / 4
+    assert expected_calibration_error(labels, p, n_bins=50) == pytest.approx(expected)
+
+
+# Bad input
+
+FIGURES = [pair_auc, equal_error_rate, precision_at_1, map_at_r]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize(
+    ("Z", "y", "message"),
+    [
+        ([[0.0], [np.nan]], [0, 0], "NaN"),
+        ([0.0, 1.0], [0, 0], "2D array"),
+        ([[0.0], [1.0]], [0], "1 labels"),
+        ([[0.0], [1.0]], [0, 1], "both kinds|another one of its class"),
+        ([[0.0], [1.0]], [-1, -1], "No labeled pair|No labeled point"),
+    ],
+)
+def test_bad_points_and_labels_are_refused(figure, Z, y, message):
+    with pytest.raises(ValueError, match=message):
+        figure(Z, y)
+
+
+def test_what_cannot_be_judged_is_refused():
+    Z, y = [[0.0], [1.0]], [0, 0]
+    with pytest.raises(ValueError, match="k must be"):
+        recall_at_k(Z, y, 0)
+    with pytest.raises(ValueError, match="together"):
+        map_at_r(Z, y, Z_reference=Z)
+    with pytest.raises(ValueError, match="1 dimensions and Z_reference has 2"):
+        map_at_r(Z, y, Z_reference=[[0.0, 1.0]], y_reference=[0])
+    with pytest.raises(ValueError, match="y_reference has 2 labels for 1"):
+        map_at_r(Z, y, Z_reference=[[0.0]], y_reference=[0, 1])
+    with pytest.raises(ValueError, match="0 similar and 1 dissimilar"):
+        pair_auc(Z, pairs=[[0, 1]], pair_labels=[-1])
+    for p in ([0.5, 1.5], [0.5], [[0.5, 0.5]], [], [0.5, np.nan]):
+        with pytest.raises(ValueError, match=r"probabilities|pair_labels"):
+            expected_calibration_error([1, -1], p)
+    with pytest.raises(ValueError, match="n_bins"):
+        expected_calibration_error([1, -1], [0.5, 0.5], n_bins=0)
