@@ -45,6 +45,11 @@ class Results:
                 if threads == ONE:
                     cell.errors[r["seed"]] = r["error"]
 
+    def samplings(self):
+        """Return the number of samplings, or the smallest and the largest."""
+        counts = [len(cell.errors) for cell in self.cells.values() if cell.errors]
+        return " to ".join(map(str, dict.fromkeys([min(counts), max(counts)])))
+
     def places(self, method):
         """Return the sets and rows where both libraries tried a method, in the order of sets."""
         order = {name: k for k, name in enumerate(_data.SETS)}
@@ -89,7 +94,8 @@ def section(records):
         "of ours, and metric-learn 0.7.0 with scikit-learn 1.7.2. Error of the nearest labeled",
         "row in %, mean over the samplings. Seconds with one thread are CPU seconds; with the",
         "default number of threads, seconds of the clock. `>` means stopped at the cap. We chose",
-        "our defaults on the sets for choosing, and did not look at those for judging.",
+        "our defaults on the sets for choosing, and did not look at those for judging. "
+        f"Samplings of each task: {results.samplings()}.",
         "",
         *summary(results),
         "",
