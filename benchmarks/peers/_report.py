@@ -127,14 +127,21 @@ def _table(results, method, places):
                 value, capped = results.seconds(place, library, method, threads)
                 row += f"{_number(value, capped):>{width if library == THEIRS else 9}}"
             ratio, least = results.ratio(place, method, threads)
-            row += f"{_number(ratio, least, 0 if ratio >= 10 else 1):>8}"
+            row += f"{('>' if least else '') + _times(ratio):>8}"
         yield row
 
 
-def _number(value, least=False, digits=3):
+def _number(value, least=False):
     if not np.isfinite(value):
         return "-"
-    return f"{'>' if least else ''}{value:.{digits}f}"
+    return f"{'>' if least else ''}{value:.3f}"
+
+
+def _times(ratio):
+    """Write a ratio with two digits, or all of those before the point."""
+    if not np.isfinite(ratio):
+        return "-"
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def summary(results):
@@ -164,7 +171,7 @@ def _summary_line(results, method, group, places):
     for threads in (ONE, MANY):
         ratios = [results.ratio(p, method, threads) for p in places]
         finite = [r for r, _ in ratios if np.isfinite(r)]
-        fastest.append(f"{min(finite):.1f} to {max(finite):.0f}" if finite else "-")
+        fastest.append(f"{_times(min(finite))} to {_times(max(finite))}" if finite else "-")
     about = METHODS[method]
     label = f"{method} ({about.ours})" if about.ours != method else method
     if not means:
