@@ -45,6 +45,11 @@ class Results:
                 if threads == ONE:
                     cell.errors[r["seed"]] = r["error"]
 
+    def samplings(self):
+        """Return the number of samplings, or the smallest and the largest."""
+        counts = [len(cell.errors) for cell in self.cells.values() if cell.errors]
+        return " to ".join(map(str, dict.fromkeys([min(counts), max(counts)])))
+
     def places(self, method):
         """Return the sets and rows where both libraries tried a method, in the order of sets."""
         order = {name: k for k, name in enumerate(_data.SETS)}
@@ -89,7 +94,8 @@ def section(records):
         "of ours, and metric-learn 0.7.0 with scikit-learn 1.7.2. Error of the nearest labeled",
         "row in %, mean over the samplings. Seconds with one thread are CPU seconds; with the",
         "default number of threads, seconds of the clock. `>` means stopped at the cap. We chose",
-        "our defaults on the sets for choosing, and did not look at those for judging.",
+        "our defaults on the sets for choosing, and did not look at those for judging. "
+        f"Samplings of each task: {results.samplings()}.",
         "",
         *summary(results),
         "",
@@ -121,14 +127,21 @@ def _table(results, method, places):
                 value, capped = results.seconds(place, library, method, threads)
                 row += f"{_number(value, capped):>{width if library == THEIRS else 9}}"
             ratio, least = results.ratio(place, method, threads)
-            row += f"{_number(ratio, least, 0 if ratio >= 10 else 1):>8}"
+            row += f"{('>' if least else '') + _times(ratio):>8}"
         yield row
 
 
-def _number(value, least=False, digits=3):
+def _number(value, least=False):
     if not np.isfinite(value):
         return "-"
-    return f"{'>' if least else ''}{value:.{digits}f}"
+    return f"{'>' if least else ''}{value:.3f}"
+
+
+def _times(ratio):
+    """Write a ratio with two digits, or all of those before the point."""
+    if not np.isfinite(ratio):
+        return "-"
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def summary(results):
@@ -158,7 +171,7 @@ def _summary_line(results, method, group, places):
     for threads in (ONE, MANY):
         ratios = [results.ratio(p, method, threads) for p in places]
         finite = [r for r, _ in ratios if np.isfinite(r)]
-        fastest.append(f"{min(finite):.1f} to {max(finite):.0f}" if finite else "-")
+        fastest.append(f"{_times(min(finite))} to {_times(max(finite))}" if finite else "-")
     about = METHODS[method]
     label = f"{method} ({about.ours})" if about.ours != method else method
     if not means:

@@ -200,7 +200,7 @@ def test_the_tables_show_errors_seconds_and_what_was_capped():
         ">50",
     ]
     line = next(line for line in text.splitlines() if "1 for judging" in line)
-    assert "| 40.0 | 31.0 | 30.0 | vehicle -1.0 | 20.0 to 20 |" in line
+    assert "| 40.0 | 31.0 | 30.0 | vehicle -1.0 | 20 to 20 |" in line
     assert "choosing: none finished" in text
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 
 from threadpoolctl import LibController, ThreadpoolController
 
@@ -81,8 +83,18 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _one_blas_thread()
 
 
+@lru_cache(maxsize=1)
+def _blas_libraries(_: int) -> list[LibController]:
+    """Find the loaded BLAS libraries; the argument is the number of modules imported so far.
+
+    The search takes as long as a small fit. A new library comes with new modules.
+    """
+    found: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return found
+
+
 def _limit_blas() -> Callable[[], None]:
-    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    libraries = _blas_libraries(len(sys.modules))
     before = [(library, library.num_threads) for library in libraries]
     for library in libraries:
         _set_threads(library, 1)
