@@ -164,8 +164,7 @@ class Learning:
         """Return the points in the plane before and after, for JSON.
 
         Both show the two leading principal components, turned so that points move as little as
-        possible from the one to the other, and scaled to a mean squared distance of one from the
-        center.
+        possible from the one to the other, and scaled to the size of the picture.
         """
         pairs, same = Labels.of(answers).all_pairs()
         rows = np.union1d(self._points, pairs.ravel()).astype(np.intp)
@@ -173,7 +172,7 @@ class Learning:
         after = before
         if self.learner is not None:
             after = _flat(self.learner.transform(self.X[rows]))
-            after = after @ orthogonal_procrustes(after, before)[0]
+            after = _scaled(after @ orthogonal_procrustes(after, before)[0])
         places = np.searchsorted(rows, pairs[:400])
         return {
             "rows": rows.tolist(),
@@ -191,7 +190,8 @@ class Learning:
             directions = np.linalg.svd(sample - center, full_matrices=False)[2][:2]
             self._frame = center, directions
         center, directions = self._frame
-        return _scaled((X - center) @ directions.T)
+        flat = (X - center) @ directions.T
+        return _scaled(np.pad(flat, [(0, 0), (0, 2 - len(directions))]))
 
 
 def _is_unsure(answer: Answer) -> bool:
@@ -200,15 +200,13 @@ def _is_unsure(answer: Answer) -> bool:
 
 
 def _flat(Z: Array) -> Array:
-    """Return the two leading principal components."""
+    """Return the two leading principal components; zeros for a second that does not exist."""
     centered = np.asarray(Z, dtype=np.float64) - Z.mean(axis=0)
     directions = np.linalg.svd(centered, full_matrices=False)[2][:2]
-    return _scaled(centered @ directions.T)
+    return np.pad(centered @ directions.T, [(0, 0), (0, 2 - len(directions))])
 
 
 def _scaled(flat: Array) -> Array:
-    """Pad to two columns, center, and scale to a mean squared length of one."""
-    flat = np.pad(flat, [(0, 0), (0, 2 - flat.shape[1])])
-    flat = flat - flat.mean(axis=0)
-    size = np.sqrt((flat * flat).sum(axis=1).mean())
-    return flat / (size or 1.0)
+    """Center, and scale all but the outermost points to [-1, 1]."""
+    low, high = np.quantile(flat, [0.01, 0.99], axis=0)
+    return (flat - 0.5 * (low + high)) / (0.5 * float(np.max(high - low)) or 1.0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,8 +16,8 @@ from .._typing import Array
 
 # Rows that a choice by the model looks at.
 _ROWS = 600
-# Pairs from which near ones are taken, and the share of them that counts as near.
-_DRAW, _NEAR = 4000, 0.1
+# Pairs that a choice without a model looks at, and the share of them that counts as near.
+_DRAW, _NEAR = 1000, 0.02
 # One question in so many is for the test.
 TEST_EVERY = 4
 # Questions that one fit suggests.
@@ -47,8 +48,8 @@ class Question:
 class Questions(Protocol):
     """A way to choose questions. `known` are the rows of questions that were asked."""
 
-    def test(self, number: int, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return a question for the test, the `number`-th; None if there is none left."""
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a question for the test; None if there is none left."""
         ...
 
     def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
@@ -77,31 +78,27 @@ class PairQuestions:
         self._X = X
         self._rows = rows
         self._rng = rng
-        _, distances = self._draw()
-        self._near = float(np.quantile(distances, _NEAR))
-        # The exact share, as distances may be tied.
-        self._share = float(np.mean(distances <= self._near))
 
-    def test(self, number: int, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return a random pair, every other time a near one.
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        r"""Return a random pair, near ones more often.
 
-        Pairs of the same kind are rare among random ones, and near pairs hold most of them. The
-        weight undoes the preference: it is the share of near pairs (or of others) among all
-        pairs over their share in the test.
+        Pairs of the same kind are rare among random ones, and often near. With pairs ordered by
+        their Euclidean distance, from 0 to 1, this takes the pair at :math:`u^2` for a uniform u.
+        A pair at r then has a density of :math:`1 / (2 \sqrt r)`, and its weight undoes that.
         """
-        for near in (number % 2 == 0, number % 2 != 0):
-            pairs, distances = self._draw()
-            share = self._share if near else 1.0 - self._share
-            for pair in pairs[(distances <= self._near) == near].tolist():
-                if tuple(pair) not in known:
-                    return Question(tuple(pair), round(2.0 * share, 6))
+        pairs, distances = self._draw()
+        order = np.argsort(distances, kind="stable")
+        for place in (_DRAW * self._rng.random(20) ** 2).astype(int).tolist():
+            pair = tuple(pairs[order[place]].tolist())
+            if pair not in known:
+                return Question(pair, round(2.0 * sqrt((place + 0.5) / _DRAW), 4))
         return self._any(known)
 
     def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return a random pair, every other time a near one."""
         pairs, distances = self._draw()
         if len(known) % 2:
-            pairs = pairs[np.argsort(distances, kind="stable")[: max(1, len(pairs) // 50)]]
+            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * _DRAW)]]
             pairs = self._rng.permutation(pairs)
         for pair in pairs.tolist():
             if tuple(pair) not in known:
@@ -157,7 +154,7 @@ class RowQuestions:
         # Class code of each row that was named, as the last fit knew it.
         self.codes: dict[int, int] = {}
 
-    def test(self, number: int, known: Collection[tuple[int, ...]]) -> Question | None:  # noqa: ARG002
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return a random row."""
         free = self._free(known)
         return None if len(free) == 0 else Question((int(self._rng.choice(free)),), 1.0)

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import socket
+import sys
 import threading
 import time
 import webbrowser
@@ -262,9 +263,13 @@ class Server:
         """Serve until interrupted; open the page in a browser first if wanted."""
         if browser:
             threading.Thread(target=self._open, daemon=True).start()
+        # A refit gives way to a request after this many seconds, not after Python's 0.005.
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(0.0005)
         try:
             self._server.run(sockets=[self._socket])
         finally:
+            sys.setswitchinterval(interval)
             self._socket.close()
 
     def stop(self) -> None:

@@ -229,7 +229,7 @@ class Session:
             number = len(self.file.answers) + len(self._queue)
             question = None
             if number % TEST_EVERY == TEST_EVERY - 2:
-                question = self._questions.test(number // TEST_EVERY, known)
+                question = self._questions.test(known)
             while question is None and self._pool:
                 candidate = self._pool.popleft()
                 if candidate.rows not in known and all(map(shown, candidate.rows)):

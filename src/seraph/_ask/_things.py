@@ -88,6 +88,10 @@ class Folder:
         """Return the number of rows that have a file."""
         return sum(path is not None for path in self._paths)
 
+    def forget(self, row: int) -> None:
+        """Count the file of a row as missing, since it cannot be read."""
+        self._paths[row] = None
+
     def find(self, row: int) -> tuple[Path, str] | None:
         """Return the file of a row and its kind, if it is still inside the folder."""
         path = self._paths[row]
@@ -191,10 +195,11 @@ class RowThings:
     def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
         """Return the picture of a row and its media type; None if it has none."""
         found = self.folder.find(row) if self.folder is not None else None
-        if found is None or found[1] not in ("image", "drawing"):
+        if self.folder is None or found is None or found[1] not in ("image", "drawing"):
             return None
         path, kind = found
         if path.stat().st_size > _LARGEST_FILE:
+            self.folder.forget(row)
             return None
         if kind == "drawing":
             return path.read_bytes(), "image/svg+xml"
@@ -203,11 +208,13 @@ class RowThings:
                 self._pictures.move_to_end((row, size))
                 return self._pictures[row, size]
         made = scaled_picture(path, SIZES[size])
-        if made is not None:
-            with self._lock:
-                self._pictures[row, size] = made
-                while sum(len(data) for data, _ in self._pictures.values()) > _CACHE:
-                    self._pictures.popitem(last=False)
+        if made is None:
+            self.folder.forget(row)
+            return None
+        with self._lock:
+            self._pictures[row, size] = made
+            while sum(len(data) for data, _ in self._pictures.values()) > _CACHE:
+                self._pictures.popitem(last=False)
         return made
 
     def sound(self, row: int) -> tuple[Path, str] | None:

@@ -247,8 +247,8 @@ def _ids(table: InputTable | None, n_rows: int, column: str | None) -> list[str]
     for row, name in enumerate(ids):
         if not name or not name.isprintable():
             raise ValueError(
-                f"{table.path}, row {row}: {name!r} in {column!r} cannot name a row: an id is text "
-                "on one line."
+                f"{table.path}, row {row}: {name!r} in {column!r} cannot name a row: an id is one "
+                "line of text."
             )
         if name in first:
             raise ValueError(

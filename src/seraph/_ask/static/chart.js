@@ -1,7 +1,7 @@
 // The AUC as answers come in: the learned distance with its interval, and the Euclidean one.
 
 const NS = "http://www.w3.org/2000/svg";
-const HEIGHT = 152, LEFT = 30, RIGHT = 8, TOP = 8, BOTTOM = 22;
+const HEIGHT = 112, LEFT = 30, RIGHT = 8, TOP = 8, BOTTOM = 22;
 
 function add(parent, name, attributes, text) {
   const node = document.createElementNS(NS, name);

@@ -72,7 +72,7 @@ export class PointMap {
 
   #screen([x, y]) {
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-    const unit = (Math.min(width, height) / 4.6) * this.view.scale;
+    const unit = (Math.min(width, height) * 0.44) * this.view.scale;
     return [width / 2 + this.view.x + x * unit, height / 2 + this.view.y - y * unit];
   }
 
