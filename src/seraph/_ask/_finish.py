@@ -78,7 +78,9 @@ class Finish:
                 return
             self._made_from = len(answers)
             self._status, self._message = "running", ""
-        threading.Thread(target=self._run, args=(list(answers),), daemon=True).start()
+        threading.Thread(
+            target=self._run, args=(list(answers),), name="seraph-finish", daemon=True
+        ).start()
 
     def close(self) -> None:
         """End the process, if it runs."""
