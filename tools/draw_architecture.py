@@ -37,7 +37,7 @@ ARROWS = [
 FLOORS = [
     ("start", ["__main__"]),
     ("commands", ["_cli"]),
-    ("results", ["_paper", "persist"]),
+    ("results", ["_ask", "_paper", "persist"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
     ("data, pictures", ["datasets", "plot"]),

@@ -18,6 +18,7 @@ from seraph import load
 from seraph._ask._answers import PairAnswer
 from seraph._ask._things import RowThings
 from tests.helpers.ask import clusters, served, session
+from tests.helpers.command import seraph
 
 ROOT = Path(__file__).parents[2]
 BROWSER = runpy.run_path(str(ROOT / "tools" / "browser.py"))["find"]()
@@ -144,7 +145,7 @@ class Command:
         return out
 
 
-def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page):
+def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypatch):
     first = Command(photos)
     try:
         assert "40 rows, 1 of them without a file" in first.said[0]
@@ -210,15 +211,14 @@ def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page):
     finally:
         out = second.end(signal.SIGINT)
     assert f"16 answers in answers.csv. Learn from them: {line}" in out
-    _same_model_again(photos, line, model)
+    _same_model_again(photos, line, model, monkeypatch)
 
 
-def _same_model_again(photos, line, model):
+def _same_model_again(photos, line, model, monkeypatch):
     """The line that the page showed makes the model that it offered."""
     (photos / "answers.skops").unlink()
-    subprocess.run(
-        [sys.executable, "-m", *shlex.split(line)], cwd=photos, check=True, capture_output=True
-    )
+    monkeypatch.chdir(photos)
+    assert seraph(*shlex.split(line)[1:]).code == 0
     ours, theirs = load(model), load(photos / "answers.skops")
     assert np.array_equal(ours[-1].components_, theirs[-1].components_)
     assert ours[-1].n_similar_ + ours[-1].n_dissimilar_ == 16
@@ -302,7 +302,15 @@ def test_the_keyboard_reaches_everything_in_order(rows, open_page):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.textContent.trim().split('\\n')[0]"))
     text = " ".join(seen)
-    for name in ("Skip to the question", "Finish", "Different", "Unsure", "Same", "Undo", "Before"):
+    for name in (
+        "Skip to the question",
+        "Finish",
+        "Different",
+        "Unsure",
+        "Same",
+        "Undo",
+        "Before",
+    ):
         assert name in text
     page.keyboard.press("ArrowLeft")  # answers, wherever the focus is
     expect(page.locator("#said")).to_contain_text("Saved: different")
@@ -373,23 +381,23 @@ def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, open_page):
     columns = {"text": [f"A note, number {k}, <i>of some length</i>." for k in range(40)]}
     things = RowThings([f"n{k}" for k in range(40)], columns)
     path = tmp_path / "answers.csv"
-    with session(path, X, things=things, classes=("cat", "dog")) as opened:
-        with served(opened) as client:
-            page = open_page(client.address)
-            expect(page.locator(".thing p.text")).to_contain_text("<i>of some length</i>")
-            page.keyboard.press("1")
-            expect_answers(page, 1)
-            page.keyboard.press("2")
-            expect_answers(page, 2)
-            page.get_by_label("Another class").fill("big bird")
-            page.keyboard.press("Enter")
-            expect_answers(page, 3)
-            expect(page.get_by_role("button", name="big bird")).to_be_visible()
-            page.get_by_role("button", name="big bird").click()
-            expect_answers(page, 4)
-            expect(page.locator("#counts")).to_have_text("4 answers: cat 1, dog 1, big bird 2")
-            page.keyboard.press(" ")
-            expect(page.locator("#counts")).to_contain_text("1 unsure")
-            shot(page, "classes")
-            page.close()
+    asking = session(path, X, things=things, classes=("cat", "dog"))
+    with asking as opened, served(opened) as client:
+        page = open_page(client.address)
+        expect(page.locator(".thing p.text")).to_contain_text("<i>of some length</i>")
+        page.keyboard.press("1")
+        expect_answers(page, 1)
+        page.keyboard.press("2")
+        expect_answers(page, 2)
+        page.get_by_label("Another class").fill("big bird")
+        page.keyboard.press("Enter")
+        expect_answers(page, 3)
+        expect(page.get_by_role("button", name="big bird")).to_be_visible()
+        page.get_by_role("button", name="big bird").click()
+        expect_answers(page, 4)
+        expect(page.locator("#counts")).to_have_text("4 answers: cat 1, dog 1, big bird 2")
+        page.keyboard.press(" ")
+        expect(page.locator("#counts")).to_contain_text("1 unsure")
+        shot(page, "classes")
+        page.close()
     assert pd.read_csv(path)["class"].tolist()[:4] == ["cat", "dog", "big bird", "big bird"]

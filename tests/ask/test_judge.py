@@ -34,6 +34,7 @@ def test_the_limits_solve_newcombes_equation(value):
     m, n = 7, 12
     low, high = auc_interval(value, m, n)
     assert 0.0 <= low <= value <= high <= 1.0
+    assert high - low > 0.2
     for theta in {low, high} - {0.0, 1.0}:
         spread = (1 - theta) / (2 - theta) + theta / (1 + theta)
         variance = theta * (1 - theta) / (m * n) * (1 + ((m + n) / 2 - 1) * spread)
@@ -83,7 +84,7 @@ GOOD = Judgment(40, Auc(0.92, 0.90, 0.94), Auc(0.8, 0.7, 0.9))
         (0, [], None, (0, 0), "after a few answers", False),
         (3, [], None, (0, 3), "the first pair that is same", False),
         (3, [], None, (3, 0), "the first pair that is different", False),
-        (8, [], None, (4, 4), "2 of your answers are kept apart", False),
+        (8, [], None, (4, 4), "Answers kept apart as a test so far: 2.", False),
         (12, [GOOD], None, (6, 6), "95 % interval 0.90-0.94. Answer 28 more", False),
         (60, [GOOD], 0.9, (30, 30), "still changed the distance", False),
         (
@@ -97,9 +98,7 @@ GOOD = Judgment(40, Auc(0.92, 0.90, 0.94), Auc(0.8, 0.7, 0.9))
     ],
 )
 def test_the_advice_says_when_to_stop(n, judgments, change, kinds, said, stop):
-    text, now = advice(
-        n, judgments, change, n_tests=2, n_same=kinds[0], n_different=kinds[1]
-    )
+    text, now = advice(n, judgments, change, n_tests=2, n_same=kinds[0], n_different=kinds[1])
     assert said in text
     assert now == stop
 

@@ -97,7 +97,16 @@ def test_the_server_listens_on_this_machine_only(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/state", "/x/state", "//state", "/{token}x/state", "/{half}/state", "/{token}", "/%C3%A9/x"],
+    [
+        "/",
+        "/state",
+        "/x/state",
+        "//state",
+        "/{token}x/state",
+        "/{half}/state",
+        "/{token}",
+        "/%C3%A9/x",
+    ],
 )
 def test_without_the_token_there_is_nothing(client, path):
     token = client.root.strip("/")

@@ -46,9 +46,7 @@ def test_the_model_is_better_than_the_euclidean_distance_in_the_end(path):
         state = opened.state()
     i, j = np.triu_indices(100, 1)
     same, pairs = classes[i] == classes[j], np.column_stack([i, j])
-    auc = [
-        roc_auc_score(same, -distances_of(Z, pairs)) for Z in (learned.transform(noisy), noisy)
-    ]
+    auc = [roc_auc_score(same, -distances_of(Z, pairs)) for Z in (learned.transform(noisy), noisy)]
     assert auc[0] > auc[1] + 0.05
     judgments = state["learning"]["judgments"]
     assert judgments
@@ -208,7 +206,9 @@ def test_rows_are_named_and_the_classes_are_learned_from(path):
         assert set(opened.state()["classes"]) == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize("value", ["same", "class:", "class:  ", "class:" + "x" * 61, "class:a\nb"])
+@pytest.mark.parametrize(
+    "value", ["same", "class:", "class:  ", "class:" + "x" * 61, "class:a\nb"]
+)
 def test_what_cannot_be_a_class_is_refused(path, value):
     with session(path, X, classes=("a",)) as opened:
         with pytest.raises(Refused):

@@ -74,7 +74,10 @@ Answer = PairAnswer | ClassAnswer
 class Format(Protocol):
     """How answers stand in the file."""
 
-    header: tuple[str, ...]
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
 
     def line(self, answer: Answer, ids: Sequence[str]) -> list[str]:
         """Return the cells of an answer, all but the time."""

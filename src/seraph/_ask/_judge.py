@@ -85,7 +85,7 @@ def auc_interval(value: float, n_same: float, n_different: float) -> tuple[float
     --------
     >>> low, high = auc_interval(1.0, 5, 10)
     >>> round(low, 2), high
-    (0.71, 1.0)
+    (0.72, 1.0)
     """
 
     def excess(theta: float) -> float:
@@ -94,8 +94,9 @@ def auc_interval(value: float, n_same: float, n_different: float) -> tuple[float
         variance = theta * (1.0 - theta) * (1.0 + mean * spread) / (n_same * n_different)
         return abs(value - theta) - _Z * sqrt(max(variance, 0.0))
 
-    low = 0.0 if value <= 0.0 else float(brentq(excess, 0.0, value))
-    high = 1.0 if value >= 1.0 else float(brentq(excess, value, 1.0))
+    # At 0 and 1 the variance is zero, and the estimate itself would solve the equation.
+    low = 0.0 if value <= 0.0 else float(brentq(excess, 0.0, min(value, 1.0 - 1e-12)))
+    high = 1.0 if value >= 1.0 else float(brentq(excess, max(value, 1e-12), 1.0))
     return low, high
 
 
@@ -191,8 +192,8 @@ def advice(
         return f"Learning starts with the first pair that is {missing}.", False
     if not judgments:
         return (
-            f"{n_tests} of your answers are kept apart as a test. It needs {FEWEST} of each kind "
-            "to say how good the distance is.",
+            f"Answers kept apart as a test so far: {n_tests}. The test needs {FEWEST} of each "
+            "kind to say how good the distance is.",
             False,
         )
     now = judgments[-1].learned

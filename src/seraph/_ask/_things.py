@@ -66,6 +66,12 @@ class Things(Protocol):
         ...
 
 
+class Cells(Protocol):
+    """A column of text."""
+
+    def __getitem__(self, row: int, /) -> str: ...
+
+
 class Folder:
     """Files under one folder, one for each name.
 
@@ -153,14 +159,14 @@ class RowThings:
     ----------
     ids : sequence of str
         Name of each row.
-    columns : mapping of str to sequence of str
+    columns : mapping of str to Cells
         Cells to show, by column.
     folder : Folder, optional
         Files to show.
     """
 
     ids: Sequence[str]
-    columns: Mapping[str, Sequence[str]]
+    columns: Mapping[str, Cells]
     folder: Folder | None = None
     _pictures: OrderedDict[tuple[int, str], tuple[bytes, str]] = field(
         default_factory=OrderedDict, init=False

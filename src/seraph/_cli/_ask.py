@@ -342,9 +342,6 @@ class _Cells:
     def __getitem__(self, row: int) -> str:
         return _text(self._column[row].as_py())
 
-    def __len__(self) -> int:
-        return len(self._column)
-
 
 def _text(cell: Any) -> str:
     if cell is None or cell != cell:  # noqa: PLR0124 (NaN)

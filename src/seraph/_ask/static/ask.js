@@ -293,7 +293,7 @@ async function showPicture() {
   try {
     const data = await ask("picture");
     map.update(data);
-    $("map-note").textContent = data.learned ? "Hover to look, drag, zoom." : "Nothing learned yet.";
+    $("map-note").textContent = data.learned ? "Point to look, drag, zoom." : "Nothing learned yet.";
   } catch {
     version = -1;
   }
