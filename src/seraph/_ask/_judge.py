@@ -61,7 +61,8 @@ def weighted_auc(distances: Array, same: Array, weights: Array) -> float:
     beyond = total[-1] - 0.5 * (
         total[np.searchsorted(far, near, "left")] + total[np.searchsorted(far, near, "right")]
     )
-    return float(weights[same] @ beyond / (weights[same].sum() * total[-1]))
+    share = float(weights[same] @ beyond / (weights[same].sum() * total[-1]))
+    return min(max(share, 0.0), 1.0)  # rounding
 
 
 def auc_interval(value: float, n_same: float, n_different: float) -> tuple[float, float]:
