@@ -28,7 +28,7 @@ X, y_partial = task.X[train], np.where(np.arange(200) < 20, task.y[train], -1)
 # The low-rank solver converges in fewer than a hundred iterations. The gray line is the width of
 # its factor, an upper bound on the rank; the dot is the rank of the final metric.
 
-learner = SERAPH(lam=1.0, tol=1e-5).fit(X, y_partial)
+learner = SERAPH(shrinkage=0, lam=1.0, tol=1e-5).fit(X, y_partial)
 print(f"{learner.n_iter_} iterations, objective {learner.objective_:.4f}")
 ConvergenceDisplay.from_estimator(learner)
 plt.show()
@@ -39,7 +39,7 @@ plt.show()
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)
-    paper = SERAPH(lam=1.0, solver="projected-gradient").fit(X, y_partial)
+    paper = SERAPH(shrinkage=0, lam=1.0, solver="projected-gradient").fit(X, y_partial)
 print(f"{paper.n_iter_} iterations, objective {paper.objective_:.4f}")
 history = paper.history_
 ConvergenceDisplay(

@@ -20,7 +20,7 @@ train = np.random.default_rng(0).permutation(len(task.X))[:200]
 X, y_partial = task.X[train], np.where(np.arange(200) < 40, task.y[train], -1)
 
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
-for ax, learner in zip(axes, (SERAPH(), ITML()), strict=True):
+for ax, learner in zip(axes, (SERAPH(shrinkage=0), ITML()), strict=True):
     learner.fit(X, y_partial)
     display = SpectrumDisplay.from_estimator(learner, X, ax=ax)
     ax.set_title(f"{learner}: {ax.get_title()}")

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "_sweep": set(),
     "_solvers": set(),
     "_pairs": {"_sweep", "_warnings"},
-    "_base": {"_sweep"},
+    "_base": {"_sweep", "_validation"},
     "plot": {"_pairs", "_public"},
     "datasets": {"_public"},
     "_engine": {

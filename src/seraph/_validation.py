@@ -10,9 +10,15 @@ from sklearn.utils import check_random_state
 
 
 def check_number(
-    name: str, value: Any, *, low: float = -np.inf, integer: bool = False, instead: object = ...
+    name: str,
+    value: Any,
+    *,
+    low: float = -np.inf,
+    high: float = np.inf,
+    integer: bool = False,
+    instead: object = ...,
 ) -> None:
-    """Refuse a value that is neither a finite number of at least `low` nor `instead`."""
+    """Refuse a value that is neither a finite number from `low` to `high` nor `instead`."""
     if value is instead or (isinstance(instead, str) and isinstance(value, str)):
         if value == instead:
             return
@@ -21,10 +27,11 @@ def check_number(
             number = float(value)
         except OverflowError:  # a whole number beyond the range of floats
             number = np.inf
-        if np.isfinite(number) and number >= low:
+        if np.isfinite(number) and low <= number <= high:
             return
     noun = "whole number" if integer else "number"
     limit = "" if np.isinf(low) else f" of at least {low:g}"
+    limit += "" if np.isinf(high) else f" and at most {high:g}"
     other = "" if instead is ... else f", or {instead!r}"
     raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {value!r}.")
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH
 from seraph.datasets import (
     TASKS,
     Task,
@@ -24,6 +23,7 @@ from seraph.datasets import (
     make_posterior_sparsity,
     make_projection_sparsity,
 )
+from tests.helpers.plain import SERAPH
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / "seraph" / "datasets"

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph import SERAPHCV
 from seraph._engine._callback import FitState
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 SETTINGS = [
     {},

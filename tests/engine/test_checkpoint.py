@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph import SERAPHCV, seraph_path
 from seraph._engine import _checkpoint as checkpoint
 from seraph._engine._checkpoint import Journal, fingerprint
 from seraph._pairs import PairLabels
@@ -28,6 +28,7 @@ from seraph._sweep import (
     Posterior,
     Sample,
 )
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 SETTINGS = [
     {},

@@ -11,11 +11,11 @@ from scipy.special import log_expit
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH
 from seraph._engine._objective import FullModel, Objective
 from seraph._solvers import Result, over_scale
 from seraph._sweep import NumpySweep, PairTerms
 from tests.helpers.oracle import labeled_pairs, numeric_gradient
+from tests.helpers.plain import SERAPH
 
 STRICT = {"tol": 1e-6, "max_iter": 5000}
 

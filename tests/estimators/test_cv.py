@@ -10,13 +10,14 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from seraph import SERAPH, SERAPHCV
+from seraph import SERAPHCV
 from seraph._engine._graph import neighbor_graph
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choice
 from seraph._estimators._folds import assign_folds, restricted
 from seraph._pairs import PairLabels
 from tests.helpers.oracle import log_likelihood
+from tests.helpers.plain import SERAPH
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,7 @@ def test_the_metric_is_that_of_seraph_with_the_chosen_weights(some_wine):
     learner = SERAPHCV(mu_factors=(0.0, 1.0)).fit(X, y_partial)
     assert learner.best_params_ == {"lam": learner.lam_, "mu": learner.mu_}
     plain = SERAPH(**learner.best_params_).fit(X, y_partial)
-    np.testing.assert_array_equal(learner.components_, plain.components_)
+    np.testing.assert_array_equal(learner.learned_components_, plain.components_)
     assert learner.n_splits_ == 5
     assert len(learner.cv_results_["mean_test_score"]) == 14
     assert learner.best_score_ in learner.cv_results_["mean_test_score"]
@@ -196,7 +197,7 @@ def test_held_out_likelihood_is_no_worse_than_with_automatic_weights():
         i, j = np.triu_indices(len(test), k=1)
         similar, pairs = y[test][i] == y[test][j], X[test][np.c_[i, j]]
         scores = []
-        for learner in (SERAPH(), SERAPHCV(cv=3)):
+        for learner in (SERAPH(), SERAPHCV(SERAPH(), cv=3)):
             p = learner.fit(X[train], y_partial).pair_proba(pairs)
             p = np.clip(np.where(similar, p, 1 - p), 1e-300, 1)
             scores.append(np.mean(np.log(p)))
@@ -215,7 +216,7 @@ def test_too_few_labels_give_a_warning_and_leave_the_automatic_weights(some_wine
         learner = SERAPHCV().fit(X, few)
     assert [warning.filename for warning in record] == [__file__]
     np.testing.assert_allclose(
-        learner.components_, SERAPH().fit(X, few).components_, rtol=1e-6, atol=1e-9
+        learner.learned_components_, SERAPH().fit(X, few).components_, rtol=1e-6, atol=1e-9
     )
     assert learner.n_splits_ == 0
     assert np.isnan(learner.best_score_)

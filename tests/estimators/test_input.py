@@ -130,7 +130,7 @@ def test_masked_labels_have_no_vote(kind):
 
 def test_all_alike_warns_of_a_collapse():
     with pytest.warns(UserWarning, match="rank 0"), pytest.warns(match="similar.*collapse"):
-        learner = SERAPH().fit(X, np.where(Y >= 0, 0, -1))
+        learner = SERAPH(shrinkage=0).fit(X, np.where(Y >= 0, 0, -1))
     assert learner.components_.shape == (0, 3)
     assert learner.transform(X).shape == (12, 0)
     np.testing.assert_array_equal(learner.pair_distance(X[None, :2]), [0.0])
@@ -144,7 +144,7 @@ def test_all_different_warns_of_a_divergence():
 
 def test_a_large_lam_gives_rank_zero_and_says_so():
     with pytest.warns(UserWarning, match="rank 0.*Lower lam"):
-        learner = SERAPH(lam=1e4).fit(X, Y)
+        learner = SERAPH(lam=1e4, shrinkage=0).fit(X, Y)
     assert learner.components_.shape == (0, 3)
     assert learner.converged_
 
@@ -203,7 +203,7 @@ def test_odd_data_just_works(case, setting):
 def test_two_points_are_enough(similar):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        learner = SERAPH().fit(X[:2], pairs=[[0, 1]], pair_labels=[similar])
+        learner = SERAPH(shrinkage=0).fit(X[:2], pairs=[[0, 1]], pair_labels=[similar])
     assert any("pairs are" in str(w.message) for w in caught)
     proba = learner.pair_proba(X[None, :2])[0]
     assert (proba > 0.5) == similar
@@ -217,7 +217,7 @@ def test_points_that_are_all_alike_do_not_break_anything():
 def test_a_metric_that_shrinks_to_nothing_is_zero_and_not_a_division_by_zero():
     points = [[0, 1], [0, -1], [1, 0], [-1, 1], [0, 0], [0, 1], [-1, 0]]
     with pytest.warns(match="rank 0"), pytest.warns(match="similar.*collapse"):
-        learner = SERAPH(eta=1e6).fit(points, [-1, 0, 0, -1, 0, -1, -1])
+        learner = SERAPH(eta=1e6, shrinkage=0).fit(points, [-1, 0, 0, -1, 0, -1, -1])
     assert learner.components_.shape == (0, 2)
 
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from seraph import SERAPH, KernelSERAPH
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 
 def distances(learner, X):

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, seraph_path
+from seraph import seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
 from seraph._sweep import PointsInMemory
 from tests.helpers.oracle import labeled_pairs, objective
+from tests.helpers.plain import SERAPH
 
 
 def rank_of(X, y, **parameters):

@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import roc_auc_score
 
-from seraph import SERAPH, KernelSERAPH
 from seraph._estimators._query import best_pairs, squared_distances
+from tests.helpers.plain import SERAPH, KernelSERAPH
 
 NONE = np.empty((0, 2), dtype=int)
 

@@ -15,13 +15,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH
 from seraph._engine import _problem
 from seraph._paper._protocol import sample_task
 from seraph._sweep import NumpySweep
 from seraph.classic import Euclidean
 from seraph.datasets import load_task
 from tests.helpers.oracle import labeled_pairs, objective
+from tests.helpers.plain import SERAPH
 
 SETTINGS = [{}, {"algorithm": "em"}, {"solver": "spg"}, {"mu": 0.0}]
 

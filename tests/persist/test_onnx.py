@@ -175,7 +175,7 @@ def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
 def test_a_metric_of_rank_0_has_no_graph(wine):
     X, y_partial, _ = wine
     with pytest.raises(ValueError, match="SERAPH has learned a metric of rank 0"):
-        seraph.to_onnx(SERAPH(lam=1e6).fit(X, y_partial))
+        seraph.to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial))
 
 
 @pytest.mark.parametrize("step", [Doubled(), FunctionTransformer(np.exp)], ids=str)

@@ -139,7 +139,7 @@ def test_classic_learners_are_drawn_or_refused_by_what_they_lack(display, classi
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_a_zero_metric_is_drawn(display, wine):
     with pytest.warns(UserWarning, match="metric is zero"):
-        learner = SERAPH(lam=1e6).fit(*wine[:2])
+        learner = SERAPH(lam=1e6, shrinkage=0).fit(*wine[:2])
     assert len(learner.components_) == 0
     display.from_estimator(learner, *wine[:2], ax=some_axes()).figure_.draw_without_rendering()
 

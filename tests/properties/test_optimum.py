@@ -26,7 +26,7 @@ DIRECT = st.sampled_from(
 
 
 def fit(case, **parameters):
-    learner = attempt(lambda: SERAPH(**parameters).fit(**case.arguments))
+    learner = attempt(lambda: SERAPH(shrinkage=0, **parameters).fit(**case.arguments))
     assert not isinstance(learner, Exception), learner
     return learner
 

@@ -235,9 +235,9 @@ def _learn(
         seconds = time.perf_counter() - started
         after_fit()
         scaled = np.asarray(model[:-1].transform(points) if len(steps) > 1 else points)
-        if len(learner.components_) == 0:
+        if len(learner.learned_components_) == 0 and learner.lam != "auto":
             raise ValueError(
-                "The learned metric is zero: every distance would be 0, so nothing is saved. "
+                "The learned metric is zero: nothing was learned, so nothing is saved. "
                 "Lower --lam (auto suits most data), or add labels of different classes."
             )
         learner.set_params(verbose=0, checkpoint=None)  # neither is for the folds or the file

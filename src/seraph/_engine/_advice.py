@@ -41,12 +41,12 @@ def warn_of_scales(scales: Array) -> None:
             )
 
 
-def warn_of_rank_zero() -> None:
-    """Warn that the learned metric is zero."""
+def warn_of_rank_zero(*, shrunk: bool) -> None:
+    """Warn that the learned metric is zero, or that its target stands in for it."""
+    effect = "only the metric that it shrinks toward is left" if shrunk else "every distance is 0"
     warn(
-        "The learned metric is zero (rank 0): every distance is 0. Either lam is too large "
-        "for these labels, or the labels ask for a collapse. Lower lam, or add dissimilar "
-        "pairs."
+        f"The learned metric is zero (rank 0): {effect}. Either lam is too large for these "
+        "labels, or the labels ask for a collapse. Lower lam, or add dissimilar pairs."
     )
 
 

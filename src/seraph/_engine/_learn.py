@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
-from .._sweep import Points, PointsInMemory, make_sweep, one_blas_thread, workers
+from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
 from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
@@ -30,6 +30,11 @@ class Fit:
     ----------
     components : ndarray of shape (rank, n_features)
         Factor of the metric on the user's features.
+    averaged : ndarray of shape (k, n_features)
+        Factor of the mean of this metric and those for larger and smaller weights of the trace;
+        `components` again unless the settings ask for it.
+    coordinates : Coordinates
+        The points as the solvers saw them.
     mu, lam, eta, kappa : float
         Weights, threshold and scale of the model.
     objective, optimality_gap : float
@@ -47,6 +52,8 @@ class Fit:
     """
 
     components: Array
+    averaged: Array
+    coordinates: Coordinates
     mu: float
     lam: float
     eta: float
@@ -65,15 +72,23 @@ class Fit:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """All fields but the components, under the names that estimators give them."""
+        """All numbers and counts, under the names that estimators give them."""
         return {f"{name}_": getattr(self, name) for name in _ATTRIBUTES}
 
-    def warn(self, settings: Settings) -> None:
-        """Warn the user of a metric of rank zero, and of a fit that has not converged."""
+    def warn(self, settings: Settings, *, shrunk: bool = False) -> None:
+        """Warn the user of a metric of rank zero, and of a fit that has not converged.
+
+        Parameters
+        ----------
+        settings : Settings
+            Settings of the fit.
+        shrunk : bool
+            Whether another metric is handed out in place of one of rank zero.
+        """
         if self.kappa == 0.0:
             advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
-        elif len(self.components) == 0:
-            advice.warn_of_rank_zero()
+        elif len(self.averaged) == 0:
+            advice.warn_of_rank_zero(shrunk=shrunk)
         if self.stopped:
             return
         n_steps = len(self.history["step"])
@@ -88,7 +103,11 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name != "components")
+_METRICS = ("components", "averaged", "coordinates")
+_ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _METRICS)
+# Multiples of the weight of the trace whose metrics are averaged with the one for the weight
+# itself, and how exactly they are solved: they only add directions, or stress the leading ones.
+_OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
 
 
 _OVERFLOW = (
@@ -141,8 +160,46 @@ def learn(
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
         result, s = _Search(problem, objective, settings, start).run()
-    P = result.P / np.sqrt(s) if s > 0.0 else result.P
-    return fit_of(result, P, -s, objective, problem, labels)
+        P = result.P / np.sqrt(s) if s > 0.0 else result.P
+        fit = fit_of(result, P, -s, objective, problem, labels)
+        return _with_average(fit, problem, settings) if settings.average else fit
+
+
+def _with_average(fit: Fit, problem: Problem, settings: Settings) -> Fit:
+    """Average the metric with those for other weights of the trace.
+
+    Which weight is best depends on whether the directions of much variance are those that
+    matter, and few labels do not tell. The mean of several metrics, each with the same total
+    variance, is nearly as good as the best of them.
+    """
+    covariance = problem.coordinates.covariance()
+    found = [fit.components]
+    for factor in _OTHER_WEIGHTS:
+        if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
+            continue
+        objective = problem.objective(settings.lam, settings.lam_factor * factor)
+        start = fit.components if len(fit.components) else None
+        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
+        rough = replace(
+            settings,
+            tol=max(settings.tol, tol),
+            em_tol=max(settings.em_tol, tol),
+            callback=None,
+            verbose=0,
+        )
+        result, s = _Search(problem, objective, rough, start).run()
+        found.append(problem.coordinates.to_features(result.P / np.sqrt(s or 1.0)))
+    parts, sizes = [], []
+    for P in found:
+        own = problem.coordinates.from_features(P.astype(np.float64))
+        variance = float(np.sum((own @ covariance) * own))
+        if variance > 0.0 and np.isfinite(variance):
+            parts.append(P / np.sqrt(variance))
+            sizes.append(variance)
+    if not parts:
+        return fit
+    mean = solvers.compress(np.vstack(parts) * np.sqrt(sizes[0] / len(parts)))
+    return replace(fit, averaged=mean.astype(fit.components.dtype))
 
 
 def fit_of(
@@ -160,6 +217,8 @@ def fit_of(
         raise ValueError(_OVERFLOW)
     return Fit(
         components=components,
+        averaged=components,
+        coordinates=coordinates,
         mu=objective.terms.mu,
         lam=objective.lam * coordinates.unit**2,
         eta=objective.terms.eta,

@@ -33,6 +33,8 @@ class Settings:
         The class or function that the user called, for messages.
     lam_factor, mu_factor : float, default=1.0
         Multiples of `lam` and `mu`, whether these are numbers or "auto".
+    average : bool, default=False
+        Whether to average the metric with those for larger and smaller weights of the trace.
     """
 
     name: str = "SERAPH"
@@ -40,6 +42,7 @@ class Settings:
     lam: float | Literal["auto"] = "auto"
     mu_factor: float = 1.0
     lam_factor: float = 1.0
+    average: bool = False
     eta: float = 1.0
     gamma: float | None = None
     manifold: float = 0.0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from .._base import Blend
 from .._engine import (
     Journal,
     Settings,
@@ -82,7 +83,7 @@ class SERAPHCV(PosteriorLearner):
         "split0_test_score", ...: one entry per pair of multiples.
     n_splits_ : int
         Number of folds; 0, with a warning, if there were too few labels to choose by.
-    components_, mu_, lam_, eta_, kappa_
+    components_, learned_components_, shrinkage_, mu_, lam_, eta_, kappa_
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.
@@ -151,6 +152,7 @@ class SERAPHCV(PosteriorLearner):
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
         labels = read_labels(len(points), y, pairs, pair_labels)
+        blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
         warn_of_scales(points.std())
         graph = None if graph is None else check_graph(graph, len(points))
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
@@ -166,10 +168,12 @@ class SERAPHCV(PosteriorLearner):
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
             settings = replace(settings, lam_factor=lam_factor, mu_factor=mu_factor)
             fit = learn(points, labels, settings, graph=graph, journal=journal)
-            fit.warn(settings)
+            fit.warn(settings, shrunk=not blend.is_off)
             return self._learned(
                 X,
                 fit.components,
+                blend,
+                fit.coordinates,
                 best_params_={"lam": fit.lam, "mu": fit.mu},
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),

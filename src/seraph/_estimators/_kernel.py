@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._base import Blend
 from .._engine import (
     FitState,
     Settings,
@@ -109,9 +110,9 @@ class KernelSERAPH(PosteriorLearner):
         Parameter of the poly and sigmoid kernels.
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
-    mu, lam, eta, manifold, n_neighbors, algorithm, solver, n_components
-        As in `SERAPH`. The manifold extension works best here: a non-linear map can follow
-        the bends of the graph.
+    mu, lam, eta, shrinkage, manifold, n_neighbors, algorithm, solver, n_components
+        As in `SERAPH`; the metric shrinks toward the distance in feature space. The manifold
+        extension works best here: a non-linear map can follow the bends of the graph.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     n_landmarks : int, default=1000
@@ -125,7 +126,11 @@ class KernelSERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_coordinates)
-        The learned map, from the coordinates in feature space.
+        The map of the metric handed out, from the coordinates in feature space.
+    learned_components_ : ndarray of shape (learned_rank, n_coordinates)
+        The same before shrinkage.
+    shrinkage_ : float
+        The share of the distance in feature space that was used.
     kernel_map_ : KernelMap
         Maps points to those coordinates.
     mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
@@ -170,6 +175,7 @@ class KernelSERAPH(PosteriorLearner):
         mu: float | Literal["auto"] = "auto",
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
+        shrinkage: float | Literal["auto"] = "auto",
         manifold: float = 0.0,
         n_neighbors: int = 10,
         algorithm: Literal["direct", "em"] = "direct",
@@ -197,6 +203,7 @@ class KernelSERAPH(PosteriorLearner):
         self.mu = mu
         self.lam = lam
         self.eta = eta
+        self.shrinkage = shrinkage
         self.manifold = manifold
         self.n_neighbors = n_neighbors
         self.algorithm = algorithm
@@ -246,7 +253,8 @@ class KernelSERAPH(PosteriorLearner):
         """
         self._check_kernel()
         check_checkpoint(self.checkpoint)
-        points, settings = read_array(X, Settings.of(self, gamma=None))
+        settings = Settings.of(self, gamma=None, average=self._averages)
+        points, settings = read_array(X, settings)
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
@@ -259,12 +267,21 @@ class KernelSERAPH(PosteriorLearner):
         with running(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
+            blend = Blend.of(self, coordinates.shape[1], has_rule=True, threshold=self.eta)
             with opened(
                 self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
-                fit.warn(settings)
-                return self._learned(X, fit.components, kernel_map_=kernel_map, **fit.attributes)
+                fit.warn(settings, shrunk=not blend.is_off)
+                return self._learned(
+                    X,
+                    fit.components,
+                    blend,
+                    fit.coordinates,
+                    fit.averaged,
+                    kernel_map_=kernel_map,
+                    **fit.attributes,
+                )
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.

@@ -25,6 +25,12 @@ class PosteriorLearner(MahalanobisLearner):
 
     eta_: float
     kappa_: float
+    lam: float | Literal["auto"]
+
+    @property
+    def _averages(self) -> bool:
+        """Whether the learned share is the mean of the metrics for several weights."""
+        return self.lam == "auto" and isinstance(self.shrinkage, str)
 
     def pair_proba(self, pairs: ArrayLike) -> Array:
         """Compute the probability (5) that the two points of each pair are alike.

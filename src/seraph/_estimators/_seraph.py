@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._base import Blend
 from .._engine import (
     FitState,
     Settings,
@@ -50,6 +51,19 @@ class SERAPH(PosteriorLearner):
         units of X. The paper sets 1.0.
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
+    shrinkage : float or "auto", default="auto"
+        Share of the Euclidean distance in the metric handed out, from 0, the learned metric
+        alone, to 1, the Euclidean distance. A learned metric of low rank is blind in most
+        directions; the Euclidean share keeps nearest neighbors from getting worse. The metric
+        is ``(1 - shrinkage) A + shrinkage v(A) / v(I) I``, with v the total variance of the
+        points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
+        number of directions that the points effectively have (the participation ratio of the
+        covariance's eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
+        for 3, 1 and 0.1 times `lam_`, since few labels do not tell which weight is best. The
+        paper has 0.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one: the inverse of a
+        covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
     gamma : float, optional
         None fits the simplified model (7) above. A number fits the full model (6), where
         the probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, the objective loses
@@ -75,7 +89,8 @@ class SERAPH(PosteriorLearner):
         the paper's step rule, which seldom converges, to reproduce its figures. "auto" is
         "low-rank", the fastest at every size we tried.
     n_components : int, optional
-        Largest rank of the metric; for the low-rank solver.
+        Largest rank of the metric; for the low-rank solver. A shrunk metric keeps its leading
+        directions.
     max_iter : int, default=200
         Largest number of iterations; in each M-step, for "em".
     tol : float, default=1e-3
@@ -109,7 +124,8 @@ class SERAPH(PosteriorLearner):
         to another fit. You may change `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`,
         `n_jobs`, `backend` and `device` in between; the last two change the last bits.
     callback : callable, optional
-        Called after each iteration with a :class:`seraph.FitState`: ``iteration``,
+        Called after each iteration (not for the rough fits of other weights that "auto"
+        averages) with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
         the current metric. If it raises ``StopIteration``, the fit ends with that metric.
     verbose : int, default=0
@@ -124,7 +140,12 @@ class SERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The learned map ``P``; the metric is ``P'P``. Its rows are orthogonal, longest first.
+        The map ``P`` of the metric ``P'P`` handed out. Its rows are orthogonal, longest first.
+    learned_components_ : ndarray of shape (learned_rank, n_features)
+        The same for the metric that maximizes the objective with `lam_`, before shrinkage.
+        ``objective_`` and ``optimality_gap_`` are about this one.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     mu_, lam_, eta_ : float
         The weights and the threshold that were used.
     kappa_ : float
@@ -172,7 +193,7 @@ class SERAPH(PosteriorLearner):
     >>> some[::15] = y[::15]  # 12 labels, 166 unlabeled rows
     >>> learner = SERAPH().fit(X, some)
     >>> learner.transform(X).shape
-    (178, 2)
+    (178, 13)
     >>> p = learner.pair_proba([[X[0], X[1]], [X[0], X[-1]]])
     >>> bool(p[0] > 0.5 > p[1])
     True
@@ -187,6 +208,8 @@ class SERAPH(PosteriorLearner):
         mu: float | Literal["auto"] = "auto",
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
+        shrinkage: float | Literal["auto"] = "auto",
+        shrinkage_target: ArrayLike | None = None,
         gamma: float | None = None,
         manifold: float = 0.0,
         n_neighbors: int = 10,
@@ -210,6 +233,8 @@ class SERAPH(PosteriorLearner):
         self.mu = mu
         self.lam = lam
         self.eta = eta
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.gamma = gamma
         self.manifold = manifold
         self.n_neighbors = n_neighbors
@@ -263,7 +288,7 @@ class SERAPH(PosteriorLearner):
         SERAPH
             The fitted learner.
         """
-        settings = Settings.of(self)
+        settings = Settings.of(self, average=self._averages)
         check_flag("warm_start", self.warm_start)
         check_checkpoint(self.checkpoint)
         points, settings = read_points(X, settings)
@@ -273,8 +298,9 @@ class SERAPH(PosteriorLearner):
                 f"{points.shape[1]} features."
             )
         labels = read_labels(len(points), y, pairs, pair_labels)
+        blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())
-        start = getattr(self, "components_", None) if self.warm_start else None
+        start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
         with opened(
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
@@ -282,5 +308,7 @@ class SERAPH(PosteriorLearner):
             if start is not None and start.shape[1] != points.shape[1]:
                 start = None  # learned from other features
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
-            fit.warn(settings)
-            return self._learned(X, fit.components, **fit.attributes)
+            fit.warn(settings, shrunk=not blend.is_off)
+            return self._learned(
+                X, fit.components, blend, fit.coordinates, fit.averaged, **fit.attributes
+            )

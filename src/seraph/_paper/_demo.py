@@ -26,10 +26,10 @@ from ._protocol import Sampling, place_in_class
 # take the 200 steps of the paper's solver.
 LEARNERS: dict[str, MahalanobisLearner] = {
     "Euclidean": Euclidean(),
-    "none": SERAPH(mu=0.0, lam=0.0, solver="projected-gradient"),
-    "post": SERAPH(lam=0.0, solver="projected-gradient"),
-    "proj": SERAPH(mu=0.0),
-    "hyper": SERAPH(),
+    "none": SERAPH(shrinkage=0, mu=0.0, lam=0.0, solver="projected-gradient"),
+    "post": SERAPH(shrinkage=0, lam=0.0, solver="projected-gradient"),
+    "proj": SERAPH(shrinkage=0, mu=0.0),
+    "hyper": SERAPH(shrinkage=0),
 }
 
 
@@ -68,7 +68,7 @@ def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, l
         print(f"  {name:<10}{np.mean(values):6.1f} ± {spread:.1f} %  {bar}")
 
     sampling = _sample(task.X, task.y, seed=0)
-    hyper = SERAPH().fit(sampling.X, sampling.y_partial)
+    hyper = SERAPH(shrinkage=0).fit(sampling.X, sampling.y_partial)
     print(
         f"\n{hyper.n_similar_} similar, {hyper.n_dissimilar_} dissimilar and "
         f"{hyper.n_unlabeled_} unlabeled pairs gave a metric of rank "

@@ -7,6 +7,7 @@ numbers are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -206,11 +207,21 @@ class Coordinates:
         return (P if self.basis is None else P @ self.basis) * self.unit
 
     def covariance(self) -> Array:
-        """Compute the covariance of the points."""
+        """Compute the covariance of the points, once."""
+        return self._covariance
+
+    @cached_property
+    def _covariance(self) -> Array:
         if self.known_covariance is not None:
             return self.known_covariance
         points = self.array.astype(np.float64)
         return points.T @ points / len(points)
+
+    def some_rows(self, count: int) -> Array:
+        """Return at most `count` points, evenly spaced, in double precision."""
+        step = -(-len(self.array) // count)
+        rows: Array = in_memory(self.array[::step])
+        return rows.astype(np.float64)
 
     def top_variance(self) -> float:
         """Compute the largest eigenvalue of the covariance."""

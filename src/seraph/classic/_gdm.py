@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import _solvers as solvers
 from .._pairs import PairLabels
@@ -48,6 +49,10 @@ class GDM(ClassicLearner):
         direction in which no similar ones do, as they must if there are more features than
         similar pairs. It is relative to the data in each direction, so that, as in the paper,
         distances under the full form do not change with a linear map of the features.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=1e-4
@@ -58,6 +63,10 @@ class GDM(ClassicLearner):
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``. The diagonal form has a row for each
         feature of nonzero weight.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     objective_ : float
         Sum of the distances of the dissimilar pairs.
     optimality_gap_ : float
@@ -92,11 +101,15 @@ class GDM(ClassicLearner):
         *,
         diagonal: bool = False,
         ridge: float = 1e-6,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-4,
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 

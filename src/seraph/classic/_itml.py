@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
@@ -68,6 +69,10 @@ class ITML(ClassicLearner):
     n_constraints : int, optional
         Number of labeled pairs to use, sampled at random. If None, all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-6
@@ -79,6 +84,10 @@ class ITML(ClassicLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``; the metric ``P'P`` is positive definite.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     bounds_ : tuple of two floats
         The bounds u and l of the squared distances.
     objective_ : float
@@ -138,6 +147,8 @@ class ITML(ClassicLearner):
         prior: Literal["identity", "covariance"] = "identity",
         bounds: tuple[float, float] | None = None,
         n_constraints: int | None = None,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: int | np.random.RandomState | None = None,
@@ -146,6 +157,8 @@ class ITML(ClassicLearner):
         self.prior = prior
         self.bounds = bounds
         self.n_constraints = n_constraints
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from .._base import MahalanobisLearner
+from .._base import Blend, MahalanobisLearner
 from .._pairs import PairLabels
+from .._sweep import PointsInMemory
 from .._typing import Array
 from .._warnings import warn
 
@@ -53,9 +54,11 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """
         self._check_parameters()
         points = self._check_points(X)
+        blend = Blend.of(self, points.shape[1])
         labels = PairLabels.make(len(points), y, pairs, pair_labels, required=self._needs_labels)
         components, attributes = self._learn(points, labels)
-        return self._learned(X, components.astype(points.dtype), **attributes)
+        coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+        return self._learned(X, components.astype(points.dtype), blend, coordinates, **attributes)
 
     @abstractmethod
     def _check_parameters(self) -> None:

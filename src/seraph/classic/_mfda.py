@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
@@ -52,6 +53,10 @@ class MFDA(ClassicLearner):
         Number of neighbors that a point is written by; all other points if there are fewer.
     alpha : float or "auto", default="auto"
         Weight of the neighbors. "auto" is 0.2, or 0.02 for at most 5 features, as in the paper.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-10
@@ -61,6 +66,10 @@ class MFDA(ClassicLearner):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``W'``: orthonormal rows.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     alpha_ : float
         The weight of the neighbors that was used.
     objective_ : float
@@ -122,12 +131,16 @@ class MFDA(ClassicLearner):
         n_components: int | None = None,
         n_neighbors: int = 10,
         alpha: float | Literal["auto"] = "auto",
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-10,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.alpha = alpha
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 

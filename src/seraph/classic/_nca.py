@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
@@ -42,6 +43,10 @@ class NCA(ClassLabelLearner):
         `n_components`) features as they are, normally distributed numbers, or a map of shape
         (n_components, n_features). Without `n_components`, "pca" is the same as "identity":
         all components together make the Euclidean metric.
+    shrinkage : float, default=0.0
+        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
@@ -54,6 +59,10 @@ class NCA(ClassLabelLearner):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
     objective_ : float
         Value of the objective: the expected number of labeled points that pick their own class.
     converged_ : bool
@@ -87,12 +96,16 @@ class NCA(ClassLabelLearner):
         *,
         n_components: int | None = None,
         init: Literal["pca", "identity", "random"] | Array = "pca",
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

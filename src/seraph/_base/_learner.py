@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,17 +11,31 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._sweep import FLOATS, header, in_memory, is_chunked, is_tensor, map_rows
-from ._typing import Array
+from .._sweep import (
+    FLOATS,
+    Coordinates,
+    header,
+    in_memory,
+    is_chunked,
+    is_tensor,
+    map_rows,
+)
+from .._typing import Array
+from ._shrinkage import Blend
 
 
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
-    A subclass implements ``fit`` and ends it with ``_learned``.
+    A subclass implements ``fit`` and ends it with ``_learned``. Its parameters `shrinkage` and
+    `shrinkage_target` mix the learned metric with the Euclidean one or another.
     """
 
     components_: Array
+    learned_components_: Array
+    shrinkage_: float
+    shrinkage: float | Literal["auto"] = 0.0
+    shrinkage_target: ArrayLike | None = None
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
@@ -30,18 +44,45 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
         )
 
-    def _learned(self, X: ArrayLike, components: Array, **attributes: Any) -> Self:
+    def _learned(
+        self,
+        X: ArrayLike,
+        components: Array,
+        blend: Blend | None = None,
+        coordinates: Coordinates | None = None,
+        averaged: Array | None = None,
+        **attributes: Any,
+    ) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
-        The rows of `components` get a definite sign: their largest entry is positive.
+        Parameters
+        ----------
+        X : array-like
+            The points, as the user gave them.
+        components : ndarray of shape (r, m)
+            The learned metric.
+        blend : Blend, optional
+            The shrinkage.
+        coordinates : Coordinates, optional
+            The points, for the shrinkage; None if it is off.
+        averaged : ndarray of shape (k, m), optional
+            What to shrink in place of the learned metric.
+        **attributes
+            Further attributes.
         """
-        if components.size:
-            peak = np.argmax(np.abs(components), axis=1)
-            signs = np.sign(components[np.arange(len(components)), peak])
-            components = components * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]
+        shrunk, share = components, 0.0
+        if blend is not None and coordinates is not None and not blend.is_off:
+            source = components if averaged is None else averaged
+            shrunk = blend(source, coordinates, components if len(components) else None)
+            share = blend.share(coordinates)
         # Sets n_features_in_ and feature_names_in_.
         validate_data(self, header(X), skip_check_array=True)
-        self.__dict__.update(components_=components, **attributes)
+        self.__dict__.update(
+            components_=_signed(shrunk),
+            learned_components_=_signed(components),
+            shrinkage_=share,
+            **attributes,
+        )
         return self
 
     @property
@@ -166,6 +207,15 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _mapped_differences(self, pairs: Array) -> Array:
         """Map the difference of the two points of each pair."""
         return (pairs[:, 0] - pairs[:, 1]) @ self.components_.T.astype(pairs.dtype)
+
+
+def _signed(components: Array) -> Array:
+    """Give each row a definite sign: its largest entry is positive."""
+    if not components.size:
+        return components
+    peak = np.argmax(np.abs(components), axis=1)
+    signs = np.sign(components[np.arange(len(components)), peak])
+    return components * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]
 
 
 @dataclass(frozen=True)

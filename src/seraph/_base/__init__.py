@@ -1,0 +1,6 @@
+"""What all learners share: the learned distance in use, and its shrinkage."""
+
+from ._learner import MahalanobisLearner, MahalanobisMetric
+from ._shrinkage import Blend
+
+__all__ = ["Blend", "MahalanobisLearner", "MahalanobisMetric"]

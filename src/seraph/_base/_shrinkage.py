@@ -1,0 +1,253 @@
+r"""Shrinkage of a learned metric toward the Euclidean one, or toward another target.
+
+A learned metric of low rank is blind in most directions, which ruins nearest neighbors where
+there are more classes than dimensions. The cure is to hand out a mixture of the learned metric
+:math:`A` and a target :math:`T`,
+
+.. math:: A_\rho = (1 - \rho)\, A + \rho\, \frac{v(A)}{v(T)}\, T, \qquad
+          v(B) = \mathrm{tr}\,(B\, \mathrm{Cov}),
+
+with Cov the covariance of the points. A learner whose model has a threshold for squared distances
+multiplies this by a factor that keeps the threshold's meaning: as many pairs of points are below
+it as under A.
+
+The rule "auto" gives the target the odds
+
+.. math:: \frac{\rho}{1 - \rho} = 0.18 \sqrt{d}, \qquad
+          d = \frac{v(T)^2}{\mathrm{tr}\,(T\, \mathrm{Cov}\, T\, \mathrm{Cov})},
+
+where d, the participation ratio, is the number of directions that the points effectively have
+under T. Squared distances over d directions vary around their mean by a share of
+:math:`\sqrt{2 / d}`, so the target needs that much more weight to have the same say in what is
+near and what is far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
+
+from .._sweep import Coordinates
+from .._typing import Array
+from .._validation import check_number
+
+# Odds of the target for points of one effective direction, if the shrinkage is "auto". Chosen on
+# the sets of benchmarks/evidence that are for choosing.
+_ODDS = 0.18
+# Rows whose distances say how many pairs are below a threshold.
+_ROWS_FOR_THRESHOLD = 500
+# With more features than points and than this, the Euclidean target is kept to the span of the
+# points: the full one would need a square matrix of that size.
+_MOST_FEATURES = 2048
+
+
+def check_target(target: ArrayLike | None, n_features: int) -> Array | None:
+    """Check a matrix to shrink toward; None is the Euclidean distance."""
+    if target is None:
+        return None
+    shape = (n_features, n_features)
+    matrix = np.asarray(target)
+    if matrix.dtype.kind not in "iuf" or matrix.shape != shape or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"shrinkage_target must be a matrix of finite numbers of shape {shape}, as X has "
+            f"{n_features} features; got an array of {matrix.dtype} of shape {matrix.shape}"
+            f"{' with NaN or infinity' if matrix.shape == shape else ''}."
+        )
+    matrix = matrix.astype(np.float64)
+    size = np.abs(matrix).max(initial=0.0)
+    if size == 0.0:
+        raise ValueError("shrinkage_target is zero: there is nothing to shrink toward.")
+    if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9 * size):
+        raise ValueError(
+            "shrinkage_target must be symmetric; got a matrix that differs from its transpose by "
+            f"up to {np.abs(matrix - matrix.T).max():.3g}."
+        )
+    least = float(np.linalg.eigvalsh(matrix)[0])
+    if least < -1e-8 * size * n_features:
+        raise ValueError(
+            "shrinkage_target must be positive semi-definite; got a smallest eigenvalue of "
+            f"{least:.3g}. The inverse of a covariance, or get_mahalanobis_matrix() of a fitted "
+            "learner, is."
+        )
+    return (matrix + matrix.T) / 2.0
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How to mix a learned metric with its target.
+
+    Parameters
+    ----------
+    shrinkage : float or None
+        Share of the target, from 0 to 1; None goes by the rule above.
+    target : ndarray of shape (m, m) or None
+        Matrix of the target; None is the Euclidean distance.
+    n_components : int, float or None
+        Number of leading directions to keep; a share means as many as were learned.
+    threshold : float or None
+        The threshold for squared distances, if the model has one. Where nothing was learned, it
+        becomes the mean squared distance under the target.
+    """
+
+    shrinkage: float | None
+    target: Array | None = None
+    n_components: float | None = None
+    threshold: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        n_features: int,
+        *,
+        has_rule: bool = False,
+        threshold: float | None = None,
+    ) -> Blend:
+        """Check and read the parameters of a learner.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Has the parameters ``shrinkage`` and, maybe, ``shrinkage_target`` and
+            ``n_components``.
+        n_features : int
+            Number of features of the metric.
+        has_rule : bool, default=False
+            Whether the learner accepts "auto".
+        threshold : float, optional
+            The threshold for squared distances, if the model has one.
+        """
+        value = estimator.shrinkage
+        check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
+        return cls(
+            None if isinstance(value, str) else float(value),
+            check_target(estimator.shrinkage_target, n_features),
+            getattr(estimator, "n_components", None),
+            threshold,
+        )
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the learned metric is handed out as it is."""
+        return self.shrinkage == 0.0
+
+    def share(self, coordinates: Coordinates) -> float:
+        """Return the share of the target for these points."""
+        if self.shrinkage is not None:
+            return self.shrinkage
+        variances = self._target_variances(coordinates)
+        total = float(np.trace(variances))
+        odds = _ODDS / float(np.linalg.norm(variances / total)) if total > 0.0 else _ODDS
+        return odds / (1.0 + odds)
+
+    def __call__(self, P: Array, coordinates: Coordinates, learned: Array | None = None) -> Array:
+        """Return a factor of the mixture for the learned factor `P`.
+
+        Its rows are orthogonal, longest first; where several are equally long, those along
+        which the points vary most come first.
+
+        Parameters
+        ----------
+        P : ndarray of shape (r, m)
+            Factor of the learned metric on the user's features.
+        coordinates : Coordinates
+            The points.
+        learned : ndarray of shape (q, m), optional
+            Factor of the metric that the threshold belongs to, if it is another than `P`.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
+        """
+        aim = float(np.trace(self._target_variances(coordinates)))
+        if aim == 0.0:  # all points coincide: every metric is the same
+            return P
+        P = P.astype(np.float64)
+        variance = _total_variance(P, coordinates)
+        if variance > 0.0:
+            rho = self.share(coordinates)
+            a, b = 1.0 - rho, rho * variance / aim
+        elif self.threshold is None:
+            a, b = 0.0, coordinates.unit**2  # the target as it is
+        else:
+            a, b = 0.0, self.threshold / (2.0 * aim)
+        if self.target is None:
+            factor = _with_identity(P, a, b, coordinates)
+        else:
+            factor = _factor(a * (P.T @ P) + b / coordinates.unit**2 * self.target)
+        if self.n_components is not None:
+            is_number = isinstance(self.n_components, Integral)
+            factor = factor[: int(self.n_components) if is_number else max(len(P), 1)]
+        if self.threshold is not None and variance > 0.0:
+            known = P if learned is None else learned
+            factor = _rescaled(factor, known, self.threshold, coordinates)
+        elif self.n_components is not None:
+            total = (a * variance) + (b * aim)
+            kept = _total_variance(factor, coordinates)
+            factor = factor * np.sqrt(total / kept) if kept > 0.0 else factor
+        return factor.astype(coordinates.array.dtype)
+
+    def _target_variances(self, coordinates: Coordinates) -> Array:
+        """Return the covariance of the points under the target, over ``unit**2``."""
+        if self.target is None:
+            return coordinates.covariance()
+        factor = _factor(self.target)
+        own = factor if coordinates.basis is None else factor @ coordinates.basis
+        return own @ coordinates.covariance() @ own.T
+
+
+def _total_variance(P: Array, coordinates: Coordinates) -> float:
+    """Return the total variance of the points under the metric ``P'P`` on the features."""
+    own = coordinates.from_features(P.astype(np.float64))
+    return float(np.sum((own @ coordinates.covariance()) * own))
+
+
+def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coordinates) -> Array:
+    """Scale a factor so that as many pairs are below the threshold as under `learned`."""
+    points = coordinates.some_rows(_ROWS_FOR_THRESHOLD)
+    before, after = (
+        pdist(points @ coordinates.from_features(one.astype(np.float64)).T, "sqeuclidean")
+        for one in (learned, factor)
+    )
+    share = float(np.mean(before < threshold))
+    # With all pairs on one side, the nearest ones (or the farthest) decide.
+    least = 1.0 / len(before)
+    limit = float(np.quantile(after, min(max(share, least), 1.0 - least)))
+    return factor * np.sqrt(threshold / limit) if limit > 0.0 else factor
+
+
+def _factor(A: Array) -> Array:
+    """Return a factor of A with orthogonal rows, longest first, without those of no length."""
+    values, vectors = np.linalg.eigh(A)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    keep = values > values[0] * len(A) * np.finfo(np.float64).eps
+    return (vectors[:, keep] * np.sqrt(values[keep])).T
+
+
+def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Array:
+    """Return a factor of ``a P'P + b / unit^2 I``."""
+    m = P.shape[1]
+    _, lengths, learned = np.linalg.svd(P, full_matrices=False)
+    keep = lengths > lengths.max(initial=0.0) * max(P.shape) * np.finfo(np.float64).eps
+    lengths, learned = lengths[keep], learned[keep]
+    basis = coordinates.basis
+    if basis is not None and m > _MOST_FEATURES:
+        rest = basis @ _complement(learned @ basis)
+    else:
+        rest = _complement(learned)
+    # The rest of the space, the widest directions first.
+    own = rest if basis is None else basis.T @ rest
+    wide = np.linalg.eigh(own.T @ coordinates.covariance() @ own)[1][:, ::-1]
+    short = np.sqrt(b) / coordinates.unit
+    long = np.hypot(np.sqrt(a) * lengths, short)
+    return np.vstack([long[:, np.newaxis] * learned, short * (rest @ wide).T])
+
+
+def _complement(rows: Array) -> Array:
+    """Return orthonormal columns that span what is orthogonal to all of the `rows`."""
+    return np.linalg.qr(rows.T, mode="complete")[0][:, len(rows) :]

@@ -1,0 +1,261 @@
+"""Shrinkage: the metric handed out is the mixture that the formula says."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph._base import _shrinkage
+from seraph.classic import GDM, ITML, LMNN, NCA
+
+X, CLASSES = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+Y = np.where(np.arange(len(X)) % 9 == 0, CLASSES, -1)
+COVARIANCE = np.cov(X.T, bias=True)
+
+
+def mixture(A, target, rho):
+    """The formula, as it is written."""
+    ratio = np.trace(A @ COVARIANCE) / np.trace(target @ COVARIANCE)
+    return (1 - rho) * A + rho * ratio * target
+
+
+def assert_proportional(A, B, tol=1e-9):
+    np.testing.assert_allclose(A / np.trace(A), B / np.trace(B), atol=tol)
+
+
+def squared_distances(A):
+    i, j = np.triu_indices(len(X), 1)
+    return np.einsum("ki,ij,kj->k", X[i] - X[j], A, X[i] - X[j])
+
+
+def rule(target):
+    """The share of "auto"."""
+    M = target @ COVARIANCE
+    odds = 0.18 * np.sqrt(np.trace(M) ** 2 / np.trace(M @ M))
+    return odds / (1 + odds)
+
+
+LEARNERS = [
+    SERAPH(lam=3.0, shrinkage=0.3),
+    SERAPH(lam=3.0, shrinkage=0.9, gamma=0.1),
+    ITML(shrinkage=0.3),
+    LMNN(shrinkage=0.3),
+    NCA(shrinkage=0.7),
+    GDM(shrinkage=0.5),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("with_target", [False, True])
+def test_the_metric_is_the_mixture_of_the_formula(learner, with_target):
+    target = np.linalg.inv(COVARIANCE) if with_target else None
+    learner.set_params(shrinkage_target=target).fit(X, Y)
+    A = learner.learned_components_.T @ learner.learned_components_
+    expected = mixture(A, np.eye(13) if target is None else target, learner.shrinkage)
+    assert_proportional(learner.get_mahalanobis_matrix(), expected)
+    if not isinstance(learner, SERAPH):
+        np.testing.assert_allclose(learner.get_mahalanobis_matrix(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("target", [None, np.linalg.inv(COVARIANCE + np.eye(13))])
+def test_auto_goes_by_the_effective_number_of_directions(target):
+    learner = SERAPH(lam=3.0, shrinkage_target=target).fit(X, Y)
+    aim = np.eye(13) if target is None else target
+    assert learner.shrinkage_ == pytest.approx(rule(aim))
+    A = learner.learned_components_.T @ learner.learned_components_
+    assert_proportional(learner.get_mahalanobis_matrix(), mixture(A, aim, rule(aim)))
+
+
+def test_squared_distances_over_d_directions_vary_by_the_root_of_2_over_d():
+    rng = np.random.default_rng(0)
+    variances = np.array([4.0, 1.0, 1.0, 0.1])
+    difference = rng.normal(size=(400_000, 4)) * np.sqrt(2 * variances)
+    squared = np.sum(difference**2, axis=1)
+    d = variances.sum() ** 2 / np.sum(variances**2)
+    assert squared.std() / squared.mean() == pytest.approx(np.sqrt(2 / d), rel=0.01)
+
+
+def test_0_is_the_learned_metric_and_1_is_the_euclidean_one():
+    learner = SERAPH(shrinkage=0).fit(X, Y)
+    np.testing.assert_array_equal(learner.components_, learner.learned_components_)
+    A = SERAPH(shrinkage=1).fit(X, Y).get_mahalanobis_matrix()
+    np.testing.assert_allclose(A, A[0, 0] * np.eye(13), atol=1e-12)
+
+
+def test_the_learned_part_does_not_depend_on_the_shrinkage():
+    plain = SERAPH(shrinkage=0).fit(X, Y)
+    for shrinkage in ("auto", 0.3, 1.0):
+        learner = SERAPH(shrinkage=shrinkage).fit(X, Y)
+        np.testing.assert_array_equal(learner.learned_components_, plain.learned_components_)
+        assert learner.objective_ == plain.objective_
+        assert learner.optimality_gap_ == plain.optimality_gap_
+
+
+def test_auto_averages_the_metrics_of_several_weights():
+    learner = SERAPH(tol=1e-6).fit(X, Y)
+    metrics = []
+    for factor in (3.0, 1.0, 0.1):
+        one = SERAPH(lam=factor * learner.lam_, shrinkage=0, tol=1e-6).fit(X, Y)
+        A = one.get_mahalanobis_matrix()
+        metrics.append(A / np.trace(A @ COVARIANCE))
+    expected = mixture(np.mean(metrics, axis=0), np.eye(13), rule(np.eye(13)))
+    # The two others are solved roughly.
+    assert_proportional(learner.get_mahalanobis_matrix(), expected, tol=0.03)
+
+
+def test_a_weight_of_ones_own_is_not_averaged():
+    lam = SERAPH().fit(X, Y).lam_
+    learner = SERAPH(lam=lam).fit(X, Y)
+    A = learner.learned_components_.T @ learner.learned_components_
+    assert_proportional(learner.get_mahalanobis_matrix(), mixture(A, np.eye(13), rule(np.eye(13))))
+
+
+def test_distances_do_not_depend_on_the_units():
+    distances = SERAPH().fit(X, Y).pair_distance(X[:, np.newaxis][[[0, 1]]].reshape(1, 2, 13))
+    for unit in (1e-6, 1e6):
+        other = SERAPH().fit(unit * X, Y).pair_distance(unit * X[np.newaxis, :2])
+        np.testing.assert_allclose(other, distances, rtol=1e-4)
+
+
+def test_rows_are_orthogonal_and_longest_first():
+    P = SERAPH().fit(X, Y).components_
+    gram = P @ P.T
+    np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12)
+    lengths = np.diag(gram)
+    assert np.all(np.diff(lengths) <= 1e-12)
+    equal = np.isclose(lengths, lengths[-1])
+    assert 2 < equal.sum() < 13
+    variances = np.var(X @ P[equal].T, axis=0)
+    assert np.all(np.diff(variances) <= 1e-12)
+
+
+def test_n_components_keeps_the_leading_directions():
+    P = SERAPH(lam=3.0, shrinkage=0.3, tol=1e-8).fit(X, Y).components_
+    learner = SERAPH(lam=3.0, shrinkage=0.3, n_components=5, tol=1e-8).fit(X, Y)
+    kept = learner.components_
+    assert kept.shape == (5, 13)
+    np.testing.assert_allclose(kept / kept[0, 0], P[:5] / P[0, 0], atol=1e-6)
+    share = np.mean(squared_distances(P.T @ P) < 1.0)
+    assert np.mean(squared_distances(kept.T @ kept) < 1.0) == pytest.approx(share, abs=0.01)
+
+
+def test_without_a_threshold_a_reduction_keeps_the_total_variance():
+    learner = LMNN(shrinkage=0.3, n_components=5).fit(X, Y)
+    assert learner.components_.shape == (5, 13)
+    assert np.var(learner.transform(X), axis=0).sum() == pytest.approx(
+        np.var(X @ learner.learned_components_.T, axis=0).sum()
+    )
+
+
+@pytest.mark.parametrize("eta", [1.0, 5.0])
+def test_as_many_pairs_are_below_the_threshold_as_before(eta):
+    learner = SERAPH(eta=eta).fit(X, Y)
+    P = learner.learned_components_
+    before = np.mean(squared_distances(P.T @ P) < eta)
+    assert 0.1 < before < 0.9
+    after = np.mean(squared_distances(learner.get_mahalanobis_matrix()) < eta)
+    assert after == pytest.approx(before, abs=0.005)
+
+
+def test_the_default_is_never_of_rank_zero():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        y = np.where(rng.random(30) < 0.3, rng.integers(0, 2, 30), -1)
+        y[:4] = [0, 0, 1, 1]
+        points = rng.normal(size=(30, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # noise may well have a learned part of rank 0
+            learner = SERAPH(random_state=seed).fit(points, y)
+        assert learner.components_.shape == (3, 3)
+        assert np.all(np.linalg.eigvalsh(learner.get_mahalanobis_matrix()) > 0)
+
+
+def test_where_nothing_is_learned_the_target_gets_the_scale_of_the_threshold():
+    with pytest.warns(UserWarning, match="only the metric that it shrinks toward is left"):
+        learner = SERAPH(lam=1e9, eta=2.0).fit(X, Y)
+    assert len(learner.learned_components_) == 0
+    i, j = np.triu_indices(len(X), 1)
+    squared = learner.pair_distance(np.stack([X[i], X[j]], axis=1)) ** 2
+    assert squared.mean() == pytest.approx(2.0, rel=0.02)  # pairs of different points only
+
+
+def test_more_features_than_points(monkeypatch):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(20, 60))
+    y = np.where(np.arange(20) < 8, np.arange(20) % 2, -1)
+    whole = SERAPH().fit(points, y)
+    assert np.linalg.matrix_rank(whole.components_) == 60
+    monkeypatch.setattr(_shrinkage, "_MOST_FEATURES", 50)
+    narrow = SERAPH().fit(points, y)
+    assert narrow.components_.shape == (19, 60)  # the points span 19 dimensions
+    pairs = points[rng.integers(0, 20, size=(50, 2))]
+    np.testing.assert_allclose(narrow.pair_distance(pairs), whole.pair_distance(pairs), rtol=1e-9)
+
+
+def test_points_that_coincide_leave_the_metric_as_it_is():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = SERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
+    np.testing.assert_array_equal(learner.components_, learner.learned_components_)
+
+
+def test_single_precision_stays_single():
+    single = SERAPH().fit(X.astype(np.float32), Y)
+    assert single.components_.dtype == np.float32
+    np.testing.assert_allclose(
+        single.pair_distance(X[np.newaxis, :2]),
+        SERAPH().fit(X, Y).pair_distance(X[np.newaxis, :2]),
+        rtol=1e-2,
+    )
+
+
+def test_kernels_shrink_toward_the_distance_in_feature_space():
+    learner = KernelSERAPH(shrinkage=1.0).fit(X, Y)
+    A = learner.components_.T @ learner.components_
+    np.testing.assert_allclose(A, A[0, 0] * np.eye(len(A)), atol=1e-12)
+
+
+def test_cross_validation_shrinks_as_its_learner_does():
+    y = np.where(np.arange(len(X)) % 4 == 0, CLASSES, -1)
+    search = SERAPHCV(SERAPH(shrinkage=0.5), lam_factors=(0.5, 1.0)).fit(X, y)
+    A = search.learned_components_.T @ search.learned_components_
+    assert_proportional(search.get_mahalanobis_matrix(), mixture(A, np.eye(13), 0.5))
+
+
+def test_a_target_of_low_rank():
+    target = np.zeros((13, 13))
+    target[0, 0] = 5.0
+    learner = SERAPH(lam=3.0, shrinkage=0.5, shrinkage_target=target).fit(X, Y)
+    A = learner.learned_components_.T @ learner.learned_components_
+    assert_proportional(learner.get_mahalanobis_matrix(), mixture(A, target, 0.5))
+    assert len(learner.components_) == len(learner.learned_components_) + 1
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (
+            np.eye(3),
+            r"shape \(13, 13\), as X has 13 features; got .* of shape \(3, 3\)",
+        ),
+        (-np.eye(13), "positive semi-definite; got a smallest eigenvalue of -1"),
+        (np.triu(np.ones((13, 13))), "symmetric"),
+        (np.zeros((13, 13)), "nothing to shrink toward"),
+    ],
+)
+def test_bad_targets_are_refused(target, message):
+    for learner in (SERAPH(shrinkage_target=target), ITML(shrinkage_target=target)):
+        with pytest.raises(ValueError, match=message):
+            learner.fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan")])
+def test_bad_shares_are_refused(value):
+    with pytest.raises(ValueError, match=r"of at least 0 and at most 1, or 'auto'; got"):
+        SERAPH(shrinkage=value).fit(X, Y)
+    with pytest.raises(ValueError, match="shrinkage must be a finite number"):
+        ITML(shrinkage="auto").fit(X, Y)
