@@ -102,6 +102,7 @@ class Learning:
         first = rng.integers(n, size=_WATCHED)
         second = (first + rng.integers(1, n, size=_WATCHED)) % n
         self._watched = np.column_stack([first, second])
+        self._warm = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
         self._past: list[tuple[int, Array]] = []
         self._frame: tuple[Array, Array] | None = None
 
@@ -111,9 +112,7 @@ class Learning:
         if not labels.enough:
             return False
         rows = np.union1d(self._rows, labels.rows)
-        learner = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
-        if self.learner is not None:
-            learner.components_ = self.learner.components_
+        learner = self._warm
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final fit warns
             if labels.codes:
@@ -123,7 +122,7 @@ class Learning:
             else:
                 pairs = np.searchsorted(rows, labels.pairs)
                 learner.fit(self.X[rows], pairs=pairs, pair_labels=labels.same)
-        if len(learner.components_) == 0:  # the trace costs more than the answers gain
+        if len(learner.learned_components_) == 0:  # the trace costs more than the answers gain
             return False
         self.learner = learner
         self._note(answers)
