@@ -26,6 +26,7 @@ if BROWSER is None:
     pytest.skip("no chromium on this machine", allow_module_level=True)
 from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
 
+expect.set_options(timeout=30_000)
 X, y = clusters(40)
 KEYS = {True: "ArrowRight", False: "ArrowLeft"}
 PHONE = {"width": 375, "height": 740}

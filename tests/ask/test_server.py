@@ -374,7 +374,7 @@ def finish_with(tmp_path, *arguments, from_classes=False):
 def wait_for_end(finish, n):
     for thread in threading.enumerate():
         if thread.name.startswith("seraph-finish"):
-            thread.join(60)
+            thread.join(300)
     return finish.state(n)
 
 

@@ -187,9 +187,9 @@ class Session:
             self._closed = True
             self._lock.notify_all()
         self.finish.close()
-        self._worker.join()
+        self._worker.join(10.0)  # a long refit may go on, but nobody waits for it
 
-    def wait(self, timeout: float = 60.0) -> bool:
+    def wait(self, timeout: float = 120.0) -> bool:
         """Wait until the model has learned from the latest answers; for tests and scripts."""
         with self._lock:
             return self._lock.wait_for(lambda: not self._busy and not self._due(), timeout)
