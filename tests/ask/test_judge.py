@@ -75,6 +75,7 @@ def test_the_same_order_of_distances_is_steady(rng):
     assert steadiness(d, np.ones(50)) == 0.0
 
 
+WIDE = Judgment(40, Auc(0.85, 0.40, 0.98), Auc(0.8, 0.4, 0.97))
 GOOD = Judgment(40, Auc(0.92, 0.90, 0.94), Auc(0.8, 0.7, 0.9))
 
 
@@ -87,6 +88,7 @@ GOOD = Judgment(40, Auc(0.92, 0.90, 0.94), Auc(0.8, 0.7, 0.9))
         (8, [], None, (4, 4), "Answers kept apart as a test so far: 2.", False),
         (12, [GOOD], None, (6, 6), "95 % interval 0.90-0.94. Answer 28 more", False),
         (60, [GOOD], 0.9, (30, 30), "still changed the distance", False),
+        (60, [WIDE], 0.99, (30, 30), "the test is small: 95 % interval 0.40-0.98.", False),
         (
             60,
             [GOOD],

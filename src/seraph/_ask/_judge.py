@@ -19,6 +19,8 @@ _Z = 1.959963984540054  # 95 %
 WINDOW = 20
 # Rank correlation of distances above which two metrics are the same for most purposes.
 _STEADY = 0.97
+# An interval wider than this says too little to call it a day.
+_WIDE = 0.3
 
 
 @dataclass(frozen=True)
@@ -201,6 +203,12 @@ def advice(
     interval = f"95 % interval {now.low:.2f}-{now.high:.2f}"
     if change is None:
         return f"{interval}. Answer {max(1, 2 * WINDOW - n_answers)} more before you judge.", False
+    if change >= _STEADY and now.high - now.low > _WIDE:
+        return (
+            f"The last {WINDOW} answers changed little, but the test is small: {interval}. Ask "
+            f"{WINDOW} more, or stop.",
+            False,
+        )
     if change >= _STEADY:
         return (
             f"The last {WINDOW} answers changed little; {interval}. Ask {WINDOW} more, or stop.",
