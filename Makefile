@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # Pinned versions, so that a new release of a dependency cannot break the build overnight.
 PINS ?= constraints/dev.txt
-EXTRAS := cli,dask,numba,onnx,torch
+EXTRAS := ask,cli,dask,numba,onnx,torch
 # Quiet twice: pip's warnings about package indexes are not ours to fix.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check $(if $(PINS),-c $(PINS))
 INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
@@ -22,9 +22,11 @@ demo: $(VENV)/.demo
 	$(BIN)/python -m seraph demo
 
 test: $(VENV)/.dev lint
+	@$(BIN)/python tools/browser.py
 	$(PYTEST) -m "not slow" $(COVERAGE)
 
 test-all: $(VENV)/.dev lint
+	@$(BIN)/python tools/browser.py
 	HYPOTHESIS_PROFILE=nightly $(PYTEST) $(COVERAGE)
 
 # Every Python from 3.11 on that this machine has, each in its own environment.

@@ -76,7 +76,14 @@ MAY_IMPORT = {
         "classic",
         "datasets",
     },
+    "_ask": {
+        "_estimators",
+        "_files",
+        "_version",
+        "datasets",
+    },
     "_cli": {
+        "_ask",
         "_engine",
         "_estimators",
         "_files",

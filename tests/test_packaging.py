@@ -109,6 +109,7 @@ def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
     ("arguments", "said"),
     [
         (["fit", "table.csv"], "fit needs more packages: pip install 'seraph-learn[cli]'"),
+        (["demo", "ask"], "demo ask needs more packages: pip install 'seraph-learn[ask]'"),
         (["demo", "--samplings", "0"], "--samplings must be 1 or more; got 0"),
         (["demo", "--color"], "unrecognized arguments: --color"),
     ],
@@ -145,7 +146,7 @@ def test_versions_are_shown_of_all_that_a_user_may_install(capsys):
 
 def test_what_developers_need_is_not_a_public_extra():
     extras = set(metadata("seraph-learn").get_all("Provides-Extra"))
-    assert extras == {"plot", "save", "onnx", "cli", "numba", "torch", "dask"}
+    assert extras == {"plot", "save", "onnx", "cli", "ask", "numba", "torch", "dask"}
 
 
 def test_every_package_that_is_imported_is_declared():

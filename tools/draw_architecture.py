@@ -37,7 +37,7 @@ ARROWS = [
 FLOORS = [
     ("start", ["__main__"]),
     ("commands", ["_cli"]),
-    ("results", ["_paper", "compat", "persist"]),
+    ("results", ["_ask", "_paper", "compat", "persist"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
     ("distances, data", ["_base", "datasets", "plot"]),

@@ -46,6 +46,8 @@ def _demo_only(arguments: Sequence[str]) -> None:
     first = next((word for word in arguments if not word.startswith("-")), "demo")
     if first != "demo":
         parser.error(f"{first} needs more packages: pip install 'seraph-learn[cli]'")
+    if "ask" in arguments:
+        parser.error("demo ask needs more packages: pip install 'seraph-learn[ask]'")
     chosen = parser.parse_args(arguments)
     if chosen.command is None:
         parser.print_help()

@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .._version import __version__
+from ._ask import ask
 from ._console import console, one_line, warnings_as_notes
 from ._fit import fit
 from ._inspect import inspect
@@ -30,6 +31,7 @@ app.command()(fit)
 app.command()(transform)
 app.command()(neighbors)
 app.command()(query)
+app.command()(ask)
 app.command()(inspect)
 app.command()(demo)
 app.command("reproduce")(reproduce_command)

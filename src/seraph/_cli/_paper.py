@@ -18,13 +18,31 @@ _SCALINGS = "zscore|unit|symmetric|raw"
 
 
 def demo(
+    what: Annotated[
+        str | None,
+        typer.Argument(help="ask: try `seraph ask` on the digits, in your browser."),
+    ] = None,
     samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
     picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of the page, for demo ask.")
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, for demo ask.")
+    ] = False,
 ) -> None:
     """Learn a metric for handwritten digits from 10 labels, and draw it.
 
     Example: seraph demo --samplings 5
+
+    Example: seraph demo ask
     """
+    if what is not None:
+        from ._ask import demo_ask
+
+        _choice("demo", what, ("ask",))
+        demo_ask(port, browser=not no_browser)
+        return
     from .._paper._demo import main as run_demo
     from ._tables import check_output
 

@@ -1,0 +1,245 @@
+"""Which question comes next: from the model, at random, or for the test.
+
+Whatever the number of rows, a choice looks at a sample of them, so it takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._typing import Array
+
+# Rows that a choice by the model looks at.
+_ROWS = 600
+# Pairs that a choice without a model looks at, and the share of them that counts as near.
+_DRAW, _NEAR = 1000, 0.02
+# One question in so many is for the test.
+TEST_EVERY = 4
+# Questions that one fit suggests.
+POOL = 12
+
+
+@dataclass(frozen=True)
+class Question:
+    """Rows to ask about.
+
+    Parameters
+    ----------
+    rows : tuple of int
+        Two row numbers, smaller first, or one.
+    weight : float or None
+        Weight of the answer in the test; None for an answer to learn from.
+    """
+
+    rows: tuple[int, ...]
+    weight: float | None = None
+
+    @property
+    def key(self) -> str:
+        """Name of the question in requests."""
+        return "-".join(map(str, self.rows))
+
+
+class Questions(Protocol):
+    """A way to choose questions. `known` are the rows of questions that were asked."""
+
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a question for the test; None if there is none left."""
+        ...
+
+    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a question without a model; None if there is none left."""
+        ...
+
+    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+        """Return the questions that a fitted learner would ask, the best first."""
+        ...
+
+
+class PairQuestions:
+    """Questions about pairs.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        All points.
+    rows : ndarray of int
+        Rows that can be shown.
+    rng : numpy Generator
+        For the samples.
+    """
+
+    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
+        self._X = X
+        self._rows = rows
+        self._rng = rng
+
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        r"""Return a random pair, near ones more often.
+
+        Pairs of the same kind are rare among random ones, and often near. With pairs ordered by
+        their Euclidean distance, from 0 to 1, this takes the pair at :math:`u^2` for a uniform u.
+        A pair at r then has a density of :math:`1 / (2 \sqrt r)`, and its weight undoes that.
+        """
+        pairs, distances = self._draw()
+        order = np.argsort(distances, kind="stable")
+        for place in (_DRAW * self._rng.random(20) ** 2).astype(int).tolist():
+            pair = tuple(pairs[order[place]].tolist())
+            if pair not in known:
+                return Question(pair, round(2.0 * sqrt((place + 0.5) / _DRAW), 4))
+        return self._any(known)
+
+    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a random pair, every other time a near one."""
+        pairs, distances = self._draw()
+        if len(known) % 2:
+            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * _DRAW)]]
+            pairs = self._rng.permutation(pairs)
+        for pair in pairs.tolist():
+            if tuple(pair) not in known:
+                return Question(tuple(pair))
+        return self._any(known)
+
+    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+        """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
+        size = min(_ROWS, len(self._rows))
+        rows = np.sort(self._rng.choice(self._rows, size, replace=False))
+        place = {row: k for k, row in enumerate(rows.tolist())}
+        taken = [(place[i], place[j]) for i, j in known if i in place and j in place]
+        found = learner.query_pairs(self._X[rows], min(POOL, size // 2), pairs=taken or None)
+        return [Question(tuple(pair)) for pair in np.sort(rows[found], axis=1).tolist()]
+
+    def _draw(self) -> tuple[Array, Array]:
+        """Sample pairs; return their rows, smaller first, and their Euclidean distances."""
+        n = len(self._rows)
+        first = self._rng.integers(n, size=_DRAW)
+        second = (first + self._rng.integers(1, n, size=_DRAW)) % n
+        pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
+        return pairs, distances_of(self._X, pairs)
+
+    def _any(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return the first pair that was not asked; None if all were."""
+        rows = self._rows.tolist()
+        if len(known) >= len(rows) * (len(rows) - 1) // 2:
+            return None
+        for a, i in enumerate(rows):
+            for j in rows[a + 1 :]:
+                if (i, j) not in known:
+                    return Question((i, j))
+        return None
+
+
+class RowQuestions:
+    """Questions about the class of single rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        All points.
+    rows : ndarray of int
+        Rows that can be shown.
+    rng : numpy Generator
+        For the samples.
+    """
+
+    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
+        self._X = X
+        self._rows = rows
+        self._rng = rng
+        # Class code of each row that was named, as the last fit knew it.
+        self.codes: dict[int, int] = {}
+
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a random row."""
+        free = self._free(known)
+        return None if len(free) == 0 else Question((int(self._rng.choice(free)),), 1.0)
+
+    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return the row of a sample that is farthest from those asked about."""
+        free = self._free(known)
+        if len(free) == 0:
+            return None
+        sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
+        asked = np.array([row for (row,) in known], dtype=np.intp)
+        if len(asked) == 0:
+            return Question((int(sample[0]),))
+        nearest = squared_distances(self._X[sample], self._X[asked]).min(axis=1)
+        return Question((int(sample[np.argmax(nearest)]),))
+
+    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+        """Return the rows whose class is least clear by the learned distance."""
+        free = self._free(known)
+        named = np.array(sorted(self.codes), dtype=np.intp)
+        if len(free) == 0 or len(named) == 0:
+            return []
+        sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
+        codes = np.array([self.codes[row] for row in named.tolist()])
+        picked = query_rows(
+            learner.transform(self._X[sample]), learner.transform(self._X[named]), codes, POOL
+        )
+        return [Question((row,)) for row in sample[picked].tolist()]
+
+    def _free(self, known: Collection[tuple[int, ...]]) -> Array:
+        asked = np.array([row for (row,) in known], dtype=np.intp)
+        return self._rows[~np.isin(self._rows, asked)]
+
+
+def query_rows(Z: Array, named: Array, codes: Array, n: int) -> Array:
+    """Choose rows to name next: nearly as near to one class as to another, and unlike each other.
+
+    The margin of a row is its distance to the second nearest class over that to the nearest; a
+    row that was picked already counts as a class of its own.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_free, r)
+        Mapped points without a class.
+    named : ndarray of shape (n_named, r)
+        Mapped points with a class.
+    codes : ndarray of int of shape (n_named,)
+        Their class codes.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of int
+        Places in `Z`, the best first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z = np.array([[0.1], [0.5], [0.9]])
+    >>> query_rows(Z, np.array([[0.0], [1.0]]), np.array([0, 1]), 1)
+    array([1])
+    """
+    to_class = [
+        squared_distances(Z, named[codes == code]).min(axis=1) for code in np.unique(codes)
+    ]
+    picked: list[int] = []
+    for _ in range(min(n, len(Z))):
+        ordered = np.sort(np.column_stack(to_class), axis=1)
+        if ordered.shape[1] == 1:
+            score = ordered[:, 0].copy()  # one class is known: look far away
+        else:
+            score = ordered[:, 0] / np.maximum(ordered[:, 1], 1e-12)
+        score[picked] = -np.inf
+        picked.append(int(np.argmax(score)))
+        to_class.append(squared_distances(Z, Z[picked[-1:]])[:, 0])
+    return np.array(picked, dtype=np.intp)
+
+
+def distances_of(Z: Array, pairs: Array) -> Array:
+    """Return the Euclidean distances of pairs of rows of `Z`."""
+    return np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1).astype(np.float64)
+
+
+def squared_distances(A: Array, B: Array) -> Array:
+    """Return the squared Euclidean distances between rows of `A` and rows of `B`."""
+    squares = (A * A).sum(axis=1)[:, np.newaxis] + (B * B).sum(axis=1)
+    return np.maximum(squares - 2.0 * A @ B.T, 0.0).astype(np.float64)

@@ -1,0 +1,134 @@
+"""Who may talk to the server: only pages that it served itself, in a browser on this machine."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LARGEST_BODY = 16_384
+# Everything comes from this server. Nothing may frame the page, and no form leaves it.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Refuse requests that this server's own page would not make.
+
+    - The address must start with the token, a secret that other pages cannot guess.
+    - The Host must be this machine: a foreign name that resolves to 127.0.0.1 (DNS rebinding)
+      would make the foreign page and this server one origin.
+    - A browser says where a request comes from; other sites may not ask for anything, and a
+      request that changes something must name this server as its Origin and be JSON.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What answers the requests that pass. Their path has lost the token.
+    token : str
+        The secret.
+    port : int
+        Port of the server.
+    """
+
+    def __init__(self, app: App, token: str, port: int) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._origins = {f"http://{host}" for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # no web sockets here
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        refused = self._fault(scope)
+        if refused:
+            await _refuse(send, *refused)
+            return
+        scope = {**scope, "path": "/" + scope["path"].split("/", 2)[2], "raw_path": b""}
+        await self._app(scope, receive, _with_headers(send))
+
+    def _fault(self, scope: Scope) -> tuple[int, str] | None:
+        """Return status and reason if a request is refused."""
+        headers: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        hosts = headers.get("host", [])
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return 421, "This server answers only to 127.0.0.1."
+        given = scope["path"].split("/", 2)
+        if len(given) < 3 or not secrets.compare_digest(given[1].encode(), self._token):
+            return 403, "Wrong address: open the one that `seraph ask` printed."
+        origins = headers.get("origin", [])
+        if any(origin not in self._origins for origin in origins):
+            return 403, "Another site may not use this server."
+        from_elsewhere = headers.get("sec-fetch-site", ["none"])[0] in ("cross-site", "same-site")
+        if from_elsewhere and headers.get("sec-fetch-mode", [""])[0] != "navigate":
+            return 403, "Another site may not use this server."
+        if scope["method"] in ("GET", "HEAD"):
+            return None
+        if scope["method"] != "POST":
+            return 405, "This server knows GET and POST."
+        if len(origins) != 1:
+            return 403, "A change must say which page asks for it (Origin)."
+        if headers.get("content-type", [""])[0].split(";")[0].strip() != "application/json":
+            return 415, "Send JSON."
+        length = headers.get("content-length", [""])[0]
+        if not length.isdecimal() or int(length) > LARGEST_BODY:
+            return 413, f"Send at most {LARGEST_BODY} bytes, and say how many."
+        return None
+
+
+def _with_headers(send: Send) -> Send:
+    """Add the headers that keep a page to itself, unless the response has its own."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", []))
+            present = {name.decode("latin-1").lower() for name, _ in headers}
+            headers += [
+                (name.encode(), value.encode())
+                for name, value in _HEADERS.items()
+                if name not in present
+            ]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sending
+
+
+async def _refuse(send: Send, status: int, reason: str) -> None:
+    body = reason.encode()
+    headers = {
+        **_HEADERS,
+        "content-type": "text/plain; charset=utf-8",
+        "content-length": str(len(body)),
+    }
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})

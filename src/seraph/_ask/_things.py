@@ -1,0 +1,267 @@
+"""What the page shows for a row: a picture, a sound, a text, cells of the table.
+
+Files are found by the name of the row and never by what a browser asks for, and only under the
+folder that the user named.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+DRAWINGS = (".svg",)
+SOUNDS = {
+    ".aac": "audio/aac",
+    ".flac": "audio/flac",
+    ".m4a": "audio/mp4",
+    ".mp3": "audio/mpeg",
+    ".oga": "audio/ogg",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".wav": "audio/wav",
+    ".weba": "audio/webm",
+}
+TEXTS = (".md", ".txt")
+_KINDS = {
+    **dict.fromkeys(PICTURES, "image"),
+    **dict.fromkeys(DRAWINGS, "drawing"),
+    **dict.fromkeys(SOUNDS, "sound"),
+    **dict.fromkeys(TEXTS, "text"),
+}
+# Characters of a text, and of a cell, that the page shows.
+_LONGEST_TEXT, _LONGEST_CELL = 20_000, 2_000
+# Sides of pictures in pixels: beside the question, and over a point of the map.
+SIZES = {"large": 960, "small": 160}
+# Scaled pictures that are kept, in bytes.
+_CACHE = 48 * 2**20
+_LARGEST_PICTURE = 200_000_000  # pixels
+_LARGEST_FILE = 200 * 2**20
+
+
+class Things(Protocol):
+    """What can be shown for each row."""
+
+    def shown(self, row: int) -> bool:
+        """Return whether there is anything to show for a row."""
+        ...
+
+    def card(self, row: int) -> dict[str, Any]:
+        """Return what the page shows for a row, for JSON."""
+        ...
+
+    def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
+        """Return the picture of a row and its media type; None if it has none."""
+        ...
+
+    def sound(self, row: int) -> tuple[Path, str] | None:
+        """Return the sound file of a row and its media type; None if it has none."""
+        ...
+
+
+class Cells(Protocol):
+    """A column of text."""
+
+    def __getitem__(self, row: int, /) -> str: ...
+
+
+class Folder:
+    """Files under one folder, one for each name.
+
+    A file belongs to a name if its path below the folder is that name, or that name and a suffix.
+    Files that a link leads to elsewhere are left alone.
+
+    Parameters
+    ----------
+    root : Path
+        The folder.
+    names : sequence of str
+        Names of the rows.
+    """
+
+    def __init__(self, root: Path, names: Sequence[str]) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._paths: list[Path | None] = self._find(names)
+
+    def __len__(self) -> int:
+        """Return the number of rows that have a file."""
+        return sum(path is not None for path in self._paths)
+
+    def forget(self, row: int) -> None:
+        """Count the file of a row as missing, since it cannot be read."""
+        self._paths[row] = None
+
+    def find(self, row: int) -> tuple[Path, str] | None:
+        """Return the file of a row and its kind, if it is still inside the folder."""
+        path = self._paths[row]
+        if path is None or not self._inside(path):
+            return None
+        return path, _KINDS[path.suffix.lower()]
+
+    def _find(self, names: Sequence[str]) -> list[Path | None]:
+        listed: dict[str, dict[str, Path]] = {}
+        found: list[Path | None] = []
+        for name in names:
+            path = self._below(name)
+            if path is None:
+                found.append(None)
+            elif path.suffix.lower() in _KINDS and self._inside(path):
+                found.append(path)
+            else:
+                folder = str(path.parent)
+                if folder not in listed:
+                    listed[folder] = self._stems(path.parent)
+                found.append(listed[folder].get(path.name))
+        return found
+
+    def _below(self, name: str) -> Path | None:
+        """Return the path that a name means; None if that is not below the folder."""
+        if not name or "\0" in name or name.startswith(("/", "\\")):
+            return None
+        parts = Path(name).parts
+        if Path(name).is_absolute() or ".." in parts or not parts:
+            return None
+        return self.root.joinpath(*parts)
+
+    def _stems(self, folder: Path) -> dict[str, Path]:
+        """Return the files of a folder that can be shown, by their names without suffix."""
+        if not self._inside(folder, kind=stat.S_ISDIR):
+            return {}
+        files: dict[str, Path] = {}
+        with os.scandir(folder) as entries:
+            for entry in sorted(entries, key=lambda e: e.name):
+                path = folder / entry.name
+                if path.suffix.lower() in _KINDS and self._inside(path):
+                    files.setdefault(path.stem, path)
+        return files
+
+    def _inside(self, path: Path, kind: Any = stat.S_ISREG) -> bool:
+        """Return whether the path, with all links followed, is a plain file below the folder."""
+        try:
+            real = Path(os.path.realpath(path, strict=True))
+            return real.is_relative_to(self.root) and kind(real.stat().st_mode)
+        except (OSError, ValueError):
+            return False
+
+
+@dataclass
+class RowThings:
+    """Rows of a table, with their files and cells.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Name of each row.
+    columns : mapping of str to Cells
+        Cells to show, by column.
+    folder : Folder, optional
+        Files to show.
+    """
+
+    ids: Sequence[str]
+    columns: Mapping[str, Cells]
+    folder: Folder | None = None
+    _pictures: OrderedDict[tuple[int, str], tuple[bytes, str]] = field(
+        default_factory=OrderedDict, init=False
+    )
+    _lock: Lock = field(default_factory=Lock, init=False)
+
+    def shown(self, row: int) -> bool:
+        """Return whether there is anything to show for a row."""
+        return self.folder is None or self.folder.find(row) is not None
+
+    def card(self, row: int) -> dict[str, Any]:
+        """Return what the page shows for a row, for JSON."""
+        card: dict[str, Any] = {
+            "row": row,
+            "id": self.ids[row],
+            "kind": "cells",
+            "cells": [
+                [name, str(cells[row])[:_LONGEST_CELL]] for name, cells in self.columns.items()
+            ],
+        }
+        if self.folder is not None:
+            found = self.folder.find(row)
+            kind = "missing" if found is None else found[1]
+            card["kind"] = "image" if kind == "drawing" else kind
+            if found is not None and kind == "text":
+                card["text"] = _read_text(found[0])
+        elif len(self.columns) == 1:
+            ((_, text),) = card["cells"]
+            card |= {"kind": "text", "text": text, "cells": []}
+        return card
+
+    def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
+        """Return the picture of a row and its media type; None if it has none."""
+        found = self.folder.find(row) if self.folder is not None else None
+        if self.folder is None or found is None or found[1] not in ("image", "drawing"):
+            return None
+        path, kind = found
+        if path.stat().st_size > _LARGEST_FILE:
+            self.folder.forget(row)
+            return None
+        if kind == "drawing":
+            return path.read_bytes(), "image/svg+xml"
+        with self._lock:
+            if (row, size) in self._pictures:
+                self._pictures.move_to_end((row, size))
+                return self._pictures[row, size]
+        made = scaled_picture(path, SIZES[size])
+        if made is None:
+            self.folder.forget(row)
+            return None
+        with self._lock:
+            self._pictures[row, size] = made
+            while sum(len(data) for data, _ in self._pictures.values()) > _CACHE:
+                self._pictures.popitem(last=False)
+        return made
+
+    def sound(self, row: int) -> tuple[Path, str] | None:
+        """Return the sound file of a row and its media type; None if it has none."""
+        found = self.folder.find(row) if self.folder is not None else None
+        if found is None or found[1] != "sound":
+            return None
+        return found[0], SOUNDS[found[0].suffix.lower()]
+
+
+def _read_text(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(_LONGEST_TEXT)
+
+
+def scaled_picture(path: Path, side: int) -> tuple[bytes, str] | None:
+    """Return a picture with no side longer than `side`, and its media type.
+
+    The picture is decoded and encoded again, so what a browser gets is a picture, whatever is in
+    the file. Returns None if the file cannot be read as a picture.
+    """
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(path) as image:
+            if image.width * image.height > _LARGEST_PICTURE:
+                return None
+            image.draft("RGB", (side, side))  # a large JPEG is read at a smaller scale
+            turned = ImageOps.exif_transpose(image)
+            turned.thumbnail((side, side))
+            return encoded(turned)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
+def encoded(image: Any) -> tuple[bytes, str]:
+    """Return an image as a JPEG, or as a PNG if it has few pixels or is transparent."""
+    out = io.BytesIO()
+    transparent = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
+    if transparent or image.width * image.height <= 128 * 128:
+        image.convert("RGBA" if transparent else "RGB").save(out, "PNG")
+        return out.getvalue(), "image/png"
+    image.convert("RGB").save(out, "JPEG", quality=88)
+    return out.getvalue(), "image/jpeg"

@@ -1,0 +1,422 @@
+// The page: shows the question, sends the answer, and shows what has been learned.
+
+import { drawChart } from "./chart.js";
+import { PointMap } from "./map.js";
+
+const byClass = document.body.dataset.mode === "classes";
+const $ = (id) => document.getElementById(id);
+const pictures = new Map(); // loaded ahead, by address
+let state = null;
+let shownKey = null;
+let waiting = false;
+let version = -1;
+let ending = false;
+
+function make(name, properties = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.includes("-") || key === "role") node.setAttribute(key, value);
+    else node[key] = value;
+  }
+  node.append(...children);
+  return node;
+}
+
+// Requests
+
+class Problem extends Error {}
+
+async function ask(path, body) {
+  let response;
+  try {
+    response = await fetch(path, body === undefined ? {} : {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    throw new Problem("The server does not answer. Your answers are on disk: start the same command again, and open the address that it prints.");
+  }
+  const value = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Problem(value.problem ?? "This page belongs to an earlier run: open the address that the command printed last.");
+  return value;
+}
+
+function complain(text) {
+  $("problem").textContent = text ?? "";
+  $("problem").hidden = !text;
+}
+
+// The question
+
+function picture(thing, size) {
+  const source = `image/${size}/${thing.row}`;
+  let image = pictures.get(source);
+  if (!image) {
+    image = new Image();
+    image.src = source;
+    image.decode?.().catch(() => {});
+    pictures.set(source, image);
+    if (pictures.size > 60) pictures.delete(pictures.keys().next().value);
+  }
+  return image;
+}
+
+function figureOf(thing, side) {
+  const name = byClass ? thing.id : `${side}: ${thing.id}`;
+  const view = make("div", { className: "view" });
+  const figure = make("figure", { className: `thing ${thing.kind}`, role: "group", "aria-label": name }, view);
+  if (thing.kind === "image") {
+    const image = picture(thing, "large");
+    image.alt = name;
+    image.draggable = false;
+    const settle = () => image.classList.toggle("tiny", image.naturalWidth > 0 && image.naturalWidth <= 64);
+    const fail = () => image.replaceWith(make("p", { className: "missing", textContent: "This picture cannot be shown." }));
+    if (image.complete) image.naturalWidth ? settle() : queueMicrotask(fail);
+    else {
+      image.onload = settle;
+      image.onerror = fail;
+    }
+    view.append(image);
+  } else if (thing.kind === "sound") {
+    view.append(
+      make("span", { className: "note", textContent: "♪", "aria-hidden": "true" }),
+      make("audio", { controls: true, preload: "auto", src: `sound/${thing.row}`, "aria-label": `Sound ${name}` }),
+    );
+  } else if (thing.kind === "text") {
+    view.append(make("p", { className: "text", textContent: thing.text }));
+  } else {
+    view.append(make("p", { className: "missing", textContent: "There is no file for this row." }));
+  }
+  figure.append(make("figcaption", { textContent: thing.id }));
+  return figure;
+}
+
+function cellsOf(thing, other) {
+  const table = make("table", { className: "cells" });
+  thing.cells.forEach(([name, text], k) => {
+    const row = make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: text }));
+    if (other && other.cells[k][1] !== text) row.className = "differs";
+    table.append(row);
+  });
+  return table;
+}
+
+function rowsTable(things) {
+  const head = make("tr", {}, make("td"));
+  for (const thing of things) head.append(make("th", { textContent: thing.id, scope: "col" }));
+  const body = make("tbody");
+  things[0].cells.forEach(([name], k) => {
+    const texts = things.map((thing) => thing.cells[k][1]);
+    const differs = new Set(texts).size > 1;
+    const row = make("tr", { className: differs ? "differs" : "" },
+      make("th", { textContent: name, scope: "row" }, differs ? make("span", { className: "unseen", textContent: " (differs)" }) : ""));
+    for (const text of texts) row.append(make("td", { textContent: text }));
+    body.append(row);
+  });
+  return make("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "The rows" },
+    make("table", { className: "rows" }, make("thead", {}, head), body));
+}
+
+function showQuestion(question) {
+  const box = $("things");
+  if (!question) {
+    shownKey = null;
+    box.className = "things one";
+    box.replaceChildren(make("p", { className: "missing", textContent: "There is nothing left to ask. Finish to get the model." }));
+    setButtons(true);
+    return;
+  }
+  if (question.key === shownKey) return;
+  shownKey = question.key;
+  const { things } = question;
+  if (things[0].kind === "cells") {
+    box.className = "things rows";
+    box.replaceChildren(rowsTable(things));
+  } else {
+    const texts = things.every((thing) => thing.kind === "text");
+    box.className = `things${byClass ? " one" : ""}${texts ? " texts" : ""}`;
+    box.replaceChildren(...things.map((thing, k) => {
+      const figure = figureOf(thing, k ? "Right" : "Left");
+      if (thing.cells.length) figure.append(cellsOf(thing, things[1 - k]));
+      return figure;
+    }));
+  }
+}
+
+// Answers
+
+const CHOICES = [
+  ["different", "Different", "←", "ArrowLeft"],
+  ["unsure", "Unsure", "Space", " "],
+  ["same", "Same", "→", "ArrowRight"],
+];
+
+function answerButton(value, label, key, className, shortcut) {
+  const button = make("button", { type: "button", className, "aria-keyshortcuts": shortcut },
+    label, make("kbd", { textContent: key, "aria-hidden": "true" }));
+  button.dataset.value = value;
+  button.addEventListener("click", () => give(value));
+  return button;
+}
+
+function showButtons() {
+  const box = $("answers");
+  if (!byClass) {
+    if (!box.children.length) {
+      box.append(...CHOICES.map(([value, label, key, shortcut]) =>
+        answerButton(value, label, key, value, shortcut === " " ? "Space" : shortcut)));
+    }
+    return;
+  }
+  const names = state.classes;
+  if (box.children.length === names.length + 1) return;
+  box.replaceChildren(
+    ...names.map((name, k) => answerButton(`class:${name}`, name, k < 9 ? `${k + 1}` : "", "class", `${k + 1}`)),
+    answerButton("unsure", "Unsure", "Space", "unsure", "Space"),
+  );
+}
+
+function setButtons(disabled) {
+  for (const button of $("answers").children) button.setAttribute("aria-disabled", disabled);
+}
+
+async function give(value) {
+  if (waiting || !shownKey) return;
+  waiting = true;
+  const start = performance.now();
+  const button = [...$("answers").children].find((b) => b.dataset.value === value);
+  button?.classList.add("given");
+  try {
+    const next = await ask("answer", { key: shownKey, value });
+    complain(next.elsewhere ? "That question was answered in another tab. Here is the current one." : "");
+    show(next);
+    const kept = next.elsewhere ? "" : `Saved: ${value.replace("class:", "")}. `;
+    $("said").textContent = `${kept}${next.question ? next.question.things.map((t) => t.id).join(" and ") : ""}`;
+    $("question").focus({ preventScroll: true });
+    requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    complain(error.message);
+  } finally {
+    waiting = false;
+    setTimeout(() => button?.classList.remove("given"), 150);
+  }
+}
+
+async function undo() {
+  if (waiting || !state?.counts.answers) return;
+  waiting = true;
+  try {
+    show(await ask("undo", { answers: state.counts.answers }));
+    complain("");
+    $("said").textContent = "The last answer was taken back.";
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    complain(error.message);
+  } finally {
+    waiting = false;
+  }
+}
+
+// What has been learned
+
+function showCounts({ counts }) {
+  const number = (n, word) => `${n} ${word}`;
+  const kinds = byClass
+    ? Object.entries(counts.classes).filter(([, n]) => n).map(([name, n]) => [name, n, "class"])
+    : [["same", counts.same, "same"], ["different", counts.different, "different"]];
+  const parts = [...kinds.map(([name, n]) => (byClass ? `${name} ${n}` : number(n, name)))];
+  if (!byClass || counts.unsure) parts.push(number(counts.unsure, "unsure"));
+  $("counts").textContent = `${counts.answers} ${counts.answers === 1 ? "answer" : "answers"}: ${parts.join(", ")}`;
+  if (!counts.answers) $("counts").textContent = "No answers yet.";
+  $("bar").replaceChildren(...[...kinds, ["unsure", counts.unsure, "unsure"]].filter(([, n]) => n).map(([, n, kind]) => {
+    const part = make("i", { className: kind });
+    part.style.flexGrow = n;
+    return part;
+  }));
+  $("undo").disabled = !counts.answers;
+}
+
+const score = (auc) => [auc.value.toFixed(2), make("small", { textContent: `${auc.low.toFixed(2)} to ${auc.high.toFixed(2)}` })];
+
+function showLearning({ learning, counts }) {
+  const { judgments, advice, stop } = learning;
+  $("advice").textContent = advice;
+  $("advice").classList.toggle("stop", stop);
+  $("finish").classList.toggle("ready", stop);
+  $("scores").hidden = $("chart").hidden = $("explained").hidden = !judgments.length;
+  if (!judgments.length) return;
+  const now = judgments[judgments.length - 1];
+  $("learned").replaceChildren(...score(now.learned));
+  $("euclidean").replaceChildren(...score(now.euclidean));
+  $("chart").setAttribute("aria-label", `AUC on ${counts.tests} test answers: learned ${now.learned.value.toFixed(2)}, Euclidean ${now.euclidean.value.toFixed(2)}`);
+  drawChart($("chart"), judgments);
+}
+
+const map = new PointMap($("map"), showTip);
+let tipFor = null;
+
+async function showTip(row, x, y) {
+  tipFor = row;
+  if (row === null) {
+    $("tip").hidden = true;
+    return;
+  }
+  let thing;
+  try {
+    thing = await ask(`thing/${row}`);
+  } catch {
+    return; // the next answer says what is wrong
+  }
+  if (tipFor !== row) return;
+  const tip = $("tip");
+  const parts = [make("b", { textContent: thing.id })];
+  if (thing.kind === "image") {
+    const image = picture(thing, "small");
+    image.alt = "";
+    parts.unshift(image);
+  } else if (thing.text) parts.push(make("span", { textContent: thing.text.slice(0, 140) }));
+  parts.push(...thing.cells.slice(0, 4).map(([name, text]) => make("div", { textContent: `${name}: ${text.slice(0, 60)}` })));
+  tip.replaceChildren(...parts);
+  tip.hidden = false;
+  const width = $("map").clientWidth, height = $("map").clientHeight;
+  tip.style.left = `${Math.max(4, Math.min(x + 12, width - tip.offsetWidth - 4))}px`;
+  tip.style.top = y > height / 2 ? "auto" : `${y + 12}px`;
+  tip.style.bottom = y > height / 2 ? `${height - y + 12}px` : "auto";
+}
+
+async function showPicture() {
+  const wanted = state.version;
+  if (wanted === version) return;
+  version = wanted;
+  try {
+    const data = await ask("picture");
+    map.update(data);
+    $("map-note").textContent = data.learned ? "Point to look, drag, zoom." : "Nothing learned yet.";
+  } catch {
+    version = -1;
+  }
+}
+
+function side(name) {
+  map.show(name);
+  for (const which of ["before", "after"]) $(which).setAttribute("aria-pressed", which === name);
+}
+
+// The end
+
+function showEnd({ finish, counts, learning }) {
+  $("ask").hidden = ending;
+  $("end").hidden = !ending;
+  $("finish").hidden = ending;
+  if (!ending) return;
+  const last = learning.judgments[learning.judgments.length - 1];
+  $("end-title").textContent = `Your distance, from ${counts.answers} answers`;
+  $("end-summary").textContent = last
+    ? `On answers kept apart: AUC ${last.learned.value.toFixed(2)} (95 % interval ${last.learned.low.toFixed(2)} to ${last.learned.high.toFixed(2)}); the Euclidean distance has ${last.euclidean.value.toFixed(2)}.`
+    : "Too few answers were kept apart to say how good it is.";
+  $("end-status").classList.toggle("working", finish.status === "running");
+  $("end-status").textContent = {
+    running: "Making the model and the report…",
+    done: "The model and the report are in the folder of your answers.",
+    failed: `The model could not be made: ${finish.message}`,
+    none: "",
+  }[finish.status];
+  $("end-status").hidden = finish.status === "none";
+  for (const [name, file] of [["model", finish.model], ["report", finish.report], ["answers", finish.answers]]) {
+    const link = $(`get-${name}`);
+    link.querySelector("span").textContent = file;
+    if (name === "answers") continue;
+    link.hidden = finish.status !== "done";
+    if (!link.hidden) link.href = `file/${name}`;
+  }
+  $("get-model").download = finish.model;
+  $("command").textContent = finish.command;
+}
+
+async function finish() {
+  try {
+    const next = await ask("end", {});
+    complain("");
+    ending = true;
+    show(next);
+    $("end-title").focus();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    complain(error.message);
+  }
+}
+
+// All of it
+
+function show(next) {
+  state = next;
+  showButtons();
+  setButtons(!next.question);
+  showQuestion(next.question);
+  showCounts(next);
+  showLearning(next);
+  showEnd(next);
+  for (const question of next.upcoming) {
+    for (const thing of question.things) if (thing.kind === "image") picture(thing, "large");
+  }
+  showPicture();
+}
+
+async function refresh() {
+  if (waiting || document.hidden) return;
+  try {
+    const next = await ask("state");
+    if (waiting) return;
+    if (!state || !$("problem").textContent.includes("another tab")) complain("");
+    show(next);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    complain(error.message);
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (ending || event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const { target, key } = event;
+  if (target.matches("input, textarea, select, audio")) return;
+  if (key === " " && target.matches("button, a, audio")) return;
+  let value = byClass
+    ? /^[1-9]$/.test(key) && state?.classes[key - 1] !== undefined ? `class:${state.classes[key - 1]}` : null
+    : { ArrowLeft: "different", ArrowRight: "same" }[key];
+  if (key === " ") value = "unsure";
+  if (key === "u") undo();
+  else if (value) give(value);
+  else return;
+  event.preventDefault();
+});
+$("undo").addEventListener("click", undo);
+$("finish").addEventListener("click", finish);
+$("back").addEventListener("click", () => {
+  ending = false;
+  show(state);
+  $("question").focus();
+});
+$("before").addEventListener("click", () => side("before"));
+$("after").addEventListener("click", () => side("after"));
+$("zoom-in").addEventListener("click", () => map.zoom(1.4));
+$("zoom-out").addEventListener("click", () => map.zoom(1 / 1.4));
+$("zoom-reset").addEventListener("click", () => map.reset());
+$("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText($("command").textContent);
+  $("copy").textContent = "Copied";
+});
+if (byClass) {
+  const add = () => {
+    const name = $("another").value.trim();
+    if (!name) return;
+    $("another").value = "";
+    give(`class:${name}`);
+  };
+  $("add").addEventListener("click", add);
+  $("another").addEventListener("keydown", (event) => event.key === "Enter" && add());
+}
+document.addEventListener("visibilitychange", refresh);
+setInterval(refresh, 1500);
+refresh();

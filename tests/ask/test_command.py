@@ -1,0 +1,212 @@
+"""The command: what it takes, what it refuses, and what it leaves behind."""
+
+import shlex
+import socket
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from seraph import load
+from seraph._ask._answers import AnswerFile, PairFormat
+from seraph._ask._digits import demo_digits
+from seraph._ask._finish import implied_pairs
+from seraph._cli import _ask
+from tests.helpers.ask import answer_truly, clusters
+from tests.helpers.command import assert_refused, seraph
+
+X, y = clusters(20)
+NAMES = ["a", "b", "c", "d"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(X, columns=NAMES)
+    frame.insert(0, "file", [f"p{k}" for k in range(20)])
+    frame["note"] = ["<b>good</b>", ""] * 10
+    frame.to_csv("table.csv", index=False)
+    np.save("vectors.npy", X)
+    (tmp_path / "photos").mkdir()
+    for k in range(18):
+        Image.new("RGB", (8, 8), "red").save(tmp_path / "photos" / f"p{k}.png")
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Run the command with a person who answers, instead of a server; keep the session."""
+    kept = {}
+
+    class Person:
+        address = "http://127.0.0.1:1/token/"
+
+        def __init__(self, session, port):
+            kept["session"], kept["port"] = session, port
+
+        def run(self, *, browser):
+            kept["browser"] = browser
+            kept["state"] = kept["session"].state()
+            answer_truly(kept["session"], kept.get("y", y), kept.get("n", 8))
+            raise KeyboardInterrupt
+
+    def run(*arguments, n=8, classes=y):
+        kept.update(n=n, y=classes)
+        kept["done"] = seraph(*arguments)
+        assert kept["done"].code == 0, kept["done"]
+        return kept
+
+    monkeypatch.setattr("seraph._ask._server.Server", Person)
+    return run
+
+
+def test_a_table_with_a_folder_of_pictures(run):
+    kept = run("ask", "table.csv", "--id", "file", "--show", "photos", "--drop", "note")
+    out = kept["done"].out
+    assert "table.csv: 20 rows, 2 of them without a file and not asked." in out
+    assert "http://127.0.0.1:1/token/\n" in out
+    assert "8 answers in answers.csv. Learn from them: seraph fit table.csv --id file" in out
+    assert kept["browser"]
+    assert kept["port"] is None
+    things = kept["state"]["question"]["things"]
+    assert [thing["kind"] for thing in things] == ["image", "image"]
+    assert kept["session"].setting.X.shape == (20, 4)
+    asked = pd.read_csv("answers.csv")
+    assert not asked[["id_i", "id_j"]].isin(["p18", "p19"]).any(axis=None)
+
+
+def test_the_same_command_goes_on(run):
+    arguments = ("ask", "table.csv", "--id", "file", "--no-browser", "--port", "8123")
+    run(*arguments)
+    kept = run(*arguments)
+    assert "Going on after 8 answers." in kept["done"].out
+    assert not kept["browser"]
+    assert kept["port"] == 8123
+    assert len(pd.read_csv("answers.csv")) == 16
+
+
+def test_all_columns_are_shown_by_default_and_text_is_no_feature(run):
+    kept = run("ask", "table.csv", "--id", "file")
+    cells = kept["state"]["question"]["things"][0]["cells"]
+    assert [name for name, _ in cells] == [*NAMES, "note"]
+    assert kept["session"].setting.X.shape == (20, 4)
+    assert "--drop note" in kept["done"].out
+
+
+def test_a_column_of_text_is_shown_as_text(run):
+    kept = run("ask", "table.csv", "--id", "file", "--show", "note")
+    (thing, _) = kept["state"]["question"]["things"]
+    assert thing["kind"] == "text"
+    assert thing["text"] in ("<b>good</b>", "")
+
+
+def test_an_array_with_a_table_of_ids(run):
+    arguments = ("--table", "table.csv", "--id", "file", "--show", "photos")
+    kept = run("ask", "vectors.npy", *arguments)
+    assert kept["session"].setting.X.shape == (20, 4)
+    assert "--id" not in kept["done"].out
+    assert pd.read_csv("answers.csv")["id_i"].str.startswith("p").all()
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
+    options = ["--classes", "a, b"] if classes else []
+    kept = run("ask", "table.csv", "--id", "file", "--scale", "minmax", *options, n=12)
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    with_all = kept["session"].finish
+    assert line == with_all.command
+    if classes:
+        with_all.pairs.write_text(implied_pairs(kept["session"].file.answers, with_all.ids))
+    assert seraph(*shlex.split(line)[1:]).code == 0
+    model = load("answers.skops")
+    assert model[0].__class__.__name__ == "MinMaxScaler"
+    learner = model[-1]
+    n_marked = learner.n_similar_ + learner.n_dissimilar_
+    assert n_marked == (66 if classes else 12)  # the test's answers are learned from, too
+
+
+def test_earlier_answers_are_taken_over_once(run):
+    pd.DataFrame({"i": [0, 1], "j": [3, 2], "similar": ["yes", "no"]}).to_csv(
+        "earlier.csv", index=False
+    )
+    arguments = ("ask", "table.csv", "--id", "file", "--pairs", "earlier.csv")
+    run(*arguments, n=2)
+    run(*arguments, n=2)
+    found = pd.read_csv("answers.csv")
+    assert len(found) == 6
+    assert found.loc[0, ["i", "j", "similar", "id_i", "id_j"]].tolist() == [0, 3, 1, "p0", "p3"]
+
+
+def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
+    monkeypatch.setattr(_ask, "_MANY_ROWS", 10)
+    assert "--unlabeled-pairs 2000000" in run("ask", "table.csv", "--id", "file")["done"].out
+
+
+def test_the_demo_needs_no_file(run):
+    kept = run("demo", "ask", "--no-browser", classes=demo_digits()[1] // 2)
+    assert "seraph fit seraph-demo/digits.npy --scale none" in kept["done"].out
+    assert np.load("seraph-demo/digits.npy").shape == (600, 196)
+
+
+REFUSED = [
+    ("nothing.csv", "No such file"),
+    ("table.csv --id nobody", "no column 'nobody'"),
+    ("table.csv --id note", "row 1: '' in 'note' cannot name a row"),
+    ("same.csv --id file", "rows 0 and 5 have the same id 'p0' in 'file': ids must be unique"),
+    ("table.csv --show nowhere", "neither such a folder nor such a column. Columns: file, a"),
+    ("table.csv --show photos --show .", "names two folders"),
+    ("vectors.npy", "An array has nothing to show"),
+    ("vectors.npy --id file", "pass a table with --table"),
+    ("vectors.npy --table few.csv", "few.csv has 2 rows, and vectors.npy has 20"),
+    ("vectors.npy --table vectors.npy", "has no named columns"),
+    ("table.csv --table few.csv", "--table is for arrays"),
+    ("few.csv --id file", "few.csv has 2 rows: at least 3"),
+    ("flat.csv --id file", "every feature has the same value"),
+    ("table.csv --id file --drop note --show empty", "something to show for only 0 of 20 rows"),
+    ("table.csv --scale log", "--scale must be one of"),
+    ("table.csv -o answers.txt", "must end in .csv"),
+    ("table.csv -o table.csv", "is an input and would be replaced"),
+    ("table.csv -o other.csv", "is not a file of answers"),
+    ("table.csv --classes a --pairs few.csv", "leave out --classes"),
+    ("table.csv --classes " + "x" * 61, "1 to 60 characters"),
+    ("table.csv --port 0", "Invalid value"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), REFUSED, ids=[r[0][:40] for r in REFUSED])
+def test_bad_input_is_refused_in_one_line(here, arguments, said):
+    table = pd.read_csv("table.csv")
+    table.assign(file=[f"p{k % 5}" for k in range(20)]).to_csv("same.csv", index=False)
+    table[:2].to_csv("few.csv", index=False)
+    table.assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
+    (here / "empty").mkdir()
+    (here / "other.csv").write_text("x,y\n1,2\n")
+    done = seraph("ask", *arguments.split())
+    assert_refused(done)
+    assert said in done.err
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setattr(_ask, "find_spec", lambda name: None)
+    done = seraph("ask", "table.csv")
+    assert_refused(done)
+    assert "pip install 'seraph-learn[ask]'" in done.err
+
+
+def test_the_demo_knows_one_other_word():
+    done = seraph("demo", "sing")
+    assert_refused(done)
+    assert "demo must be one of ask" in done.err
+
+
+def test_a_session_is_closed_when_the_port_is_taken(here):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = seraph("ask", "table.csv", "--id", "file", "--port", str(port))
+    assert_refused(done)
+    assert f"Port {port} cannot be used" in done.err
+    with AnswerFile(here / "answers.csv", [], PairFormat()) as free:
+        assert free.answers == []

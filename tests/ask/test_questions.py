@@ -1,0 +1,100 @@
+"""The next question: useful, varied, fair where it is for the test, and never asked twice."""
+
+import numpy as np
+import pytest
+
+from seraph import SERAPH
+from seraph._ask._questions import PairQuestions, RowQuestions, distances_of, query_rows
+from tests.helpers.ask import clusters
+
+X, y = clusters(60)
+ROWS = np.arange(60)
+
+
+def pair_questions(rows=ROWS, seed=0):
+    return PairQuestions(X, rows, np.random.default_rng(seed))
+
+
+def test_the_weights_of_the_test_undo_its_preference_for_near_pairs():
+    questions = pair_questions()
+    drawn = [questions.test(set()) for _ in range(800)]
+    pairs = np.array([question.rows for question in drawn])
+    weights = np.array([question.weight for question in drawn])
+    i, j = np.triu_indices(60, 1)
+    all_distances = distances_of(X, np.column_stack([i, j]))
+    distances = distances_of(X, pairs)
+    assert distances.mean() < 0.9 * all_distances.mean()
+    for value in (distances, y[pairs[:, 0]] == y[pairs[:, 1]]):
+        truth = all_distances.mean() if value is distances else np.mean(y[i] == y[j])
+        assert np.average(value, weights=weights) == pytest.approx(truth, rel=0.1)
+    assert weights.mean() == pytest.approx(1.0, rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["test", "plain"])
+def test_every_pair_is_asked_once_and_then_there_is_nothing_left(kind):
+    questions = pair_questions(np.array([3, 7, 8, 20]))
+    known = set()
+    while question := getattr(questions, kind)(known):
+        assert question.rows not in known
+        known.add(question.rows)
+    assert known == {(3, 7), (3, 8), (3, 20), (7, 8), (7, 20), (8, 20)}
+
+
+def test_questions_without_a_model_are_near_and_far_in_turn():
+    questions = pair_questions()
+    near = [questions.plain({(0, 1)}).rows for _ in range(40)]
+    far = [questions.plain(set()).rows for _ in range(40)]
+    near, far = (distances_of(X, np.array(pairs)) for pairs in (near, far))
+    assert near.max() < np.median(far)
+
+
+def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():
+    pairs = np.array([[0, 3], [0, 1], [1, 4], [2, 3]])
+    learner = SERAPH().fit(X, pairs=pairs, pair_labels=[1, -1, 1, -1])
+    known = {tuple(pair) for pair in pairs.tolist()}
+    chosen = pair_questions().chosen(learner, known)
+    rows = [row for question in chosen for row in question.rows]
+    assert len(chosen) == 12
+    assert len(set(rows)) == len(rows)
+    assert not known & {question.rows for question in chosen}
+    assert all(i < j for i, j in (question.rows for question in chosen))
+
+
+def test_rows_that_cannot_be_shown_are_not_asked():
+    rows = np.arange(0, 60, 2)
+    learner = SERAPH().fit(X, y)
+    for questions in (PairQuestions, RowQuestions):
+        some = questions(X, rows, np.random.default_rng(0))
+        if questions is RowQuestions:
+            some.codes = {0: 0, 1: 1}
+        asked = [some.test(set()), some.plain(set()), *some.chosen(learner, set())]
+        assert all(row % 2 == 0 for question in asked for row in question.rows)
+
+
+def test_rows_are_asked_once_and_then_there_is_nothing_left():
+    questions = RowQuestions(X, ROWS[:6], np.random.default_rng(0))
+    known = set()
+    while question := questions.plain(known):
+        known.add(question.rows)
+    assert known == {(row,) for row in range(6)}
+    assert questions.test(known) is None
+    assert questions.chosen(SERAPH().fit(X, y), known) == []
+
+
+def test_the_first_rows_are_far_from_each_other():
+    questions = RowQuestions(X, ROWS, np.random.default_rng(0))
+    known = set()
+    for _ in range(3):
+        known.add(questions.plain(known).rows)
+    assert len({y[row] for (row,) in known}) == 3
+
+
+def test_the_rows_to_name_are_between_classes_and_unlike_each_other():
+    Z = np.array([[0.05], [0.5], [0.51], [0.95], [0.3]])
+    named, codes = np.array([[0.0], [1.0]]), np.array([0, 1])
+    picked = query_rows(Z, named, codes, 5)
+    assert picked[0] == 1
+    assert picked[1] not in (1,)
+    assert sorted(picked) == [0, 1, 2, 3, 4]
+    alone = query_rows(Z, named[:1], codes[:1], 1)
+    assert alone == [3]

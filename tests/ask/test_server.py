@@ -1,0 +1,416 @@
+"""The server answers its own page, and nobody else."""
+
+import errno
+import os
+import re
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import seraph._ask
+from seraph._ask import _server
+from seraph._ask._answers import ClassAnswer, PairAnswer
+from seraph._ask._finish import Finish, implied_pairs
+from seraph._ask._server import Server
+from seraph._ask._things import Folder, RowThings
+from seraph._cli._tables import read_pairs, read_table
+from tests.helpers.ask import Client, clusters, names, served, session
+
+X, y = clusters(30)
+IDS = ["pic", "song", "note", "draw", "fake", "../out", *names(30)[6:]]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("things") / "shown"
+    folder.mkdir()
+    Image.new("RGB", (50, 50), "red").save(folder / "pic.png")
+    (folder / "song.wav").write_bytes(b"RIFF" + bytes(range(200)))
+    (folder / "note.txt").write_text("<script>alert(1)</script>")
+    (folder / "draw.svg").write_text(
+        "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    )
+    (folder / "fake.png").write_text("<html><script>alert(1)</script></html>")
+    (folder.parent / "out.png").write_bytes(b"secret")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(root, tmp_path_factory):
+    path = tmp_path_factory.mktemp("answers") / "answers.csv"
+    things = RowThings(IDS, {"cell": ["</script><b>"] * 30}, Folder(root, IDS))
+    things.shown = lambda row: True  # so that all rows count
+    with session(path, X, things=things) as opened, served(opened) as running:
+        running.session = opened
+        yield running
+
+
+def test_the_page_and_its_parts_come_from_the_package(client):
+    page = client.get()
+    assert page.status == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    text = page.body.decode()
+    assert "test &lt;data&gt;" in text
+    assert "<data>" not in text
+    parts = re.findall(r'(?:src|href)="([^"#]+)"', text)
+    assert "static/ask.js" in parts
+    for part in set(parts) - {"file/answers"}:
+        assert client.get(part).status == 200, part
+    assert client.get("static/nothing.js").status == 404
+    assert client.get("static/..%2f_server.py").status == 404
+
+
+def test_nothing_of_the_page_names_another_host():
+    folder = Path(seraph._ask.__file__).parent
+    files = [*folder.glob("static/*"), *folder.glob("templates/*")]
+    assert len(files) >= 5
+    for path in files:
+        hosts = set(re.findall(r"https?://[^\s\"')]+", path.read_text(encoding="utf-8")))
+        assert hosts <= {"http://www.w3.org/2000/svg"}, path.name
+
+
+def test_every_response_keeps_the_page_to_itself(client):
+    for reply in (client.get(), client.get("state"), client.get("nothing"), client.get("../x")):
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
+        assert "access-control-allow-origin" not in reply.headers
+        assert "server" not in reply.headers
+
+
+def test_the_server_listens_on_this_machine_only(client):
+    with socket.socket() as other:
+        other.settimeout(2)
+        machine = socket.gethostbyname(socket.gethostname())
+        if not machine.startswith("127.0.0.1"):
+            assert other.connect_ex((machine, client.port)) != 0
+    assert client.address.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/state",
+        "/x/state",
+        "//state",
+        "/{token}x/state",
+        "/{half}/state",
+        "/{token}",
+        "/%C3%A9/x",
+    ],
+)
+def test_without_the_token_there_is_nothing(client, path):
+    token = client.root.strip("/")
+    assert len(token) >= 32
+    path = path.format(token=token, half=token[:-1])
+    reply = client.raw("GET", path, {"Host": f"127.0.0.1:{client.port}"})
+    assert reply.status == 403
+    assert b"Wrong address" in reply.body
+
+
+def test_each_run_has_a_token_of_its_own(client):
+    again = Server(client.session)
+    again._socket.close()
+    assert again.address.split("/")[3] != client.root.strip("/")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", None]
+)
+def test_other_hosts_are_refused(client, host):
+    """A name of somebody else's that resolves to 127.0.0.1: DNS rebinding."""
+    host = host and host.format(port=client.port)
+    for reply in (client.get("state", host=host), client.post("end", {}, host=host)):
+        assert reply.status in (400, 421)
+        assert b"question" not in reply.body
+
+
+def test_localhost_is_this_machine(client):
+    assert client.get("state", host=f"localhost:{client.port}").status == 200
+
+
+def test_two_hosts_are_refused(client):
+    request = (
+        f"GET {client.root}state HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\n"
+        "Host: evil.example\r\nConnection: close\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", client.port), timeout=10) as raw:
+        raw.sendall(request.encode())
+        assert raw.recv(100).split()[1] in (b"400", b"421")
+
+
+@pytest.mark.parametrize("path", ["answer", "undo", "end"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": None}, 403),
+        ({"origin": "http://127.0.0.1:1"}, 403),
+        ({"content_type": "text/plain"}, 415),
+        ({"content_type": "application/x-www-form-urlencoded"}, 415),
+        ({"content_type": None}, 415),
+        ({"sec_fetch_site": "cross-site"}, 403),
+        ({"sec_fetch_site": "same-site"}, 403),
+    ],
+)
+def test_other_pages_cannot_change_anything(client, path, headers, status):
+    before = list(client.session.file.answers)
+    key = client.get("state").json["question"]["key"]
+    body = {"answer": {"key": key, "value": "same"}, "undo": {"answers": 0}, "end": {}}[path]
+    assert client.post(path, body, **headers).status == status
+    assert client.session.file.answers == before
+
+
+def test_other_pages_cannot_read_anything_even_with_the_token(client):
+    assert client.get("state", origin="https://evil.example").status == 403
+    for site in ("cross-site", "same-site"):
+        assert client.get("image/large/0", sec_fetch_site=site).status == 403
+    # A link to the page, in a terminal or a mail program, may be followed.
+    assert client.get(sec_fetch_site="cross-site", sec_fetch_mode="navigate").status == 200
+    assert client.get("state", sec_fetch_site="same-origin").status == 200
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused(client, method):
+    reply = client.raw(method, client.root + "state", {"Host": f"127.0.0.1:{client.port}"})
+    assert reply.status == 405
+
+
+def test_changes_are_not_made_by_get(client):
+    for path in ("answer", "undo", "end"):
+        assert client.get(path).status == 405
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("answer", b""),
+        ("answer", b"{"),
+        ("answer", b"[" * 10000),
+        ("answer", b'"same"'),
+        ("answer", {"key": "1-2"}),
+        ("answer", {"key": 1, "value": "same"}),
+        ("answer", {"key": "1-2", "value": "same", "more": 1}),
+        ("undo", {"answers": "0"}),
+        ("undo", {"answers": True}),
+        ("end", {"x": 1}),
+    ],
+)
+def test_what_is_not_understood_is_refused(client, path, body):
+    reply = client.post(path, body)
+    assert reply.status == 400
+    assert reply.json["problem"]
+
+
+@pytest.mark.parametrize("length", ["20000", None, "x", "-1"])
+def test_large_bodies_are_not_read(client, length):
+    reply = client.post("answer", b"", content_length=length)
+    assert reply.status in (400, 413)
+
+
+def test_an_unknown_answer_is_explained(client):
+    key = client.get("state").json["question"]["key"]
+    reply = client.post("answer", {"key": key, "value": "maybe"})
+    assert reply.status == 422
+    assert "same, different or unsure" in reply.json["problem"]
+
+
+def test_an_answer_a_stale_answer_and_undo(client):
+    state = client.get("state").json
+    key, n = state["question"]["key"], state["counts"]["answers"]
+    after = client.post("answer", {"key": key, "value": "different"}).json
+    assert after["question"]["key"] == state["upcoming"][0]["key"]
+    assert not after["elsewhere"]
+    assert client.session.file.path.read_text().count("\n") == n + 2
+    stale = client.post("answer", {"key": key, "value": "same"}).json
+    assert stale["elsewhere"]
+    assert stale["counts"]["answers"] == n + 1
+    undone = client.post("undo", {"answers": n + 1}).json
+    assert undone["question"]["key"] == key
+    assert client.post("undo", {"answers": n + 1}).json["elsewhere"]
+
+
+def test_a_full_disk_is_explained_and_the_question_stays(client, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    key = client.get("state").json["question"]["key"]
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        reply = client.post("answer", {"key": key, "value": "same"})
+    assert reply.status == 507
+    assert "The disk is full" in reply.json["problem"]
+    assert client.get("state").json["question"]["key"] == key
+    other = _server._disk_message(client.session.file.path, OSError(errno.EIO, "I/O error"))
+    assert "I/O error" in other
+
+
+# Files of the user's
+
+
+def test_pictures_are_served_as_pictures(client):
+    reply = client.get("image/large/0")
+    assert reply.status == 200
+    assert reply.headers["content-type"] == "image/png"
+    assert reply.headers["content-disposition"] == "attachment"
+    assert "sandbox" in reply.headers["content-security-policy"]
+
+
+def test_drawings_never_become_pages(client):
+    reply = client.get("image/large/3")
+    assert reply.status == 200
+    assert reply.headers["content-type"] == "image/svg+xml"
+    assert reply.headers["content-disposition"] == "attachment"
+    policy = reply.headers["content-security-policy"]
+    assert "sandbox" in policy
+    assert "script-src" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_sounds_can_be_heard_from_the_middle(client):
+    whole = client.get("sound/1")
+    assert whole.headers["content-type"] == "audio/wav"
+    assert len(whole.body) == 204
+    part = client.get("sound/1", range="bytes=100-109")
+    assert part.status == 206
+    assert part.body == whole.body[100:110]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "image/large/4",  # a page called .png
+        "image/large/5",  # a name that leads out of the folder
+        "image/large/2",  # a text
+        "image/large/99",
+        "image/huge/0",
+        "image/large/-1",
+        "image/large/..%2f..%2fout.png",
+        "sound/0",
+        "sound/99",
+        "thing/99",
+        "file/model",
+        "file/report",
+        "file/..%2fanswers.csv",
+        "../../etc/passwd",
+        "%2e%2e/%2e%2e/etc/passwd",
+    ],
+)
+def test_there_is_no_way_to_other_files(client, path):
+    reply = client.get(path)
+    assert reply.status in (403, 404)
+    assert b"secret" not in reply.body
+    assert b"<html>" not in reply.body
+
+
+def test_texts_and_cells_are_data_and_not_markup(client):
+    card = client.get("thing/2")
+    assert card.headers["content-type"] == "application/json"
+    assert card.json["text"] == "<script>alert(1)</script>"
+    assert card.json["cells"] == [["cell", "</script><b>"]]
+
+
+def test_the_answers_can_be_saved(client):
+    reply = client.get("file/answers")
+    assert reply.body == client.session.file.path.read_bytes()
+    assert 'filename="answers.csv"' in reply.headers["content-disposition"]
+
+
+def test_there_are_no_web_sockets(client):
+    request = (
+        f"GET {client.root}state HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", client.port), timeout=10) as raw:
+        raw.sendall(request.encode())
+        assert b"101" not in raw.recv(100).split(b"\r\n")[0]
+
+
+# Ports
+
+
+def test_a_port_in_use_is_refused_and_any_free_one_is_taken_by_default(client):
+    with pytest.raises(ValueError, match=f"Port {client.port} cannot be used"):
+        Server(client.session, client.port)
+    other = Server(client.session)
+    other._socket.close()
+    assert Client(other.address).port != client.port
+
+
+def test_the_page_is_opened_once_the_server_listens(client, monkeypatch):
+    opened = []
+    server = Server(client.session)
+
+    def look(address):
+        opened.append(Client(address).get().status)
+        server.stop()
+
+    monkeypatch.setattr(_server.webbrowser, "open", look)
+    interval = sys.getswitchinterval()
+    server.run(browser=True)
+    assert opened == [200]
+    assert sys.getswitchinterval() == interval
+
+
+# The end
+
+
+def finish_with(tmp_path, *arguments, from_classes=False):
+    made = [tmp_path / name for name in ("pairs.csv", "model.skops", "report.html")]
+    return Finish(arguments, *made, names(30), from_classes=from_classes)
+
+
+def wait_for_end(finish, n):
+    for thread in threading.enumerate():
+        if thread.name.startswith("seraph-finish"):
+            thread.join(300)
+    return finish.state(n)
+
+
+def test_what_fit_says_is_passed_on_if_it_fails(tmp_path):
+    finish = finish_with(tmp_path, "fit", "--nonsense")
+    assert finish.state(1)["status"] == "none"
+    finish.start([PairAnswer(0, 1, True)])
+    state = wait_for_end(finish, 1)
+    assert state["status"] == "failed"
+    assert "No such option" in state["message"]
+    assert finish.state(2)["status"] == "none"  # other answers, nothing made of them yet
+
+
+def test_a_folder_that_is_gone_is_explained(tmp_path):
+    finish = finish_with(tmp_path / "gone", "--version", from_classes=True)
+    finish.start([ClassAnswer(0, "a"), ClassAnswer(1, "b")])
+    state = wait_for_end(finish, 2)
+    assert state["status"] == "failed"
+    assert "No such file" in state["message"]
+
+
+def test_closing_ends_the_process(tmp_path):
+    finish = finish_with(tmp_path, "fit", "x")
+    finish.close()
+    finish.start([])
+    assert finish.state(0)["status"] == "none"
+    assert finish._fit() == (1, "")
+
+
+def test_implied_pairs_are_read_by_fit(tmp_path):
+    path = tmp_path / "pairs.csv"
+    answers = [ClassAnswer(4, "a"), ClassAnswer(1, "b"), ClassAnswer(2, "a"), ClassAnswer(3, None)]
+    path.write_text(implied_pairs(answers, names(30)))
+    pairs, same = read_pairs(read_table(path), 30)
+    assert sorted(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == [
+        ((1, 2), False),
+        ((1, 4), False),
+        ((2, 4), True),
+    ]

@@ -1,0 +1,301 @@
+"""A session: questions, answers, undo, learning in the background, and the end."""
+
+import errno
+import os
+import threading
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from seraph._ask import _learning
+from seraph._ask._answers import ClassAnswer, PairAnswer
+from seraph._ask._learning import Labels, Learning
+from seraph._ask._questions import distances_of
+from seraph._ask._session import Refused, check_class
+from tests.helpers.ask import answer_truly, clusters, session
+
+X, y = clusters(60, m=6)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "answers.csv"
+
+
+def test_answers_are_counted_and_no_pair_is_asked_twice(path):
+    with session(path, X) as opened:
+        asked = answer_truly(opened, y, 24)
+        assert len(set(asked)) == 24
+        opened.answer(opened.state()["question"]["key"], "unsure")
+        counts = opened.state()["counts"]
+    assert counts["answers"] == 25
+    assert counts["same"] == sum(y[i] == y[j] for i, j in asked)
+    assert counts["different"] == 24 - counts["same"]
+    assert counts["unsure"] == 1
+    assert counts["tests"] == 6  # one in four
+
+
+def test_the_model_is_better_than_the_euclidean_distance_in_the_end(path):
+    noisy, classes = clusters(100, m=20, seed=1, radius=2.5)
+    with session(path, noisy) as opened:
+        for _ in range(6):
+            answer_truly(opened, classes, 8)
+            assert opened.wait()
+        learned = opened._learning.learner
+        state = opened.state()
+    i, j = np.triu_indices(100, 1)
+    same, pairs = classes[i] == classes[j], np.column_stack([i, j])
+    auc = [roc_auc_score(same, -distances_of(Z, pairs)) for Z in (learned.transform(noisy), noisy)]
+    assert auc[0] > auc[1] + 0.05
+    judgments = state["learning"]["judgments"]
+    assert judgments
+    now = judgments[-1]
+    assert 44 <= now["answers"] <= 48
+    assert now["learned"]["low"] <= auc[0] <= now["learned"]["high"]
+    assert now["euclidean"]["low"] <= auc[1] <= now["euclidean"]["high"]
+
+
+def test_answers_of_the_test_are_not_learned_from():
+    learn = [PairAnswer(0, 3, True), PairAnswer(0, 1, False), PairAnswer(1, 5, False)]
+    wrong = [PairAnswer(k, k + 1, True, 1.0) for k in range(10, 40, 2)]
+    plain, tested = Learning(X), Learning(X)
+    assert plain.refit(learn)
+    assert tested.refit(learn + wrong)
+    assert np.array_equal(plain.learner.components_, tested.learner.components_)
+
+
+def test_a_click_does_not_wait_for_a_refit(path, monkeypatch):
+    begun, go_on = threading.Event(), threading.Event()
+    plain = _learning.SERAPH.fit
+
+    def slow(self, *args, **options):
+        begun.set()
+        assert go_on.wait(30)
+        return plain(self, *args, **options)
+
+    monkeypatch.setattr(_learning.SERAPH, "fit", slow)
+    with session(path, X) as opened:
+        answer_truly(opened, y, 8)
+        assert begun.wait(30)
+        answer_truly(opened, y, 8)  # while the refit stands still
+        state = opened.state()
+        go_on.set()
+        assert state["counts"]["answers"] == 16
+        assert state["busy"]
+        assert opened.wait()
+        assert opened.state()["version"] > state["version"]
+
+
+def test_undo_asks_the_same_question_again(path):
+    with session(path, X) as opened:
+        answer_truly(opened, y, 2)
+        before = opened.state()["question"]["key"]
+        wrote = path.read_bytes()
+        opened.answer(before, "same")
+        assert opened.undo(3)
+        assert opened.state()["question"]["key"] == before
+        assert path.read_bytes() == wrote
+        assert not opened.undo(3)  # another tab was faster
+        assert opened.undo(2)
+        assert opened.undo(1)
+        assert not opened.undo(0)
+        assert opened.state()["counts"]["answers"] == 0
+
+
+def test_undo_is_learned_from(path):
+    with session(path, X) as opened:
+        answer_truly(opened, y, 12)
+        assert opened.wait()
+        first = opened._learning.learner.components_
+        for n in range(12, 6, -1):
+            opened.undo(n)
+        assert opened.wait()
+        assert opened._learning.learner.components_ is not first
+
+
+def test_a_question_that_another_tab_answered_is_not_answered_again(path):
+    with session(path, X) as opened:
+        key = opened.state()["question"]["key"]
+        assert opened.answer(key, "same")
+        assert not opened.answer(key, "different")
+        assert opened.file.answers == [PairAnswer(*map(int, key.split("-")), True)]
+
+
+def test_a_session_goes_on_where_it_ended(path):
+    with session(path, X) as opened:
+        answer_truly(opened, y, 10)
+        before = list(opened.file.answers)
+    with session(path, X) as opened:
+        assert opened.file.answers == before
+        assert opened.wait()
+        assert opened.state()["version"] == 1  # learned at once
+        key = tuple(map(int, opened.state()["question"]["key"].split("-")))
+        assert key not in {answer.rows for answer in before}
+
+
+def test_the_question_stays_if_the_answer_cannot_be_written(path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with session(path, X) as opened:
+        key = opened.state()["question"]["key"]
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", full)
+            with pytest.raises(OSError, match="No space"):
+                opened.answer(key, "same")
+        state = opened.state()
+        assert state["question"]["key"] == key
+        assert state["counts"]["answers"] == 0
+        assert opened.answer(key, "same")
+
+
+def test_a_refit_that_fails_does_not_end_the_session(path, monkeypatch):
+    def broken(*_, **__):
+        raise FloatingPointError("no luck")
+
+    with session(path, X) as opened:
+        with monkeypatch.context() as patched:
+            patched.setattr(_learning.SERAPH, "fit", broken)
+            answer_truly(opened, y, 8)
+            assert opened.wait()
+            assert "no luck" in opened.state()["learning"]["advice"]
+        answer_truly(opened, y, 4)
+        assert opened.wait()
+        assert "no luck" not in opened.state()["learning"]["advice"]
+
+
+def test_everything_can_be_asked(path):
+    few, classes = X[:4], y[:4]
+    with session(path, few) as opened:
+        answer_truly(opened, classes, 6)
+        state = opened.state()
+        assert state["question"] is None
+        assert state["learning"]["advice"] == "There is nothing left to ask."
+        assert not opened.answer("0-1", "same")
+        assert opened.undo(6)
+        assert opened.state()["question"] is not None
+
+
+@pytest.mark.parametrize("value", ["yes", "", "class:a"])
+def test_only_three_answers_are_known(path, value):
+    with session(path, X) as opened, pytest.raises(Refused, match="same, different or unsure"):
+        opened.answer(opened.state()["question"]["key"], value)
+
+
+# Classes
+
+
+def test_rows_are_named_and_the_classes_are_learned_from(path):
+    with session(path, X, classes=("a", "b")) as opened:
+        for _ in range(6):
+            answer_truly(opened, y, 4)  # "c" is new
+            assert opened.wait()
+        state = opened.state()
+        assert state["classes"] == ["a", "b", "c"]
+        assert sum(state["counts"]["classes"].values()) == 24
+        assert state["counts"]["tests"] == 6
+        learner = opened._learning.learner
+        assert opened.picture()["learned"]
+        opened.answer(state["question"]["key"], "unsure")
+        assert opened.state()["counts"]["unsure"] == 1
+    i, j = np.triu_indices(60, 1)
+    distances = distances_of(learner.transform(X), np.column_stack([i, j]))
+    assert roc_auc_score(y[i] == y[j], -distances) > 0.9
+    with session(path, X, classes=()) as opened:
+        assert set(opened.state()["classes"]) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    "value", ["same", "class:", "class:  ", "class:" + "x" * 61, "class:a\nb"]
+)
+def test_what_cannot_be_a_class_is_refused(path, value):
+    with session(path, X, classes=("a",)) as opened:
+        with pytest.raises(Refused):
+            opened.answer(opened.state()["question"]["key"], value)
+        assert opened.file.answers == []
+
+
+def test_the_number_of_classes_is_limited(path, monkeypatch):
+    monkeypatch.setattr("seraph._ask._session.MOST_CLASSES", 2)
+    with session(path, X, classes=("a", "b")) as opened:
+        with pytest.raises(Refused, match="2 classes already"):
+            opened.answer(opened.state()["question"]["key"], "class:c")
+        assert opened.answer(opened.state()["question"]["key"], "class:b")
+
+
+def test_a_class_has_no_spaces_around_it():
+    assert check_class("  big cat ") == "big cat"
+
+
+def test_classes_imply_pairs():
+    answers = [ClassAnswer(5, "a"), ClassAnswer(2, "b"), ClassAnswer(9, "a"), ClassAnswer(1, None)]
+    pairs, same = Labels.of(answers).all_pairs()
+    assert dict(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == {
+        (2, 5): False,
+        (5, 9): True,
+        (2, 9): False,
+    }
+
+
+# What is shown of it
+
+
+def test_the_picture_shows_the_points_before_and_after(path):
+    with session(path, X) as opened:
+        first = opened.picture()
+        assert not first["learned"]
+        assert first["before"] == first["after"]
+        answer_truly(opened, y, 16)
+        assert opened.wait()
+        picture = opened.picture()
+    assert picture["learned"]
+    rows, before, after = (np.array(picture[name]) for name in ("rows", "before", "after"))
+    assert len(rows) == len(before) == len(after) == 60
+    for flat in (before, after):  # nearly all of it is inside the picture
+        assert np.mean(np.abs(flat) <= 1.01) > 0.95
+    # Principal components are the same up to turns; distances do not depend on those.
+    centered = X - X.mean(axis=0)
+    flat = centered @ np.linalg.svd(centered, full_matrices=False)[2][:2].T
+    i, j = np.triu_indices(60, 1)
+    pairs = np.column_stack([i, j])
+    shown = distances_of(before, pairs)
+    assert np.corrcoef(shown, distances_of(flat, pairs))[0, 1] > 0.999
+    marked = {(picture["rows"][a], picture["rows"][b]): s for a, b, s in picture["pairs"]}
+    assert marked
+    assert all((y[a] == y[b]) == bool(s) for (a, b), s in marked.items())
+
+
+def test_a_metric_of_rank_one_can_be_drawn():
+    flat = _learning._flat(np.arange(5.0)[:, np.newaxis])
+    assert flat.shape == (5, 2)
+    assert not flat[:, 1].any()
+
+
+def test_many_rows_are_learned_from_by_a_sample(monkeypatch):
+    monkeypatch.setattr(_learning, "_ROWS", 20)
+    seen = []
+    plain = _learning.SERAPH.fit
+    monkeypatch.setattr(
+        _learning.SERAPH,
+        "fit",
+        lambda self, Z, *a, **k: (seen.append(len(Z)), plain(self, Z, *a, **k))[1],
+    )
+    learning = Learning(X)
+    assert learning.refit([PairAnswer(0, 3, True), PairAnswer(0, 1, False)])
+    assert 20 <= seen[0] <= 24
+
+
+def test_nothing_is_learned_from_answers_of_one_kind():
+    learning = Learning(X)
+    assert not learning.refit([PairAnswer(0, 3, True), PairAnswer(3, 6, None)])
+    assert learning.learner is None
+
+
+def test_fewer_than_three_rows_to_show_are_refused(path):
+    class Hidden:
+        def shown(self, row):
+            return row < 2
+
+    with pytest.raises(ValueError, match="only 2 of 60 rows"), session(path, X, things=Hidden()):
+        pass

@@ -1,0 +1,196 @@
+"""What is shown: pictures, sounds, texts and cells, and no file outside the folder."""
+
+import io
+import os
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from seraph._ask import _things
+from seraph._ask._digits import DigitThings, demo_digits
+from seraph._ask._things import Folder, RowThings
+
+
+def picture(path, size=(40, 30), color=(200, 30, 30), **options):
+    Image.new("RGB", size, color).save(path, **options)
+    return path
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "shown"
+    (folder / "deep").mkdir(parents=True)
+    picture(folder / "a.png")
+    picture(folder / "deep" / "b.JPG", format="JPEG")
+    (folder / "c.txt").write_text("some <b>text</b>")
+    (folder / "d.wav").write_bytes(b"RIFF")
+    (folder / "e.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (folder / "page.html").write_text("<script>alert(1)</script>")
+    picture(tmp_path / "secret.png")
+    return folder
+
+
+def kinds(root, *ids):
+    things = RowThings(ids, {}, Folder(root, ids))
+    return [things.card(row)["kind"] for row in range(len(ids))]
+
+
+def test_files_are_found_by_their_name_with_or_without_suffix(root):
+    ids = ["a.png", "a", "deep/b.JPG", "deep/b", "c", "d.wav", "e"]
+    assert kinds(root, *ids) == ["image"] * 4 + ["text", "sound", "image"]
+    assert len(Folder(root, [*ids, "nobody"])) == len(ids)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secret.png",
+        "../secret",
+        "deep/../../secret.png",
+        "/etc/passwd",
+        "..",
+        "",
+        ".",
+        "deep",
+        "a.png\0",
+        "page.html",
+        "page",
+        "nobody.png",
+        "nofolder/a",
+        "x" * 5000,
+    ],
+)
+def test_nothing_outside_the_folder_and_no_page_is_found(root, name):
+    things = RowThings([name], {}, Folder(root, [name]))
+    assert not things.shown(0)
+    assert things.card(0)["kind"] == "missing"
+    assert things.picture(0, "large") is None
+    assert things.sound(0) is None
+
+
+def test_an_absolute_path_into_the_folder_is_not_a_name(root):
+    assert kinds(root, str(root / "a.png")) == ["missing"]
+
+
+def test_links_out_of_the_folder_are_not_followed(root, tmp_path):
+    (root / "out.png").symlink_to(tmp_path / "secret.png")
+    (root / "in.png").symlink_to(root / "a.png")
+    (root / "elsewhere").symlink_to(tmp_path)
+    assert kinds(root, "out.png", "out", "elsewhere/secret", "in.png") == [
+        *["missing"] * 3,
+        "image",
+    ]
+
+
+def test_a_file_that_becomes_a_link_out_of_the_folder_is_no_longer_served(root, tmp_path):
+    things = RowThings(["a"], {}, Folder(root, ["a"]))
+    assert things.picture(0, "large") is not None
+    things._pictures.clear()
+    (root / "a.png").unlink()
+    (root / "a.png").symlink_to(tmp_path / "secret.png")
+    assert things.picture(0, "large") is None
+    assert not things.shown(0)
+
+
+def test_a_pipe_is_no_file(root):
+    os.mkfifo(root / "pipe.png")
+    assert kinds(root, "pipe.png") == ["missing"]
+
+
+def test_pictures_are_scaled_and_turned(root):
+    turned = Image.new("RGB", (1500, 600), "white")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # a camera held upright
+    turned.save(root / "big.jpg", exif=exif)
+    things = RowThings(["big", "a"], {}, Folder(root, ["big", "a"]))
+    for size, side in (("large", 960), ("small", 160)):
+        data, kind = things.picture(0, size)
+        image = Image.open(io.BytesIO(data))
+        assert max(image.size) == image.height == side
+        assert kind == ("image/jpeg" if size == "large" else "image/png")
+    data, kind = things.picture(1, "large")
+    assert (Image.open(io.BytesIO(data)).size, kind) == ((40, 30), "image/png")
+
+
+def test_transparent_pictures_stay_transparent(root):
+    Image.new("RGBA", (300, 300), (0, 0, 0, 0)).save(root / "clear.png")
+    things = RowThings(["clear"], {}, Folder(root, ["clear"]))
+    data, kind = things.picture(0, "large")
+    assert kind == "image/png"
+    assert Image.open(io.BytesIO(data)).getpixel((0, 0))[3] == 0
+
+
+def test_what_is_not_a_picture_is_not_passed_on(root):
+    (root / "fake.png").write_bytes(b"<script>alert(1)</script>")
+    things = RowThings(["fake"], {}, Folder(root, ["fake"]))
+    assert things.shown(0)
+    assert things.picture(0, "large") is None
+    assert not things.shown(0)  # now that this is known
+    assert things.card(0)["kind"] == "missing"
+
+
+def test_pictures_of_absurd_size_are_not_decoded(root, monkeypatch):
+    monkeypatch.setattr(_things, "_LARGEST_PICTURE", 1000)
+    things = RowThings(["a"], {}, Folder(root, ["a"]))
+    assert things.picture(0, "large") is None
+    monkeypatch.setattr(_things, "_LARGEST_FILE", 10)
+    things = RowThings(["e"], {}, Folder(root, ["e"]))
+    assert things.picture(0, "large") is None
+
+
+def test_the_memory_for_scaled_pictures_is_limited(root, monkeypatch):
+    ids = [f"p{k}" for k in range(12)]
+    noise = np.random.default_rng(0).integers(256, size=(40, 40, 3), dtype=np.uint8)
+    for name in ids:
+        Image.fromarray(noise).save(root / f"{name}.png")
+    things = RowThings(ids, {}, Folder(root, ids))
+    size = len(things.picture(0, "large")[0])
+    monkeypatch.setattr(_things, "_CACHE", 5 * size)
+    for row in range(12):
+        things.picture(row, "large")
+    assert len(things._pictures) == 5
+    again = things.picture(11, "large")
+    assert again is things._pictures[11, "large"]
+
+
+def test_cells_are_text_and_one_column_alone_is_a_text():
+    columns = {"name": ["x", "<i>y</i>"], "size": ["1", "2" * 5000]}
+    things = RowThings(["a", "b"], columns)
+    card = things.card(1)
+    assert card["kind"] == "cells"
+    assert card["cells"] == [["name", "<i>y</i>"], ["size", "2" * 2000]]
+    assert things.shown(0)
+    assert things.picture(0, "large") is None
+    assert things.sound(0) is None
+    alone = RowThings(["a"], {"text": ["long"]}).card(0)
+    assert (alone["kind"], alone["text"], alone["cells"]) == ("text", "long", [])
+
+
+def test_a_file_and_cells_are_shown_together(root):
+    card = RowThings(["c"], {"n": ["1"]}, Folder(root, ["c"])).card(0)
+    assert (card["kind"], card["text"], card["cells"]) == (
+        "text",
+        "some <b>text</b>",
+        [["n", "1"]],
+    )
+
+
+def test_sounds_have_a_media_type(root):
+    path, kind = RowThings(["d"], {}, Folder(root, ["d"])).sound(0)
+    assert (path.name, kind) == ("d.wav", "audio/wav")
+
+
+def test_the_demo_shows_its_digits():
+    X, y = demo_digits()
+    assert np.bincount(y)[[1, 3, 5, 7, 8]].tolist() == [120] * 5
+    things = DigitThings(X)
+    data, kind = things.picture(0, "large")
+    assert kind == "image/png"
+    assert Image.open(io.BytesIO(data)).size == (448, 448)
+    drawn = np.asarray(Image.open(io.BytesIO(data)).resize((14, 14), Image.Resampling.BOX))
+    assert np.corrcoef(drawn.ravel(), X[0])[0, 1] < -0.97  # dark where there is ink
+    assert things.card(3)["kind"] == "image"
+    assert things.sound(0) is None
+    assert things.shown(599)
+    assert not things.shown(600)

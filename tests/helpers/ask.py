@@ -1,0 +1,129 @@
+"""A session of ``seraph ask`` to test, its server, and requests as a browser makes them."""
+
+import http.client
+import json
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from seraph._ask._answers import AnswerFile, ClassFormat, PairFormat
+from seraph._ask._finish import Finish
+from seraph._ask._server import Server
+from seraph._ask._session import Session, Setting
+from seraph._ask._things import RowThings
+
+
+def clusters(n=60, m=4, n_classes=3, seed=0, radius=4.0):
+    """Points around a few centers in the first two features, noise in the others; and classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    X = rng.normal(size=(n, m))
+    X[:, :2] += radius * np.column_stack([np.cos(2.1 * y), np.sin(2.1 * y)])
+    return X.astype(np.float32), y
+
+
+def names(n):
+    return [f"row {k}" for k in range(n)]
+
+
+@contextmanager
+def session(path, X, *, things=None, classes=None, finish=None, seed=0):
+    """Open a session whose answers go to `path`."""
+    ids = names(len(X))
+    things = things or RowThings(ids, {"number": [str(k) for k in range(len(X))]})
+    form = PairFormat() if classes is None else ClassFormat()
+    none = Finish(["--version"], path, path.with_suffix(".skops"), path.with_suffix(".html"), ids)
+    with AnswerFile(path, ids, form) as file:
+        opened = Session(Setting(X, things, "test <data>", classes, seed), file, finish or none)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def answer_truly(opened, y, n=1):
+    """Answer `n` questions from the true classes; return their rows."""
+    asked = []
+    for _ in range(n):
+        question = opened.state()["question"]
+        rows = [int(part) for part in question["key"].split("-")]
+        if len(rows) == 1:
+            value = f"class:{'abcdef'[y[rows[0]]]}"
+        else:
+            value = "same" if y[rows[0]] == y[rows[1]] else "different"
+        assert opened.answer(question["key"], value)
+        asked.append(tuple(rows))
+    return asked
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Client:
+    """Requests to a server, with the headers of its own page unless told otherwise."""
+
+    def __init__(self, address):
+        parts = urlsplit(address)
+        self.address, self.port, self.root = address, parts.port, parts.path
+        self.origin = f"http://127.0.0.1:{self.port}"
+
+    def raw(self, method, path, headers, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            response = connection.getresponse()
+            found = {name.lower(): value for name, value in response.getheaders()}
+            return Reply(response.status, found, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path="", **headers):
+        headers = {"Host": f"127.0.0.1:{self.port}", **_header_names(headers)}
+        return self.raw("GET", self.root + path, _without_none(headers))
+
+    def post(self, path, value, **headers):
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        usual = {
+            "Host": f"127.0.0.1:{self.port}",
+            "Origin": self.origin,
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+        }
+        headers = {**usual, **_header_names(headers)}
+        return self.raw("POST", self.root + path, _without_none(headers), body)
+
+
+def _header_names(headers):
+    return {name.replace("_", "-").title(): value for name, value in headers.items()}
+
+
+def _without_none(headers):
+    return {name: value for name, value in headers.items() if value is not None}
+
+
+@contextmanager
+def served(opened, port=None):
+    """Serve a session in a thread; yield a client."""
+    server = Server(opened, port)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield Client(server.address)
+    finally:
+        server.stop()
+        thread.join(20)
+        assert not thread.is_alive()
