@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from typing import Annotated, NoReturn
 
 import typer
 
 from .._version import __version__
-from ._console import console, one_line, warnings_as_notes
+from ._console import give_up_stdout, one_line, warnings_as_notes
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
@@ -20,7 +19,6 @@ from ._transform import transform
 
 app = typer.Typer(
     name="seraph",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # the only mode that wraps paragraphs
@@ -44,12 +42,15 @@ def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        console.print(__version__, highlight=False)
+        print(__version__)
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command; bad input ends with one line on stderr and exit code 2."""
+    """Run the command and exit: 0 if it succeeded, 2 for bad input, 130 for an interrupt.
+
+    Bad input ends with one line on stderr.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # print ? where the terminal has no ±
     try:
@@ -57,9 +58,8 @@ def main() -> None:
             code = app(prog_name="seraph", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader closed the pipe (as head does); stop the interpreter from flushing the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        give_up_stdout()
+        sys.exit(0)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except _UsageError as error:
@@ -70,6 +70,7 @@ def main() -> None:
     except MemoryError:
         _refuse("not enough memory for this: try fewer rows or columns.")
     except OSError as error:
+        give_up_stdout()
         _refuse(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ValueError, ImportError) as error:
         _refuse(str(error))

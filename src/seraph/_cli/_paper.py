@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ._console import console, progress_bar, show
+from ._console import command, console, progress_bar, result, say, show, silenced
 
 if TYPE_CHECKING:
     from .._paper._tables import ErrorTable
@@ -17,6 +17,7 @@ _PARTS = "table1|table2|figure1|figure2|figure3|all"
 _SCALINGS = "zscore|unit|symmetric|raw"
 
 
+@command
 def demo(
     samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
     picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
@@ -29,9 +30,12 @@ def demo(
     from ._tables import check_output
 
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
-    run_demo(samplings, picture)
+    with silenced():
+        errors = run_demo(samplings, picture)
+    result(errors=errors, picture=str(picture))
 
 
+@command
 def reproduce_command(
     part: Annotated[str, typer.Argument(help=_PARTS)],
     samplings: Annotated[
@@ -80,7 +84,8 @@ def reproduce_command(
     if table is not None:
         _show_table2(table)
     for path in paths:
-        console.print(str(path), highlight=False)
+        say(str(path))
+    result(files=[str(path) for path in paths])
 
 
 Choice = TypeVar("Choice", bound=str)
@@ -98,7 +103,7 @@ def _show_table2(table: ErrorTable) -> None:
     from .._paper._tables import grid
 
     rows = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
-    width = max(1, min(6, (console.width - 26) // 17))  # tasks side by side
+    width = max(1, min(6, (console().width - 26) // 17))  # tasks side by side
     for start in range(1, len(rows[0]), width):
         show(
             [[row[0], *row[start : start + width]] for row in rows],
@@ -108,4 +113,4 @@ def _show_table2(table: ErrorTable) -> None:
     if any(method == "hyper" for method, _ in table):
         for claim, held, total, others in claims(table):
             without = f" (not: {', '.join(others)})" if others else ""
-            console.print(f"SERAPH hyper: {claim}: {held} of {total}{without}", highlight=False)
+            say(f"SERAPH hyper: {claim}: {held} of {total}{without}")

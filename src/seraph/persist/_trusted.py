@@ -42,7 +42,10 @@ _OLD_NAMES = {
 # The parts of our estimators, and the usual steps before and after them in a pipeline.
 _SCIKIT_LEARN = (
     "sklearn.pipeline.Pipeline",
+    "sklearn.compose._column_transformer.ColumnTransformer",
     "sklearn.impute._base.SimpleImputer",
+    "sklearn.impute._knn.KNNImputer",
+    "sklearn.preprocessing._encoders.OneHotEncoder",
     "sklearn.preprocessing._data.StandardScaler",
     "sklearn.preprocessing._data.MinMaxScaler",
     "sklearn.preprocessing._data.MaxAbsScaler",
@@ -59,7 +62,7 @@ _SCIKIT_LEARN = (
 )
 _PLAIN = (
     *(f"builtins.{name}" for name in ("NoneType", "bool", "int", "float", "str")),
-    *(f"builtins.{name}" for name in ("dict", "list", "tuple")),
+    *(f"builtins.{name}" for name in ("dict", "list", "tuple", "slice")),
     *(f"numpy.{name}" for name in ("ndarray", "dtype", "str_", "float64", "float32")),
     *(f"numpy.{name}" for name in ("int64", "int32")),
     "numpy.random.mtrand.RandomState",
@@ -76,6 +79,7 @@ _LOADERS = (
     "NdArrayNode",
     "ObjectNode",
     "RandomStateNode",
+    "SliceNode",
     "TupleNode",
     "TypeNode",
 )
@@ -141,7 +145,10 @@ def is_object(value: Any) -> bool:
 
 
 def _type_name(value: Any) -> str:
-    kind = np.dtype if isinstance(value, np.dtype) else type(value)
+    if isinstance(value, type) and issubclass(value, np.number):
+        kind: type = value  # the `dtype` of an encoder
+    else:
+        kind = np.dtype if isinstance(value, np.dtype) else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
