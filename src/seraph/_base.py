@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._public import publish
 from ._sweep import FLOATS, header, in_memory, is_chunked, is_tensor, map_rows
 from ._typing import Array
 
@@ -204,3 +205,6 @@ class MahalanobisMetric:
         """Compute the distance between `u` and `v`."""
         difference = np.asarray(u) - np.asarray(v)
         return float(np.linalg.norm(self.components @ difference))
+
+
+publish(globals(), "seraph", ["MahalanobisMetric"])

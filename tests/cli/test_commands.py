@@ -557,18 +557,6 @@ def test_the_choices_of_reproduce_are_those_of_the_paper():
     assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)
 
 
-def test_nothing_heavy_is_imported_before_a_command_asks_for_it():
-    code = (
-        "import sys, types\n"
-        f"package = types.ModuleType('seraph'); package.__path__ = [{package.__path__[0]!r}]\n"
-        "sys.modules['seraph'] = package\n"
-        "import seraph._cli\n"
-        "print({'numpy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
-
-
 def process(*arguments, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "seraph", *arguments],

@@ -1,6 +1,5 @@
 """Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
 
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

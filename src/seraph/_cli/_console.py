@@ -93,8 +93,12 @@ def console() -> Console:
     """Return rich's console on stdout."""
     from rich.console import Console
 
+    class PatientConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end with status 1
+
     # A pipe or a file has no width: make it wide, so that nothing is cut off.
-    return Console() if sys.stdout.isatty() else Console(width=130)
+    return PatientConsole() if sys.stdout.isatty() else PatientConsole(width=130)
 
 
 def one_line(text: str) -> str:

@@ -19,7 +19,6 @@ from .._typing import Array, BoolArray, IntArray
 from ._console import progress_bar
 from ._held_out import (
     FOLDS,
-    CurvePoint,
     HeldOutErrors,
     held_out_errors,
     held_out_pair_errors,

@@ -70,7 +70,11 @@ def query(
     if pairs is not None:
         known = read_pairs(read_table(pairs), table.n_rows)[0]
     chosen = fitted.learner.query_pairs(
-        fitted.before_learner(points), n, strategy, y=table.labels(label, unlabeled or ()), pairs=known
+        fitted.before_learner(points),
+        n,
+        strategy,
+        y=table.labels(label, unlabeled or ()),
+        pairs=known,
     )
     if len(chosen) == 0:
         raise ValueError(f"{table.path}: all pairs of rows are known: there is nothing to ask.")
@@ -89,7 +93,9 @@ def query(
         print_table(columns)
         return
     names = list(columns)
-    result(pairs=[dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+    result(
+        pairs=[dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    )
     if output is not None:
         write_table(output, columns)
         result(output=str(output))

@@ -184,9 +184,16 @@ def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], An
             "How sure the model is about pairs",
             "The probability that two rows are similar. A good model has few pairs in the "
             "middle. Two rows at distance zero are at the dotted line; no pair lies beyond it.",
-            lambda: PosteriorDisplay.from_estimator(
-                learner, X, y, pairs=summary.pairs, pair_labels=summary.similar, ax=_axes(_NARROW)
-            ).figure_,
+            lambda: (
+                PosteriorDisplay.from_estimator(
+                    learner,
+                    X,
+                    y,
+                    pairs=summary.pairs,
+                    pair_labels=summary.similar,
+                    ax=_axes(_NARROW),
+                ).figure_
+            ),
         )
     yield (
         "dimensions",
@@ -239,9 +246,7 @@ def _draw_spectrum(learner: Any) -> Figure | Any:
     shown = shares[:20]
     axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
     for number, share in enumerate(shown[:10], start=1):
-        axes.annotate(
-            f"{share:.0f} %", (number, share), ha="center", va="bottom", fontsize=9
-        )
+        axes.annotate(f"{share:.0f} %", (number, share), ha="center", va="bottom", fontsize=9)
     axes.set(
         xlabel="dimension",
         ylabel="share of the trace, %",

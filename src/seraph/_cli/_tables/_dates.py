@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..._typing import Array, FloatArray
+from ._cells import MISSING, is_date, is_text, without_empty
 
 DateUse = Literal["days", "parts"]
 # Whole dates and time stamps as people and programs write them; the day is first or the month is.
@@ -39,8 +40,6 @@ def parse_dates(column: Any) -> Array | None:
     """
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from ._numbers import MISSING, is_date, is_text, without_empty
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray
+from ._cells import is_date, is_text, without_empty
+from ._dates import parse_dates
 
-# Empty cells as R, pandas and databases write them.
-MISSING = ("", "NA", "NaN", "nan", "null", "<NA>")
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 _EXPONENT = r"([eE][+-]?\d+)?$"
 # Sums of squares must not overflow: values stay this far below the root of the largest number.
@@ -138,9 +138,7 @@ def to_numbers(
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type):
-        column = _parse(
-            name, column, faults, decimal_comma=decimal_comma, semicolons=semicolons
-        )
+        column = _parse(name, column, faults, decimal_comma=decimal_comma, semicolons=semicolons)
     elif is_date(column.type):
         faults.dates[name] = f"{column.type}"
         column = None
@@ -153,32 +151,6 @@ def to_numbers(
     values: FloatArray = pc.cast(column, width, safe=False).to_numpy()
     check_finite(name, values, faults)
     return values
-
-
-def is_text(kind: Any) -> bool:
-    """Return whether a pyarrow type is text."""
-    import pyarrow as pa
-
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
-def is_date(kind: Any) -> bool:
-    """Return whether a pyarrow type is a date or a time stamp."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
-
-
-def without_empty(column: Any) -> Any:
-    """Return a text column without spaces around its cells, null where a cell is empty."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = pc.utf8_trim_whitespace(column)
-    empty = pc.is_in(column, value_set=pa.array(MISSING, type=column.type))
-    return pc.if_else(empty, pa.scalar(None, type=column.type), column)
 
 
 def _is_numeric(kind: Any) -> bool:
@@ -336,8 +308,6 @@ def _add_text_fault(
 ) -> None:
     """Say which kind of text a column holds: decimal commas, dates, categories or other text."""
     import pyarrow.compute as pc
-
-    from ._dates import parse_dates
 
     row = pc.index(wrong, True).as_py()
     count = pc.sum(wrong).as_py()

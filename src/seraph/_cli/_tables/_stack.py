@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ._cells import is_text
 from ._csv import check_distinct
-from ._numbers import is_text
 from ._table import InputTable, NamedColumns, PlainArray
 
 

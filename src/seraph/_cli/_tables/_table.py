@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._typing import Array, IntArray
+from ._cells import MISSING, is_text
 from ._dates import DateUse, date_features, parse_dates
-from ._numbers import MISSING, Faults, check_finite, is_text, largest_allowed, to_numbers
+from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
 # Labels that mean "unlabeled".
 _UNLABELED = {*MISSING, "-1", "-1.0"}
@@ -201,7 +202,9 @@ class NamedColumns:
         import pyarrow as pa
 
         chosen = pa.array(rows)
-        return replace(self, columns={n: column.take(chosen) for n, column in self.columns.items()})
+        return replace(
+            self, columns={n: column.take(chosen) for n, column in self.columns.items()}
+        )
 
     def _plain(self, name: str) -> Sequence[Any]:
         """Return a column as Python objects, each distinct text once."""
