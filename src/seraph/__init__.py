@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below
-    from . import classic, datasets, persist, plot
+    from . import classic, datasets, persist, plot  # noqa: F401
     from ._base import MahalanobisMetric
     from ._engine import FitState
     from ._estimators import (

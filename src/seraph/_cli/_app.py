@@ -9,12 +9,15 @@ from typing import Annotated, NoReturn
 import typer
 
 from .._version import __version__
+from ._compare import compare
 from ._console import give_up_stdout, one_line, warnings_as_notes
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
 from ._paper import demo, reproduce_command
+from ._predict import predict
 from ._query import query
+from ._report_command import report
 from ._transform import transform
 
 app = typer.Typer(
@@ -24,7 +27,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # the only mode that wraps paragraphs
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
+app.command()(compare)
 app.command()(fit)
+app.command()(predict)
+app.command()(report)
 app.command()(transform)
 app.command()(neighbors)
 app.command()(query)

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._typing import BoolArray, FloatArray, IntArray
+from ._classify import HeldOut, best_temperature
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
@@ -47,6 +49,9 @@ class HeldOutErrors:
         Name of the learner.
     noun : {"labels", "pairs"}, default="labels"
         What was held out.
+    temperature : float, optional
+        Temperature of the votes of labeled rows under which the held-out labels are most
+        probable.
     """
 
     n: int
@@ -56,6 +61,7 @@ class HeldOutErrors:
     n_folds: int
     name: str = "SERAPH"
     noun: str = "labels"
+    temperature: float | None = None
 
     @property
     def title(self) -> str:
@@ -174,6 +180,7 @@ def held_out_errors(
     points = np.asarray(points)
     right: list[BoolArray] = []
     right_euclidean: list[BoolArray] = []
+    distances: list[HeldOut] = []
     for held in folds(codes, seed):
         kept = codes.copy()
         kept[held] = -1
@@ -187,11 +194,25 @@ def held_out_errors(
             )
         euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
         right.append(learned.predict(points[held]) == codes[held])
+        distances.append(_to_labeled(learned.learner_, points, kept, held, codes))
         right_euclidean.append(euclidean.predict(points[held]) == codes[held])
         after_fold()
     if not right:
         return None
-    return _compared(right, right_euclidean, learner, "labels")
+    errors = _compared(right, right_euclidean, learner, "labels")
+    return replace(errors, temperature=best_temperature(distances))
+
+
+def _to_labeled(
+    learner: Any, points: Any, kept: IntArray, held: IntArray, codes: IntArray
+) -> HeldOut:
+    """Return the squared distances from held-out rows to the labeled ones, with the classes."""
+    labeled = np.flatnonzero(kept >= 0)
+    mapped = np.asarray(learner.transform(points[np.concatenate([held, labeled])]))
+    if not mapped.shape[1]:
+        mapped = np.zeros((len(mapped), 1))
+    squared = cdist(mapped[: len(held)], mapped[len(held) :], "sqeuclidean")
+    return squared, kept[labeled], codes[held]
 
 
 def _compared(

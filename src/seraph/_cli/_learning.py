@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from ._held_out import (
     learning_curve,
 )
 from ._learners import innermost, make_learner
+from ._models import SavedModel
 from ._prepare import Features, Preparation, renumbered, sample_rows
 from ._progress import progress_callbacks
 from ._summary import FitSummary, classes_text
@@ -205,7 +206,7 @@ def learn_model(table: InputTable, request: Request) -> FitSummary:
     return FitSummary(
         model=model,
         scaled=scaled,
-        names=_feature_names(model, examples.features, scaled.shape[1]),
+        names=_feature_names(model.steps, examples.features, scaled.shape[1]),
         preparation=request.preparation,
         features=examples.features,
         labels=examples.labels,
@@ -214,6 +215,69 @@ def learn_model(table: InputTable, request: Request) -> FitSummary:
         seconds=seconds,
         errors=errors,
         no_errors_reason=no_errors_reason,
+        curve=curve,
+    )
+
+
+def summarize_model(
+    fitted: SavedModel,
+    table: InputTable,
+    *,
+    label: str | None,
+    unlabeled: Collection[str],
+    id_column: str | None,
+    pairs_file: Path | None,
+    seed: int | None,
+) -> FitSummary:
+    """Summarize a saved model on a table; with a seed, check copies of its learner there."""
+    if not hasattr(fitted.learner, "components_"):
+        raise ValueError(
+            f"{fitted.path} holds a {type(fitted.learner).__name__}, which has no metric to "
+            "report on."
+        )
+    labels = table.labels(label, unlabeled)
+    pairs: IntArray = np.empty((0, 2), dtype=np.intp)
+    similar: BoolArray = np.empty(0, dtype=bool)
+    if pairs_file is not None:
+        pairs, similar = read_pairs(read_table(pairs_file), table.n_rows)
+    points = fitted.points(table, without=[label if table.names else None, id_column])
+    noted = fitted.learned_from
+    features = Features(
+        points,
+        categories=tuple(fitted.reading.categories),
+        dates=dict(fitted.reading.dates),
+        left_out=noted.get("left_out", {}),
+        kept=np.arange(table.n_rows),
+        n_rows=table.n_rows,
+    )
+    known = PairLabels.make(table.n_rows, labels, pairs, similar)
+    examples = Examples(features, labels, pairs, similar, known)
+    reason = _why_not_checked(examples, check=seed is not None)
+    if not reason and known.n_similar + known.n_dissimilar == 0:
+        reason = _too_few(examples)
+    scaled = np.asarray(fitted.before_learner(points))
+    errors, curve = None, []
+    if not reason and seed is not None:
+        errors = _errors(fitted.learner, scaled, examples, seed, lambda: None)
+        reason = "" if errors else _too_few(examples)
+        if errors is not None and labels is not None:
+            codes = known.codes
+            curve = learning_curve(fitted.learner, scaled, codes, pairs, similar, seed=seed)
+    preparation = None
+    if noted.get("scale"):
+        preparation = Preparation(scale=noted["scale"], impute=noted.get("impute"))
+    return FitSummary(
+        model=fitted.estimator,
+        scaled=scaled,
+        names=_feature_names(fitted.steps, features, scaled.shape[1]),
+        preparation=preparation,
+        features=features,
+        labels=labels,
+        pairs=pairs,
+        similar=similar,
+        seconds=None,
+        errors=errors,
+        no_errors_reason=reason,
         curve=curve,
     )
 
@@ -229,12 +293,14 @@ def _forget(learner: Any, parameter: str, value: Any) -> None:
         inner.set_params(**{parameter: value})
 
 
-def _feature_names(model: Any, features: Features, n: int) -> list[str]:
+def _feature_names(steps: list[tuple[str, Any]], features: Features, n: int) -> list[str]:
+    """Return the names of the features as the learner sees them."""
     if not hasattr(features.points, "columns"):
         return [f"x{k}" for k in range(n)]
-    if len(model) == 1:
-        return [str(name) for name in features.points.columns]
-    return [str(name) for name in model[:-1].get_feature_names_out()]
+    names = [str(name) for name in features.points.columns]
+    for _, step in steps[:-1]:
+        names = [str(name) for name in step.get_feature_names_out(names)]
+    return names
 
 
 def _check_metric(learner: Any, examples: Examples) -> None:

@@ -69,12 +69,9 @@ def query(
     known: IntArray = np.empty((0, 2), dtype=np.intp)
     if pairs is not None:
         known = read_pairs(read_table(pairs), table.n_rows)[0]
+    labels = table.labels(label, unlabeled or ())
     chosen = fitted.learner.query_pairs(
-        fitted.before_learner(points),
-        n,
-        strategy,
-        y=table.labels(label, unlabeled or ()),
-        pairs=known,
+        fitted.before_learner(points), n, strategy, y=labels, pairs=known
     )
     if len(chosen) == 0:
         raise ValueError(f"{table.path}: all pairs of rows are known: there is nothing to ask.")
@@ -92,10 +89,8 @@ def query(
     if output == STDOUT:
         print_table(columns)
         return
-    names = list(columns)
-    result(
-        pairs=[dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    )
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    result(pairs=rows)
     if output is not None:
         write_table(output, columns)
         result(output=str(output))

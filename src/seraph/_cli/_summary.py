@@ -30,16 +30,16 @@ class FitSummary:
         Points as the learner saw them, after the scaler.
     names : list of str
         Names of the features.
-    preparation : Preparation
-        How the columns became features.
+    preparation : Preparation or None
+        How the columns became features; None if that is not known.
     features : Features
         The columns before that.
     labels : ndarray of shape (n,) or None
         Classes as text, None where unknown; None if there are no labels.
     pairs, similar : ndarray
         Marked pairs, and which of them are similar.
-    seconds : float
-        Duration of the fit.
+    seconds : float or None
+        Duration of the fit; None if the model was loaded.
     errors : HeldOutErrors or None
         Errors on held-out labels.
     no_errors_reason : str
@@ -51,12 +51,12 @@ class FitSummary:
     model: Any
     scaled: FloatArray
     names: list[str]
-    preparation: Preparation
+    preparation: Preparation | None
     features: Features
     labels: Array | None
     pairs: IntArray
     similar: BoolArray
-    seconds: float
+    seconds: float | None
     errors: HeldOutErrors | None
     no_errors_reason: str
     curve: list[CurvePoint]
@@ -64,7 +64,7 @@ class FitSummary:
     @property
     def learner(self) -> Any:
         """Last step of the model: the metric learner."""
-        return self.model[-1]
+        return self.model[-1] if hasattr(self.model, "steps") else self.model
 
     @cached_property
     def classes(self) -> dict[str, int]:
@@ -113,10 +113,12 @@ class FitSummary:
                 ["labeled rows", f"{sum(self.classes.values()):,}"],
                 ["classes", f"{len(self.classes)}: {classes_text(self.classes)}"],
             ]
-        facts.append(["features", f"{m:,}, {_scaling_text(self.preparation.scale)}"])
+        scaling = _SCALINGS.get(self.preparation.scale) if self.preparation else None
+        facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
         facts += preparation_facts(self.learned_from())
         facts += learner_facts(self.learner)
-        facts.append(["time", f"{self.seconds:.2f} s"])
+        if self.seconds is not None:
+            facts.append(["time", f"{self.seconds:.2f} s"])
         return facts
 
     def table_of_features(self) -> list[list[str]]:
@@ -128,14 +130,15 @@ class FitSummary:
         features = self.features
         return {
             "rows": len(self.scaled),
-            "scale": self.preparation.scale,
+            "scale": self.preparation and self.preparation.scale,
             "classes": self.classes,
             "shares": self.shares,
-            "impute": self.preparation.impute,
+            "impute": self.preparation and self.preparation.impute,
             "missing": features.n_missing,
             "dropped_rows": self._n_dropped(),
             "categories": list(features.categories),
             "dates": dict(features.dates),
+            "temperature": None if self.errors is None else self.errors.temperature,
             "left_out": dict(features.left_out),
         }
 
@@ -162,9 +165,11 @@ class FitSummary:
         return values
 
 
-def _scaling_text(scale: str) -> str:
-    names = {"standard": "scaled in standard deviations", "minmax": "scaled to [0, 1]"}
-    return names.get(scale, "not scaled")
+_SCALINGS = {
+    "standard": "scaled in standard deviations",
+    "minmax": "scaled to [0, 1]",
+    "none": "not scaled",
+}
 
 
 def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:

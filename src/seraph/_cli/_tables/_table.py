@@ -203,7 +203,7 @@ class NamedColumns:
 
         chosen = pa.array(rows)
         return replace(
-            self, columns={n: column.take(chosen) for n, column in self.columns.items()}
+            self, columns={k: column.take(chosen) for k, column in self.columns.items()}
         )
 
     def _plain(self, name: str) -> Sequence[Any]:
