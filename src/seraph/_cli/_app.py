@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from .._version import __version__
 from ._compare import compare
@@ -20,23 +21,49 @@ from ._query import query
 from ._report_command import report
 from ._transform import transform
 
+
+class _Command(TyperCommand):
+    """A command whose help names no Python types, such as <bool> beside a flag."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, with the types of flags and arguments hidden."""
+        return _without_types(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The commands together; see `_Command`."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, with the types of flags and arguments hidden."""
+        return _without_types(super().get_params(ctx))
+
+
+def _without_types(parameters: Any) -> Any:
+    for parameter in parameters:
+        named = getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"
+        if named and hasattr(parameter, "display_type_rich"):  # not in older versions of typer
+            parameter.display_type_rich = lambda ctx: None
+    return parameters
+
+
 app = typer.Typer(
     name="seraph",
+    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # the only mode that wraps paragraphs
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
-app.command()(compare)
-app.command()(fit)
-app.command()(predict)
-app.command()(report)
-app.command()(transform)
-app.command()(neighbors)
-app.command()(query)
-app.command()(inspect)
-app.command()(demo)
-app.command("reproduce")(reproduce_command)
+app.command(cls=_Command)(compare)
+app.command(cls=_Command)(fit)
+app.command(cls=_Command)(predict)
+app.command(cls=_Command)(report)
+app.command(cls=_Command)(transform)
+app.command(cls=_Command)(neighbors)
+app.command(cls=_Command)(query)
+app.command(cls=_Command)(inspect)
+app.command(cls=_Command)(demo)
+app.command("reproduce", cls=_Command)(reproduce_command)
 
 # Base class of the errors for unknown options and bad values. Later versions of typer bundle a
 # copy of click, so it cannot be imported from click.

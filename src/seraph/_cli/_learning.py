@@ -118,6 +118,8 @@ class Examples:
         _check_labels(table, labels, request, n_pairs=len(similar))
         if table.n_rows < 2:
             raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
+        # On all rows, so that a contradiction is named by the rows of the table.
+        PairLabels.make(table.n_rows, labels, pairs, similar)
         n_rows = table.n_rows
         needed = pairs.ravel()
         if labels is not None:

@@ -12,7 +12,7 @@ _FILES = ".csv, .tsv (also .gz), .jsonl, .parquet, .feather, .xlsx, .ods, .npy o
 DataFiles = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         help=f"Table to read: {_FILES}; - for standard input. Several files are read one below "
         "the other. A text table needs a header line; an .npz file holds an array X (rows by "
         "features) and, if there are labels, an array y. A SQLite or DuckDB file needs --sql.",

@@ -151,7 +151,8 @@ def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], An
             "learning_curve",
             "How many labels are enough?",
             "The error on held-out labels, with ever more of the other labels. Where the curve "
-            "is flat, more labels of the same kind will not help much.",
+            "is flat, more labels of the same kind will not help much. With "
+            "few labels the curve is rough.",
             lambda: _draw_curve(summary.curve, type(learner).__name__),
         )
     yield (
