@@ -24,6 +24,8 @@ _OPTIONAL = (
     "pandas",
     "polars",
     "pyarrow",
+    "python-calamine",
+    "duckdb",
     "numba",
     "torch",
     "dask",

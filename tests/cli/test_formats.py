@@ -95,6 +95,7 @@ def ods(rows):
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         archive.writestr("content.xml", content)
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}manifest:1.0"/>')
     return out.getvalue()
 
 
@@ -202,11 +203,11 @@ def test_a_query_reads_from_sqlite_and_duckdb(tmp_path):
         assert_is_the_table(read_tables([path], sql="SELECT * FROM wines ORDER BY n"))
         few = read_tables([path], sql="SELECT n, kind FROM wines WHERE n > 1 ORDER BY n")
         assert few.cells("n").to_pylist() == [2, 3]
-        with pytest.raises(ValueError, match="the query fails: .*nowhere"):
+        with pytest.raises(ValueError, match=r"the query fails: .*nowhere"):
             read_tables([path], sql="SELECT * FROM nowhere")
         with pytest.raises(ValueError, match="is a database: say what to read"):
             read_tables([path])
-        with pytest.raises(ValueError, match="the query fails|no table"):
+        with pytest.raises(ValueError, match=r"the query fails|no table"):
             read_tables([path], sql="DROP TABLE wines")
         assert read_tables([path], sql="SELECT * FROM wines").n_rows == 3
         with pytest.raises(ValueError, match="no rows"):

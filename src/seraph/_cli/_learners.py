@@ -19,7 +19,7 @@ def learners() -> dict[str, type]:
     >>> sorted(learners())[:3]
     ['euclidean', 'gdm', 'itml']
     """
-    found = {"seraph": SERAPH}
+    found: dict[str, type] = {"seraph": SERAPH}
     for name in classic.__all__:
         value = getattr(classic, name)
         if isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "transform"):

@@ -247,8 +247,8 @@ def _said(left_out: dict[str, str]) -> str:
 
 def _complete(points: Any, categories: Collection[str]) -> BoolArray:
     numbers = points.drop(columns=list(categories)) if hasattr(points, "drop") else points
-    complete: BoolArray = ~np.isnan(np.asarray(numbers, dtype=np.float64)).any(axis=1)
-    return complete
+    missing = np.isnan(np.asarray(numbers, dtype=np.float64))
+    return np.logical_not(np.any(missing, axis=1), dtype=bool)
 
 
 def _unnamed_row_numbers(table: InputTable) -> list[str]:

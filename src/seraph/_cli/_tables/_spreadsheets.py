@@ -30,8 +30,8 @@ def spreadsheet_table(data: bytes) -> Any:
         raise ImportError(
             "Spreadsheets need python-calamine: pip install 'seraph-learn[cli]'."
         ) from error
-    with CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
-        rows = book.get_sheet_by_index(0).to_python(skip_empty_area=True)
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    rows = book.get_sheet_by_index(0).to_python(skip_empty_area=True)
     rows = [row for row in rows if any(cell != "" for cell in row)]
     if not rows:
         raise ValueError("the first sheet is empty: it needs a row of names, then the rows")
