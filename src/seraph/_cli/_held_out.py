@@ -389,7 +389,7 @@ def best_threshold(distances: FloatArray, similar: BoolArray) -> float:
     ties = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
     errors[ties] = len(marks) + 1  # no threshold divides equal distances
     k = int(np.argmin(errors))
-    edges = np.concatenate([[0.0], ordered, [np.inf]])
+    edges = np.concatenate([[-1.0], ordered, [np.inf]])  # -1: below every distance
     return float(edges[k] if np.isinf(edges[k + 1]) else (edges[k] + edges[k + 1]) / 2.0)
 
 
