@@ -252,16 +252,21 @@ def summarize_model(
         kept=np.arange(table.n_rows),
         n_rows=table.n_rows,
     )
-    known = PairLabels.make(table.n_rows, labels, pairs, similar)
-    examples = Examples(features, labels, pairs, similar, known)
-    reason = _why_not_checked(examples, check=seed is not None)
-    if not reason and known.n_similar + known.n_dissimilar == 0:
-        reason = _too_few(examples)
     scaled = np.asarray(fitted.before_learner(points))
     errors, curve = None, []
-    if not reason and seed is not None:
-        errors = _errors(fitted.learner, scaled, examples, seed, lambda: None)
-        reason = "" if errors else _too_few(examples)
+    reason = "Not compared with the Euclidean distance (--no-check)."
+    if seed is not None and labels is None and not len(pairs):
+        reason = (
+            "Not compared with the Euclidean distance: that needs labels (--label) or marked "
+            "pairs (--pairs)."
+        )
+    elif seed is not None:
+        known = PairLabels.make(table.n_rows, labels, pairs, similar)
+        examples = Examples(features, labels, pairs, similar, known)
+        reason = _why_not_checked(examples, check=True)
+        if not reason:
+            errors = _errors(fitted.learner, scaled, examples, seed, lambda: None)
+            reason = "" if errors else _too_few(examples)
         if errors is not None and labels is not None:
             codes = known.codes
             curve = learning_curve(fitted.learner, scaled, codes, pairs, similar, seed=seed)

@@ -19,8 +19,12 @@ _SCALINGS = "zscore|unit|symmetric|raw"
 
 @command
 def demo(
-    samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
-    picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
+    samplings: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Number of random samplings.")
+    ] = 20,
+    picture: Annotated[Path, typer.Option(metavar="FILE", help="Write the picture here.")] = Path(
+        "demo.png"
+    ),
 ) -> None:
     """Learn a metric for handwritten digits from 10 labels, and draw it.
 
@@ -37,20 +41,24 @@ def demo(
 
 @command
 def reproduce_command(
-    part: Annotated[str, typer.Argument(help=_PARTS)],
+    part: Annotated[str, typer.Argument(metavar="PART", help=_PARTS)],
     samplings: Annotated[
-        int, typer.Option(min=2, help="Number of random samplings per task.")
+        int, typer.Option(min=2, metavar="NUMBER", help="Number of random samplings per task.")
     ] = 50,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    tasks: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
-    methods: Annotated[
-        list[str] | None, typer.Option(help="Only this method (repeatable).")
+    jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Number of processes.")] = 1,
+    tasks: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this task (repeatable).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the samplings.")] = 0,
+    methods: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this method (repeatable).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the samplings.")] = 0,
     scaling: Annotated[
-        str, typer.Option(help=f"Scaling of the UCI features: {_SCALINGS}")
+        str, typer.Option(metavar="NAME", help=f"Scaling of the UCI features: {_SCALINGS}")
     ] = "zscore",
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path(
+        "reproduced"
+    ),
 ) -> None:
     """Reproduce the tables and figures of the paper.
 
