@@ -29,7 +29,7 @@ th, td { padding: 0.3rem 0.65rem; text-align: right; border-bottom: 1px solid #e
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 thead th { border-bottom: 2px solid #4a5568; }
 table.facts td { text-align: left; } table.facts td:first-child { color: #4a5568; }
-td small { display: block; color: #718096; }
+td small { display: block; color: #718096; max-width: 40rem; }
 td.best { background: #ebf8f0; font-weight: 600; } td.best small { font-weight: 400; }
 p.verdict { border-left: 4px solid #3182ce; padding: 0.2rem 0 0.2rem 0.8rem; max-width: 50rem; }
 figure { margin: 0; } figcaption { color: #4a5568; max-width: 50rem; }
@@ -68,6 +68,17 @@ _MACROS = """\
 </table></div>
 {% endmacro %}
 
+{% macro explained_table(rows, meanings) %}
+<div class="wide"><table class="facts">
+<tbody>
+{% for name, text in rows %}
+<tr><td>{{ name }}</td><td>{{ text }}
+{%- if name in meanings %}<small>{{ meanings[name] }}</small>{% endif %}</td></tr>
+{% endfor %}
+</tbody>
+</table></div>
+{% endmacro %}
+
 {% macro image(png, description) -%}
 <img alt="{{ description }}" src="data:image/png;base64,{{ png }}">
 {%- endmacro %}
@@ -88,11 +99,11 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
-    environment.filters["png"] = _png
+    environment.filters["png"] = png
     return environment
 
 
-def _png(figure: Figure) -> str:
+def png(figure: Figure) -> str:
     """Return a matplotlib figure as a PNG file in base 64."""
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=120)

@@ -6,21 +6,29 @@ not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 
-def publish(namespace: dict[str, Any]) -> None:
-    """Give every class and function of a public package the name of that package.
+def publish(
+    namespace: dict[str, Any], package: str | None = None, names: Iterable[str] | None = None
+) -> None:
+    """Give classes and functions the name of the public package that offers them.
 
     Parameters
     ----------
     namespace : dict
-        ``globals()`` of the package. Names in its ``__all__`` that come from our private modules
-        are changed; names of another public package, or of another library, are left alone.
+        ``globals()`` of the module that defines or collects them. Names that come from our
+        private modules are changed; names of another public package, or of another library, are
+        left alone.
+    package : str, optional
+        The public package; by default, the module of the namespace.
+    names : iterable of str, optional
+        The names; by default, ``__all__`` of the namespace.
     """
-    package = namespace["__name__"]
+    package = package or namespace["__name__"]
     private = ("seraph._", f"{package}._", f"{package.rpartition('.')[0]}._")
-    for name in namespace["__all__"]:
+    for name in namespace["__all__"] if names is None else names:
         value = namespace[name]
         home = getattr(value, "__module__", None) or ""
         if home.startswith(private) and hasattr(value, "__qualname__"):

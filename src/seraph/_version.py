@@ -9,8 +9,6 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from threadpoolctl import threadpool_info
-
 __version__ = "0.1.0.dev0"
 
 _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
@@ -29,6 +27,8 @@ _OPTIONAL = (
     "pandas",
     "polars",
     "pyarrow",
+    "python-calamine",
+    "duckdb",
     "numba",
     "torch",
     "dask",
@@ -47,6 +47,8 @@ def show_versions() -> None:
     System:
         python ...
     """
+    from threadpoolctl import threadpool_info
+
     sections = {
         "System": [
             ("python", sys.version.replace("\n", " ")),
@@ -69,6 +71,9 @@ def show_versions() -> None:
         for name, value in lines:
             print(f"    {name:<15} {value}")
         print()
+
+
+show_versions.__module__ = "seraph"  # where users import it from
 
 
 def _installed(package: str) -> str:

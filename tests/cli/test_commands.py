@@ -158,7 +158,7 @@ def test_pairs_alone_will_do(folder):
     out = ok("fit", "new.csv", "--pairs", "pairs.csv", "--id", "name", "--drop", "remarks").out
     assert "similar" in out
     assert "labeled rows" not in out
-    assert "needs class labels" in out
+    assert "6 pairs are too few to tell" in out
     assert sorted(p.name for p in folder.iterdir()) == sorted(
         ["data.csv", "new.csv", "pairs.csv", "model.skops"]
     )
@@ -388,11 +388,11 @@ def test_models_that_lack_something_are_refused(arguments, message):
 # The page
 
 
-def test_the_page_stands_alone_and_shows_six_pictures(folder):
+def test_the_page_stands_alone_and_shows_seven_pictures(folder):
     out = ok(*FIT, "--report", "report.html").out
     assert "Page: report.html" in out
     page = Path("report.html").read_text()
-    assert page.count("<img") == 6
+    assert page.count("<img") == 7
     assert re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page) == []
     assert "url(" not in page
     assert "barbera (4)" in page
@@ -433,7 +433,7 @@ def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
         ([*FIT, "--pairs", "absent.csv"], "absent.csv: No such"),
         ([*FIT, "--pairs", "new.csv"], "new.csv has no column 'similar'"),
         ([*FIT, "--scale", "log"], "--scale must be one of standard, minmax, none"),
-        ([*FIT, "--lam", "big"], "--lam must be a number, or auto; got 'big'"),
+        ([*FIT, "--lam", "big"], "--lam must be a number, auto or cv; got 'big'"),
         ([*FIT, "--lam", "-1"], "lam must be a finite number of at least 0"),
         ([*FIT, "--lam", "nan"], "lam must be a finite number"),
         ([*FIT, "--lam", "1e9"], "metric is zero.*--lam"),
@@ -445,7 +445,7 @@ def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
         ([*FIT, "-o", "x" * 300 + ".skops"], "xxx.skops: File name too long"),
         ([*FIT, "--report", "r.pdf"], "must end in .html or .htm"),
         ([*FIT, "--lable", "class"], r"No such option.*--lable.*\(Options: seraph fit --help\)"),
-        (["fit"], "Missing argument '(data|DATA)'"),
+        (["fit"], "Missing argument '(data|DATA)"),
         (["fitt"], "No such command 'fitt'"),
         (["transform", "data.csv", "data.csv"], "data.csv cannot be read: it is not a model"),
         (["transform", ".", "data.csv"], "is a folder"),
@@ -557,18 +557,6 @@ def test_the_choices_of_reproduce_are_those_of_the_paper():
     assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)
 
 
-def test_nothing_heavy_is_imported_before_a_command_asks_for_it():
-    code = (
-        "import sys, types\n"
-        f"package = types.ModuleType('seraph'); package.__path__ = [{package.__path__[0]!r}]\n"
-        "sys.modules['seraph'] = package\n"
-        "import seraph._cli\n"
-        "print({'numpy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
-
-
 def process(*arguments, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "seraph", *arguments],
@@ -602,7 +590,30 @@ def test_a_closed_pipe_is_no_reason_to_complain(made):
     running.stdout.close()
     assert running.stderr.read() == ""
     running.stderr.close()
-    assert running.wait(timeout=60) == 1
+    assert running.wait(timeout=60) == 0
+
+
+def test_the_model_is_saved_although_nobody_reads_what_is_printed(made, tmp_path):
+    model = tmp_path / "m.skops"
+    running = process(*FIT, "--no-check", "-o", str(model), cwd=made)
+    running.stdout.close()
+    assert running.stderr.read() == ""
+    running.stderr.close()
+    assert running.wait(timeout=60) == 0
+    assert len(load(model)[-1].components_)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
+def test_the_model_is_saved_although_standard_output_is_full(made, tmp_path):
+    model = tmp_path / "m.skops"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "seraph", *FIT, "--no-check", "-o", str(model)],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=made, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert re.fullmatch(r"seraph: .*No space left on device.*\n", done.stderr)
+    assert len(load(model)[-1].components_)
 
 
 def test_output_survives_an_ascii_terminal(made):

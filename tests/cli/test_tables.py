@@ -191,7 +191,9 @@ def test_many_words_mean_unlabeled(blank, tmp_path):
 
 def test_a_class_may_be_called_none_or_zero(tmp_path):
     path = file(tmp_path, "t.csv", "a,kind\n1,none\n2,0\n3,None\n")
-    assert read_table(path).labels("kind").tolist() == ["none", "0", "None"]
+    with pytest.warns(UserWarning, match="1 row has the label 'none'.*--unlabeled none"):  # noqa: SIM117
+        with pytest.warns(UserWarning, match="1 row has the label 'None'"):
+            assert read_table(path).labels("kind").tolist() == ["none", "0", "None"]
 
 
 def test_labels_are_the_same_text_from_every_kind_of_file(tmp_path):
@@ -234,7 +236,6 @@ def test_parquet_columns_of_every_numeric_type_are_features(tmp_path):
 @pytest.mark.parametrize(
     ("column", "kind"),
     [
-        (pd.to_datetime(["2026-01-01", "2026-01-02"]), "timestamp"),
         (pd.Categorical(["x", "y"]), "'x' in row 0"),
         ([[1.0], [2.0]], "list"),
     ],
@@ -312,7 +313,9 @@ def test_a_header_that_promises_too_much_asks_for_no_memory(tmp_path):
 
 
 def test_the_suffix_decides_the_kind_of_a_file(tmp_path):
-    with pytest.raises(ValueError, match=r"t.xlsx: the name must end in .csv, .tsv.* or .npz"):
+    with pytest.raises(ValueError, match=r"t.docx: the name must end in .csv, .tsv.* or .npz"):
+        read_table(file(tmp_path, "t.docx", "a\n1\n"))
+    with pytest.raises(ValueError, match=r"t.xlsx: it cannot be read as an .xlsx file"):
         read_table(file(tmp_path, "t.xlsx", "a\n1\n"))
     with pytest.raises(ValueError, match="damaged or cut short"):
         read_table(file(tmp_path, "t.csv.gz", gzip.compress(b"a\n1\n")[:-9]))

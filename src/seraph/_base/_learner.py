@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._decisions import PairDecisions, pair_points
+from .._public import publish
 from .._sweep import (
     FLOATS,
     Coordinates,
@@ -267,3 +268,6 @@ class MahalanobisMetric:
         """Compute the distance between `u` and `v`."""
         difference = np.asarray(u) - np.asarray(v)
         return float(np.linalg.norm(self.components @ difference))
+
+
+publish(globals(), "seraph", ["MahalanobisMetric"])

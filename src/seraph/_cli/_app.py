@@ -3,38 +3,69 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from .._version import __version__
 from ._ask import ask
-from ._console import console, one_line, warnings_as_notes
+from ._compare import compare
+from ._console import give_up_stdout, one_line, warnings_as_notes
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
 from ._paper import demo, reproduce_command
+from ._predict import predict
 from ._query import query
+from ._report_command import report
 from ._transform import transform
+
+
+class _Command(TyperCommand):
+    """A command whose help names no Python types, such as <bool> beside a flag."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, with the types of flags and arguments hidden."""
+        return _without_types(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The commands together; see `_Command`."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, with the types of flags and arguments hidden."""
+        return _without_types(super().get_params(ctx))
+
+
+def _without_types(parameters: Any) -> Any:
+    for parameter in parameters:
+        named = getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"
+        if named and hasattr(parameter, "display_type_rich"):  # not in older versions of typer
+            parameter.display_type_rich = lambda ctx: None
+    return parameters
+
 
 app = typer.Typer(
     name="seraph",
-    add_completion=False,
+    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # the only mode that wraps paragraphs
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
-app.command()(fit)
-app.command()(transform)
-app.command()(neighbors)
-app.command()(query)
-app.command()(ask)
-app.command()(inspect)
-app.command()(demo)
-app.command("reproduce")(reproduce_command)
+app.command(cls=_Command)(compare)
+app.command(cls=_Command)(fit)
+app.command(cls=_Command)(predict)
+app.command(cls=_Command)(report)
+app.command(cls=_Command)(transform)
+app.command(cls=_Command)(neighbors)
+app.command(cls=_Command)(query)
+app.command(cls=_Command)(ask)
+app.command(cls=_Command)(inspect)
+app.command(cls=_Command)(demo)
+app.command("reproduce", cls=_Command)(reproduce_command)
 
 # Base class of the errors for unknown options and bad values. Later versions of typer bundle a
 # copy of click, so it cannot be imported from click.
@@ -46,12 +77,15 @@ def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        console.print(__version__, highlight=False)
+        print(__version__)
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command; bad input ends with one line on stderr and exit code 2."""
+    """Run the command and exit: 0 if it succeeded, 2 for bad input, 130 for an interrupt.
+
+    Bad input ends with one line on stderr.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # print ? where the terminal has no ±
     try:
@@ -59,9 +93,8 @@ def main() -> None:
             code = app(prog_name="seraph", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader closed the pipe (as head does); stop the interpreter from flushing the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        give_up_stdout()
+        sys.exit(0)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except _UsageError as error:
@@ -72,6 +105,7 @@ def main() -> None:
     except MemoryError:
         _refuse("not enough memory for this: try fewer rows or columns.")
     except OSError as error:
+        give_up_stdout()
         _refuse(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ValueError, ImportError) as error:
         _refuse(str(error))

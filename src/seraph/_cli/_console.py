@@ -1,30 +1,104 @@
-"""Print results to stdout; print notes and progress to stderr."""
+"""Print results to stdout, as tables or as JSON; print notes and progress to stderr."""
 
 from __future__ import annotations
 
+import inspect
+import io
+import json
+import math
+import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
+import typer
 
-# A pipe or a file has no width: make it wide, so that nothing is cut off.
-console = Console() if sys.stdout.isatty() else Console(width=130)
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
 
 # Title of a table that `fit` and `inspect` both show.
 SHARES_TITLE = "What matters: share in the mean squared distance"
+
+
+class _Output:
+    """What the current command prints: tables, one JSON object, or nothing."""
+
+    def __init__(self) -> None:
+        self.json = False
+        self.quiet = False
+        self.values: dict[str, Any] = {}
+
+    @property
+    def silent(self) -> bool:
+        """Whether tables and sentences are left out."""
+        return self.json or self.quiet
+
+
+_output = _Output()
+
+_JSON = Annotated[
+    bool, typer.Option("--json", help="Print the results as one JSON object instead of tables.")
+]
+_QUIET = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print no tables, notes or progress; only errors.")
+]
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options --json and --quiet."""
+    signature = inspect.signature(function, eval_str=True)
+
+    @wraps(function)
+    def run(*, json_output: bool = False, quiet: bool = False, **arguments: Any) -> None:
+        _output.json, _output.quiet, _output.values = json_output, quiet, {}
+        try:
+            function(**arguments)
+            if json_output:
+                print(as_json(_output.values))
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has what it wants, as head does. Files are written before anything is
+            # printed, so nothing is lost. (typer would end with status 1.)
+            give_up_stdout()
+        finally:
+            _output.json = False
+
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in (("json_output", _JSON), ("quiet", _QUIET))
+    ]
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+    ]
+    run.__signature__ = signature.replace(parameters=[*parameters, *more])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in (*parameters, *more)}
+    return run
+
+
+def give_up_stdout() -> None:
+    """Stop the interpreter from flushing the rest to a stdout that is closed or full."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def console() -> Console:
+    """Return rich's console on stdout."""
+    from rich.console import Console
+
+    class PatientConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end with status 1
+
+    # A pipe or a file has no width: make it wide, so that nothing is cut off.
+    return PatientConsole() if sys.stdout.isatty() else PatientConsole(width=130)
 
 
 def one_line(text: str) -> str:
@@ -35,24 +109,38 @@ def one_line(text: str) -> str:
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Print each warning as a note of one line, once the command has succeeded."""
+    _output.quiet = False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         yield
+    if _output.quiet:
+        return
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         print(f"seraph: note: {one_line(text)}", file=sys.stderr)
 
 
 def progress_bar(*, shown: bool = True) -> Progress:
     """Make a progress bar on stderr, hidden unless stderr is a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     stderr = Console(stderr=True)
     # Some versions of rich end a hidden bar with an empty line.
-    stderr.quiet = not (shown and stderr.is_terminal)
+    stderr.quiet = not (shown and stderr.is_terminal and not _output.quiet)
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(compact=True),
@@ -60,6 +148,11 @@ def progress_bar(*, shown: bool = True) -> Progress:
         transient=True,
         disable=stderr.quiet,
     )
+
+
+def result(**values: Any) -> None:
+    """Keep results for --json."""
+    _output.values |= values
 
 
 def show(
@@ -82,6 +175,9 @@ def show(
     markup : bool, default=False
         Whether the text contains rich's markup; text from a user's file must not.
     """
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table()
     right = range(len(rows[0]))[numbers]
     for number, text in enumerate(rows[0]):
@@ -93,6 +189,9 @@ def show(
 
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     """Print a table of names and texts, without headings."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(show_header=False)
     for name, text in facts:
         table.add_row(name, Text(one_line(text)))
@@ -100,10 +199,56 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
 
 
 def _print(title: str, table: Table) -> None:
-    # Not as the table's title, which rich would wrap to the width of the table.
-    console.print(Text(one_line(title), style="italic"), table)
+    from rich.text import Text
+
+    if not _output.silent:
+        # Not as the table's title, which rich would wrap to the width of the table.
+        console().print(Text(one_line(title), style="italic"), table)
 
 
 def say(text: str) -> None:
     """Print one line of text."""
-    console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)
+    from rich.text import Text
+
+    if not _output.silent:
+        out = console()
+        out.print(Text(one_line(text)), soft_wrap=not out.is_terminal)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Keep what is printed off stdout, if the command prints no tables."""
+    with redirect_stdout(io.StringIO()) if _output.silent else nullcontext():
+        yield
+
+
+def print_table(columns: Mapping[str, Any]) -> None:
+    """Print a table that is the result itself: as CSV, or as rows of the JSON object."""
+    from ._tables import csv_text
+
+    if _output.json:
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        result(columns=list(columns), rows=rows)
+    else:
+        # UTF-8, whatever the terminal's encoding.
+        sys.stdout.buffer.write(csv_text(columns).encode())
+
+
+def as_json(values: dict[str, Any]) -> str:
+    """Return values as JSON; NaN and infinity become null."""
+    return json.dumps(_plain(values), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it: NaN and infinity become null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if hasattr(value, "as_py"):  # pyarrow
+        value = value.as_py()
+    if hasattr(value, "tolist"):  # numpy
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
-from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from . import _options as options
-from ._console import SHARES_TITLE, progress_bar, say, show, show_facts
+from ._console import SHARES_TITLE, command, result, say, show, show_facts
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from .._engine import FitState
-    from .._typing import Array, BoolArray, IntArray
     from ._summary import FitSummary
-    from ._tables import InputTable
 
-_SCALES = ("standard", "minmax", "none")
+_SOLVER_ITERATIONS = 200
 
 
+@command
 def fit(
-    data: options.DataFile,
+    data: options.DataFiles,
     label: options.LabelColumn = None,
+    unlabeled: options.Unlabeled = None,
     pairs: options.PairsFile = None,
     output: Annotated[
         Path | None,
@@ -37,23 +30,29 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="Write a report page with pictures here: .html."),
     ] = None,
-    scale: Annotated[
+    scale: options.Scale = "standard",
+    drop: options.Drop = None,
+    keep: options.Keep = None,
+    id_column: options.IdColumn = None,
+    onehot: options.OneHot = None,
+    impute: options.Impute = None,
+    dates: options.Dates = None,
+    decimal_comma: options.DecimalComma = False,
+    sql: options.Sql = None,
+    sample: options.Sample = None,
+    learner: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="How to scale the features: standard (unit variance), minmax (to [0, 1], for "
-            "features with bounds), or none. The scaler is part of the model.",
+            metavar="NAME", help="Learner: seraph, or one of seraph.classic, such as itml."
         ),
-    ] = "standard",
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to leave out (repeatable)."),
-    ] = None,
-    id_column: options.IdColumn = None,
-    decimal_comma: options.DecimalComma = False,
+    ] = "seraph",
     lam: Annotated[
         str,
-        typer.Option(metavar="NUMBER", help="Weight of the trace: larger gives a simpler metric."),
+        typer.Option(
+            metavar="NUMBER",
+            help="Weight of the trace: larger gives a simpler metric. cv chooses it by "
+            "cross-validation.",
+        ),
     ] = "auto",
     mu: Annotated[
         str, typer.Option(metavar="NUMBER", help="Weight of the unlabeled pairs.")
@@ -64,10 +63,14 @@ def fit(
     ] = None,
     max_iter: Annotated[
         int, typer.Option(min=1, metavar="NUMBER", help="Maximum number of solver iterations.")
-    ] = 200,
-    jobs: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Number of threads; -1 uses all cores.")
-    ] = 1,
+    ] = _SOLVER_ITERATIONS,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any other parameter of the learner (repeatable)."
+        ),
+    ] = None,
+    jobs: options.Jobs = 1,
     unlabeled_pairs: Annotated[
         str,
         typer.Option(
@@ -90,7 +93,7 @@ def fit(
             metavar="FILE", help="Keep the state of a long fit here, to resume if it is killed."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")] = 0,
+    seed: options.Seed = 0,
     no_check: Annotated[
         bool,
         typer.Option("--no-check", help="Skip the comparison with the Euclidean distance."),
@@ -101,59 +104,68 @@ def fit(
 ) -> None:
     """Learn a distance from a table with a few labels or marked pairs, and say how good it is.
 
-    All columns are features, and must be numbers, except the label, the id and those you drop.
-    Rows without a label are used too. Pairs from query --id find their rows by id.
+    All columns are features, except the label, the id, those you drop, and row numbers. They
+    must be numbers, or named by --onehot or --dates. Rows without a label are used too. Pairs from
+    query --id find their rows by id.
 
     Example: seraph fit data.csv --label class -o model.skops --report report.html
 
     Example: seraph fit data.csv --pairs pairs.csv --id name --drop remarks -o model.skops
+
+    Example: seraph fit data.csv --label class --learner itml --set gamma=2.0
     """
-    from ._tables import check_output, read_table
+    from ._learning import Request, learn_model
+    from ._prepare import Preparation
+    from ._tables import check_output, read_tables
 
     for path, kinds in ((output, (".skops",)), (report, (".html", ".htm"))):
         if path is not None:
-            check_output(path, kinds, (data, pairs))
-    if scale not in _SCALES:
-        raise ValueError(f"--scale must be one of {', '.join(_SCALES)}; got {scale!r}.")
+            check_output(path, kinds, (*data, pairs))
     if jobs == 0:
         raise ValueError("--jobs must be at least 1, or -1 for all cores; got 0.")
+    preparation = Preparation(
+        scale=scale,
+        impute=impute,
+        dates=dates,
+        onehot=onehot or (),
+        drop=[*(drop or ()), *([] if id_column is None else [id_column])],
+        keep=keep or (),
+    )
     settings = {
-        "lam": _weight("--lam", lam),
+        "lam": None if lam == "cv" else _weight("--lam", lam),
         "mu": _weight("--mu", mu),
         "n_components": components,
-        "max_iter": max_iter,
+        "max_iter": None if max_iter == _SOLVER_ITERATIONS else max_iter,
         "unlabeled_pairs": _budget(unlabeled_pairs),
-        "backend": backend,
+        "backend": None if backend == "auto" else backend,
         "device": device,
         "checkpoint": None if checkpoint is None else str(checkpoint),
         "random_state": None if unlabeled_pairs == "all" else seed,
         "n_jobs": None if jobs == 1 else jobs,
-        "verbose": int(verbose),
+        "verbose": 1 if verbose else None,
     }
-    summary = _learn(
-        read_table(data, decimal_comma=decimal_comma),
-        settings,
-        scale=scale,
+    request = Request(
+        learner=learner,
+        settings={name: value for name, value in settings.items() if value not in (None, "auto")},
+        more=tuple(parameter or ()),
+        choose_lam=lam == "cv",
+        preparation=preparation,
         label=label,
+        unlabeled=tuple(unlabeled or ()),
         pairs_file=pairs,
         id_column=id_column,
-        dropped=[*(drop or []), *([] if id_column is None else [id_column])],
-        check_seed=None if no_check else seed,
+        sample=sample,
+        seed=seed,
+        check=not no_check,
+        curve=report is not None and not no_check,
     )
-    page = None
-    if report is not None:
-        from ._report import fit_report
-
-        page = fit_report(summary, data.name)
-
-    show_facts(summary.facts(), f"Learned from {data}")
-    show(summary.features(), SHARES_TITLE, numbers=slice(1, 2))
-    if summary.errors is not None:
-        show(summary.errors.rows(), "Error of the nearest labeled neighbor on held-out labels")
-        say(summary.errors.verdict())
-    else:
-        say(summary.no_errors_reason)
-    _write(summary, output, report, page)
+    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    summary = learn_model(table, request)
+    # Files first: what goes wrong while printing or drawing must not cost the model.
+    written = _write(summary, output, report, f"{table.path.name}")
+    _print(summary, f"Learned from {table.path}")
+    for line in written:
+        say(line)
 
 
 def _weight(name: str, text: str) -> float | Literal["auto"]:
@@ -162,12 +174,13 @@ def _weight(name: str, text: str) -> float | Literal["auto"]:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{name} must be a number, or auto; got {text!r}.") from None
+        also = ", auto or cv" if name == "--lam" else " or auto"
+        raise ValueError(f"{name} must be a number{also}; got {text!r}.") from None
 
 
-def _budget(text: str) -> int | float | Literal["all"]:
+def _budget(text: str) -> int | float | None:
     if text == "all":
-        return "all"
+        return None
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
@@ -177,167 +190,34 @@ def _budget(text: str) -> int | float | Literal["all"]:
         ) from None
 
 
-def _learn(
-    table: InputTable,
-    settings: dict[str, Any],
-    *,
-    scale: str,
-    label: str | None,
-    pairs_file: Path | None,
-    id_column: str | None,
-    dropped: list[str],
-    check_seed: int | None,
-) -> FitSummary:
-    """Fit the model; with a seed for the shuffle, also compute its errors on held-out labels."""
-    import numpy as np
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
-    from .._estimators._seraph import SERAPH
-    from .._pairs import PairLabels
-    from ._held_out import FOLDS, held_out_errors
-    from ._summary import FitSummary
-    from ._tables import read_pairs, read_table
-
-    labels = table.labels(label)
-    pairs: IntArray = np.empty((0, 2), dtype=np.intp)
-    similar: BoolArray = np.empty(0, dtype=bool)
-    if pairs_file is not None:
-        ids = None if id_column is None else table.cells(id_column).to_pylist()
-        pairs, similar = read_pairs(read_table(pairs_file), table.n_rows, ids)
-    _check_labels(table, labels, label, pairs_file, n_pairs=len(similar))
-    points = table.points(without=dropped if label is None else [label, *dropped])
-    if table.n_rows < 2:
-        raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
-    if np.all(np.ptp(np.asarray(points), axis=0) == 0.0):
-        raise ValueError(
-            f"{table.path}: every feature has the same value in all rows, so all distances are "
-            "0: add features that vary."
-        )
-    known = PairLabels.make(table.n_rows, labels, pairs, similar)
-    if known.n_dissimilar == 0:
-        raise ValueError(
-            f"{table.path}: all {known.n_similar} labeled pairs are similar, so nothing keeps "
-            "points apart: label rows of a second class (-1 means no label), or mark pairs that "
-            "are not alike."
-        )
-
-    no_errors_reason = _why_not_checked(labels, check=check_seed is not None)
-    with progress_bar(shown=not settings["verbose"]) as progress:
-        n_fits = 1 if no_errors_reason else 1 + FOLDS
-        after_iteration, after_fit = _progress_callbacks(progress, n_fits)
-        learner = SERAPH(**settings, callback=after_iteration)
-        steps: list[tuple[str, Any]] = [("seraph", learner)]
-        if scale != "none":
-            steps.insert(0, ("scale", MinMaxScaler() if scale == "minmax" else StandardScaler()))
-        model = Pipeline(steps)
-        started = time.perf_counter()
-        # Lines about iterations are not results, and stdout is for results.
-        with redirect_stdout(sys.stderr) if settings["verbose"] else nullcontext():
-            model.fit(points, labels, seraph__pairs=pairs, seraph__pair_labels=similar)
-        seconds = time.perf_counter() - started
-        after_fit()
-        scaled = np.asarray(model[:-1].transform(points) if len(steps) > 1 else points)
-        if len(learner.learned_components_) == 0 and learner.lam != "auto":
-            raise ValueError(
-                "The learned metric is zero: nothing was learned, so nothing is saved. "
-                "Lower --lam (auto suits most data), or add labels of different classes."
-            )
-        learner.set_params(verbose=0, checkpoint=None)  # neither is for the folds or the file
-        errors = None
-        if check_seed is not None and not no_errors_reason:
-            errors = held_out_errors(
-                learner, scaled, known.codes, pairs, similar, seed=check_seed, after_fold=after_fit
-            )
-            no_errors_reason = "" if errors else _TOO_FEW_LABELS
-    learner.set_params(callback=None)  # a function cannot be saved
-    names = table.names and [str(name) for name in model.feature_names_in_]
-    return FitSummary(
-        model=model,
-        scaled=scaled,
-        names=names or [f"x{k}" for k in range(scaled.shape[1])],
-        scale=scale,
-        labels=labels,
-        pairs=pairs,
-        similar=similar,
-        seconds=seconds,
-        errors=errors,
-        no_errors_reason=no_errors_reason,
-    )
-
-
-_TOO_FEW_LABELS = (
-    "Too few labels to check whether the learned distance is better than the Euclidean one: label "
-    "rows of two classes, and at least two rows of one of them."
-)
-
-
-def _check_labels(
-    table: InputTable,
-    labels: Array | None,
-    label: str | None,
-    pairs_file: Path | None,
-    *,
-    n_pairs: int,
-) -> None:
-    """Refuse a table without labels to learn from, naming the options that would help."""
-    if labels is None and pairs_file is None:
-        raise ValueError(
-            f"{table.path}: there is nothing to learn from. Name the column with the classes "
-            "(--label) or a file of marked pairs (--pairs)."
-        )
-    if n_pairs:
-        return
-    if labels is None:
-        raise ValueError(
-            f"{pairs_file}: no pair has been answered: the column similar is empty. Fill it in."
-        )
-    n_labeled = sum(value is not None for value in labels)
-    if n_labeled < 2:
-        raise ValueError(
-            f"{table.path}: {n_labeled or 'none'} of its {len(labels)} rows has a label in "
-            f"{label or 'y'!r} (-1 and empty cells mean unlabeled): label at least two rows, of "
-            "two classes."
-        )
-
-
-def _why_not_checked(labels: Array | None, *, check: bool) -> str:
-    """Say why the comparison with the Euclidean distance is skipped; empty if it is not."""
-    if not check:
-        return "Not compared with the Euclidean distance (--no-check)."
-    if labels is None:
-        return "Not compared with the Euclidean distance: that needs class labels (--label)."
-    return "" if len({value for value in labels if value is not None}) > 1 else _TOO_FEW_LABELS
-
-
-def _progress_callbacks(
-    progress: Progress, total: int
-) -> tuple[Callable[[FitState], None] | None, Callable[[], None]]:
-    """Return what to call after each iteration and after each fit, to move the progress bar.
-
-    They are functions, not methods, because a copy of the learner copies its callback.
-    """
-    task = progress.add_task("learning", total=total)
-
-    def after_iteration(state: FitState) -> None:
-        what = "checking" if progress.tasks[task].completed else "learning"
-        progress.update(
-            task, description=f"{what}, iteration {state.iteration}, rank {state.rank}"
-        )
-
-    return None if progress.disable else after_iteration, lambda: progress.advance(task)
-
-
 def _write(
-    summary: FitSummary, output: Path | None, report: Path | None, page: str | None
-) -> None:
-    """Save the model and the report page, and say where."""
+    summary: FitSummary, output: Path | None, report: Path | None, source: str
+) -> list[str]:
+    """Save the model, then the report page, and say where."""
     from .._files import write_whole
     from ..persist import save
     from ._models import LEARNED_FROM
 
+    written = []
+    setattr(summary.model, LEARNED_FROM, summary.learned_from())
     if output is not None:
-        setattr(summary.model, LEARNED_FROM, summary.learned_from())
-        say(f"Model: {save(summary.model, output)}")
-    if report is not None and page is not None:
-        say(f"Page: {write_whole(report, page)}")
+        written.append(f"Model: {save(summary.model, output)}")
+        result(model=str(output))
+    if report is not None:
+        from ._report import fit_report
+
+        written.append(f"Page: {write_whole(report, fit_report(summary, source))}")
+        result(report=str(report))
+    return written
+
+
+def _print(summary: FitSummary, title: str) -> None:
+    result(**summary.values())
+    show_facts(summary.facts(), title)
+    if summary.shares:
+        show(summary.table_of_features(), SHARES_TITLE, numbers=slice(1, 2))
+    if summary.errors is not None:
+        show(summary.errors.rows(), summary.errors.title)
+        say(summary.errors.verdict())
+    else:
+        say(summary.no_errors_reason)

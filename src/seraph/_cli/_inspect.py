@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from . import _options as options
-from ._console import SHARES_TITLE, show, show_facts
+from ._console import SHARES_TITLE, command, result, show, show_facts
 
 
+@command
 def inspect(model: options.ModelFile) -> None:
     """Print what a model is: its steps, its settings, what it learned and from what.
 
@@ -15,7 +16,7 @@ def inspect(model: options.ModelFile) -> None:
 
     from ..persist import read_versions
     from ._models import SavedModel
-    from ._summary import classes_text, convergence_text, pairs_text, rank_text, share_rows
+    from ._summary import classes_text, learner_facts, preparation_facts, share_rows
 
     fitted = SavedModel.read(model)
     learner, noted = fitted.learner, fitted.learned_from
@@ -26,23 +27,29 @@ def inspect(model: options.ModelFile) -> None:
         classes = noted["classes"]
         facts.append(["labeled rows", f"{sum(classes.values()):,}"])
         facts.append(["classes", f"{len(classes)}: {classes_text(classes)}"])
-    if hasattr(learner, "n_similar_"):
-        facts.append(["pairs", pairs_text(learner)])
     names = fitted.feature_names
     n_features = fitted.estimator.n_features_in_
     facts.append(["features", _features(names, n_features)])
+    facts += preparation_facts(noted)
+    facts += [fact for fact in learner_facts(learner) if fact[0] != "learner"]
     components = getattr(learner, "components_", None)
-    if components is not None:
-        facts.append(["rank of the metric", rank_text(learner)])
-    if hasattr(learner, "optimality_gap_"):
-        facts.append(["converged", convergence_text(learner)])
-    for weight in ("lam_", "mu_"):
-        if hasattr(learner, weight):
-            facts.append([weight.rstrip("_"), f"{getattr(learner, weight):.4g}"])
     versions = read_versions(model)
     if versions:
         facts.append(["saved with", ", ".join(f"{k} {v}" for k, v in versions.items())])
     show_facts(facts, f"{model}")
+    result(
+        steps={name: _one_line_repr(step) for name, step in fitted.steps},
+        features=names,
+        n_features=n_features,
+        **{name: value for name, value in noted.items() if name not in ("features", "steps")},
+        rank=None if components is None else len(components),
+        saved_with=versions,
+        **{
+            name.rstrip("_"): getattr(learner, name)
+            for name in ("lam_", "mu_", "n_iter_", "converged_", "optimality_gap_")
+            if hasattr(learner, name)
+        },
+    )
 
     if noted.get("shares"):
         show(share_rows(noted["shares"]), SHARES_TITLE, numbers=slice(1, 2))

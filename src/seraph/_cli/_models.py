@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
-    from ._tables import InputTable
+    from ._tables import InputTable, Reading
+
+_IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
 
 # Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
 LEARNED_FROM = "learned_from_"
@@ -85,7 +87,7 @@ class SavedModel:
         not_features = [name for name in without if name is not None]
         names = self.feature_names
         if names is None:
-            points = table.points(without=not_features)
+            points = table.points(without=not_features, reading=self.reading)
             expected = self.estimator.n_features_in_
             if points.shape[1] != expected:
                 raise ValueError(
@@ -95,17 +97,46 @@ class SavedModel:
             return getattr(points, "to_numpy", lambda: points)()
         for name in not_features:
             table.cells(name)
-        points = table.points(names)
-        if table.names is None:
-            import pandas as pd
+        sources = self._source_columns(names)
+        points = table.points(sources, reading=self.reading)
+        if table.names is not None:
+            return points[names]
+        import pandas as pd
 
-            warnings.warn(
-                f"{table.path} has no column names: its columns are taken in the model's order "
-                f"({names[0]}, ...).",
-                stacklevel=2,
-            )
-            points = pd.DataFrame(points, columns=names, copy=False)
-        return points
+        warnings.warn(
+            f"{table.path} has no column names: its columns are taken in the model's order "
+            f"({names[0]}, ...).",
+            stacklevel=2,
+        )
+        return pd.DataFrame(points, columns=names, copy=False)
+
+    @property
+    def reading(self) -> Reading:
+        """How the columns of a table are read for this model."""
+        from ._tables import Reading
+
+        parts = list(_inner_steps(self.estimator))
+        categories = [
+            name
+            for columns, step in parts
+            if type(step).__name__ in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
+            for name in columns or ()
+        ]
+        missing = any(type(step).__name__ in _IMPUTERS for columns, step in parts
+                      if not set(columns or ()) & {*categories})  # fmt: skip
+        dates = {} if self.feature_names is None else self.learned_from.get("dates", {})
+        return Reading(categories, dates, missing=missing)
+
+    def _source_columns(self, names: list[str]) -> list[str]:
+        """Return the columns of a table that the features of the model are made of."""
+        from ._tables import date_names
+
+        origin = {
+            feature: name
+            for name, use in self.learned_from.get("dates", {}).items()
+            for feature in date_names(name, use)
+        }
+        return list(dict.fromkeys(origin.get(name, name) for name in names))
 
     def before_learner(self, points: Any) -> Any:
         """Return points as the learner sees them, after the scaler."""
@@ -121,3 +152,48 @@ class SavedModel:
     def has(self, method: str) -> bool:
         """Return whether the learner has a method of this name."""
         return hasattr(self.learner, method)
+
+
+def _inner_steps(estimator: Any) -> Iterator[tuple[list[str] | None, Any]]:
+    """Yield the steps of a pipeline and of its column transformers, with their columns."""
+    for _, step in getattr(estimator, "steps", []):
+        if hasattr(step, "transformers_"):
+            for _, part, columns in step.transformers_:
+                inner = [s for _, s in part.steps] if hasattr(part, "steps") else [part]
+                yield from ((list(map(str, columns)), one) for one in inner)
+        else:
+            yield None, step
+
+
+def find_row(table: InputTable, text: str, id_column: str | None) -> int:
+    """Return the row that a user means: by its id if there is an id column, or by its number.
+
+    Parameters
+    ----------
+    table : InputTable
+        The table.
+    text : str
+        An id or a row number.
+    id_column : str or None
+        Column of ids.
+    """
+    if id_column is not None:
+        ids = [str(cell).strip() for cell in table.cells(id_column).to_pylist()]
+        found = [row for row, cell in enumerate(ids) if cell == text.strip()]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(
+                f"--row {text}: {len(found)} rows of {table.path} have this id (rows {found[0]}, "
+                f"{found[1]}, ...): leave --id out, and name a row by its number."
+            )
+    if not text.strip().isdecimal():
+        where = f"no row of {table.path} has this {id_column}" if id_column else "name a number"
+        raise ValueError(
+            f"--row {text}: {where}. Rows are numbered from 0 to {table.n_rows - 1}; to name one "
+            "by its id, say which column has the ids (--id)."
+        )
+    row = int(text)
+    if row >= table.n_rows:
+        raise ValueError(f"--row {row}: {table.path} only has rows 0 to {table.n_rows - 1}.")
+    return row

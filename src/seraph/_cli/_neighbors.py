@@ -7,19 +7,25 @@ from typing import Annotated
 import typer
 
 from . import _options as options
-from ._console import show
+from ._console import command, result, show
 
 
+@command
 def neighbors(
     model: options.ModelFile,
-    data: options.DataFile,
-    row: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Row number, from 0.")],
+    data: options.DataFiles,
+    row: Annotated[
+        str,
+        typer.Option(metavar="ROW", help="Id of the row, with --id; or its number, from 0."),
+    ],
     k: Annotated[
         int, typer.Option("-k", min=1, metavar="NUMBER", help="Number of neighbors.")
     ] = 5,
     label: options.LabelColumn = None,
+    unlabeled: options.Unlabeled = None,
     id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
+    sql: options.Sql = None,
 ) -> None:
     """List the rows of a table that are nearest to one of them.
 
@@ -31,19 +37,18 @@ def neighbors(
     """
     import numpy as np
 
-    from ._models import SavedModel
-    from ._tables import read_table
+    from ._models import SavedModel, find_row
+    from ._tables import read_tables
 
     fitted = SavedModel.read(model)
-    table = read_table(data, decimal_comma=decimal_comma)
-    if row >= table.n_rows:
-        raise ValueError(f"--row {row}: {data} only has rows 0 to {table.n_rows - 1}.")
+    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    place = find_row(table, row, id_column)
     points = fitted.points(table, without=[label, id_column])
-    labels = table.labels(label)
+    labels = table.labels(label, unlabeled or ())
     mapped = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
-    distances = np.linalg.norm(mapped - mapped[row], axis=1)
+    distances = np.linalg.norm(mapped - mapped[place], axis=1)
     order = np.argsort(distances, kind="stable")
-    nearest = order[order != row][:k]
+    nearest = order[order != place][:k]
 
     columns = {"row": [str(other) for other in nearest]}
     if id_column is not None:
@@ -54,11 +59,13 @@ def neighbors(
     left = len(columns)
     columns["distance"] = [f"{distances[other]:.4g}" for other in nearest]
     if fitted.has("pair_proba"):
-        pairs = np.column_stack([np.full_like(nearest, row), nearest])
+        pairs = np.column_stack([np.full_like(nearest, place), nearest])
         columns["p(similar)"] = [f"{p:.3f}" for p in fitted.pair_proba(points, pairs)]
-    own = f" ({labels[row] or 'unlabeled'})" if labels is not None else ""
+    rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    result(row=place, label=None if labels is None else labels[place], neighbors=rows)
+    own = f" ({labels[place] or 'unlabeled'})" if labels is not None else ""
     show(
         [list(columns), *map(list, zip(*columns.values(), strict=True))],
-        f"Nearest to row {row}{own} of {table.n_rows}",
+        f"Nearest to row {place}{own} of {table.n_rows}",
         numbers=slice(left, None),
     )

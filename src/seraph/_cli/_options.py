@@ -7,21 +7,31 @@ from typing import Annotated
 
 import typer
 
-_FILES = ".csv, .tsv (also .gz), .parquet, .npy or .npz"
+_FILES = ".csv, .tsv (also .gz), .jsonl, .parquet, .feather, .xlsx, .ods, .npy or .npz"
 
-DataFile = Annotated[
-    Path,
+DataFiles = Annotated[
+    list[Path],
     typer.Argument(
-        help=f"Table to read: {_FILES}. A text table needs a header line; an .npz file holds an "
-        "array X (rows by features) and, if there are labels, an array y.",
+        metavar="DATA",
+        help=f"Table to read: {_FILES}; - for standard input. Several files are read one below "
+        "the other. A text table needs a header line; an .npz file holds an array X (rows by "
+        "features) and, if there are labels, an array y. A SQLite or DuckDB file needs --sql.",
     ),
 ]
-ModelFile = Annotated[Path, typer.Argument(help="Model saved by `seraph fit -o`.")]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model saved by `seraph fit -o`.")
+]
 LabelColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
         help="Column with the classes. An empty cell, -1, NA or NaN means the row has no label.",
+    ),
+]
+Unlabeled = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VALUE", help="Label that means the class is unknown, such as ? (repeatable)."
     ),
 ]
 PairsFile = Annotated[
@@ -38,4 +48,79 @@ IdColumn = Annotated[
 ]
 DecimalComma = Annotated[
     bool, typer.Option("--decimal-comma", help="Read 1,5 in a text table as one and a half.")
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        metavar="QUERY",
+        help="Read the result of this query: on a SQLite or DuckDB file, or on the tables "
+        "before it, which it calls data.",
+    ),
+]
+TableOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather; - for standard "
+        "output.",
+    ),
+]
+Jobs = Annotated[int, typer.Option(metavar="NUMBER", help="Number of threads; -1 uses all cores.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")]
+
+# What `fit` and `compare` do to the columns of a table before a learner sees them.
+Scale = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How to scale the numbers: standard (unit variance), minmax (to [0, 1], for "
+        "features with bounds), or none. The scaler is part of the model.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column to leave out (repeatable)."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column to use as numbers, although it looks like ids, row numbers or dates "
+        "(repeatable).",
+    ),
+]
+OneHot = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of categories: each becomes a column of 0 and 1, and rare ones share a "
+        "column (repeatable).",
+    ),
+]
+Impute = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What to do about missing numbers: median (of the column), knn (mean of the five "
+        "most similar rows), or drop (those rows).",
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What to make of dates: days (since 1970), parts (year, season and weekday), or "
+        "drop.",
+    ),
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="NUMBER",
+        help="Learn from a random sample of so many rows. Rows with labels or in pairs are "
+        "always in it.",
+    ),
 ]

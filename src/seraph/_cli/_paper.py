@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ._console import console, progress_bar, show
+from ._console import command, console, progress_bar, result, say, show, silenced
 
 if TYPE_CHECKING:
     from .._paper._tables import ErrorTable
@@ -17,13 +17,18 @@ _PARTS = "table1|table2|figure1|figure2|figure3|all"
 _SCALINGS = "zscore|unit|symmetric|raw"
 
 
+@command
 def demo(
     what: Annotated[
         str | None,
         typer.Argument(help="ask: try `seraph ask` on the digits, in your browser."),
     ] = None,
-    samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
-    picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
+    samplings: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Number of random samplings.")
+    ] = 20,
+    picture: Annotated[Path, typer.Option(metavar="FILE", help="Write the picture here.")] = Path(
+        "demo.png"
+    ),
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the page, for demo ask.")
     ] = None,
@@ -47,24 +52,31 @@ def demo(
     from ._tables import check_output
 
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
-    run_demo(samplings, picture)
+    with silenced():
+        errors = run_demo(samplings, picture)
+    result(errors=errors, picture=str(picture))
 
 
+@command
 def reproduce_command(
-    part: Annotated[str, typer.Argument(help=_PARTS)],
+    part: Annotated[str, typer.Argument(metavar="PART", help=_PARTS)],
     samplings: Annotated[
-        int, typer.Option(min=2, help="Number of random samplings per task.")
+        int, typer.Option(min=2, metavar="NUMBER", help="Number of random samplings per task.")
     ] = 50,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    tasks: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
-    methods: Annotated[
-        list[str] | None, typer.Option(help="Only this method (repeatable).")
+    jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Number of processes.")] = 1,
+    tasks: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this task (repeatable).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the samplings.")] = 0,
+    methods: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this method (repeatable).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the samplings.")] = 0,
     scaling: Annotated[
-        str, typer.Option(help=f"Scaling of the UCI features: {_SCALINGS}")
+        str, typer.Option(metavar="NAME", help=f"Scaling of the UCI features: {_SCALINGS}")
     ] = "zscore",
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path(
+        "reproduced"
+    ),
 ) -> None:
     """Reproduce the tables and figures of the paper.
 
@@ -98,7 +110,8 @@ def reproduce_command(
     if table is not None:
         _show_table2(table)
     for path in paths:
-        console.print(str(path), highlight=False)
+        say(str(path))
+    result(files=[str(path) for path in paths])
 
 
 Choice = TypeVar("Choice", bound=str)
@@ -116,7 +129,7 @@ def _show_table2(table: ErrorTable) -> None:
     from .._paper._tables import grid
 
     rows = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
-    width = max(1, min(6, (console.width - 26) // 17))  # tasks side by side
+    width = max(1, min(6, (console().width - 26) // 17))  # tasks side by side
     for start in range(1, len(rows[0]), width):
         show(
             [[row[0], *row[start : start + width]] for row in rows],
@@ -126,4 +139,4 @@ def _show_table2(table: ErrorTable) -> None:
     if any(method == "hyper" for method, _ in table):
         for claim, held, total, others in claims(table):
             without = f" (not: {', '.join(others)})" if others else ""
-            console.print(f"SERAPH hyper: {claim}: {held} of {total}{without}", highlight=False)
+            say(f"SERAPH hyper: {claim}: {held} of {total}{without}")

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import _options as options
-from ._console import say, show
+from ._console import command, print_table, result, say, show
 
 if TYPE_CHECKING:
     from .._typing import IntArray
 
 
+@command
 def query(
     model: options.ModelFile,
-    data: options.DataFile,
+    data: options.DataFiles,
     n: Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of pairs.")] = 10,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write them here: .csv, .tsv or .parquet."
-        ),
-    ] = None,
+    output: options.TableOutput = None,
     label: options.LabelColumn = None,
+    unlabeled: options.Unlabeled = None,
     pairs: options.PairsFile = None,
     strategy: Annotated[
         str,
@@ -36,6 +32,7 @@ def query(
     ] = "entropy",
     id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
+    sql: options.Sql = None,
 ) -> None:
     """Choose the pairs of rows to ask an expert about next.
 
@@ -50,29 +47,36 @@ def query(
     import numpy as np
 
     from ._models import SavedModel
-    from ._tables import check_output, read_pairs, read_table, write_table
+    from ._tables import (
+        MIXED_TABLES,
+        STDOUT,
+        check_output,
+        read_pairs,
+        read_table,
+        read_tables,
+        write_table,
+    )
 
-    if output is not None:
-        check_output(
-            output, (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"), (model, data, pairs)
-        )
+    if output is not None and output != STDOUT:
+        check_output(output, MIXED_TABLES, (model, *data, pairs))
     fitted = SavedModel.read(model)
     if not fitted.has("query_pairs"):
         raise ValueError(
             f"{model} holds a {type(fitted.learner).__name__}, which cannot say how sure it is "
             "about a pair: fit a SERAPH."
         )
-    table = read_table(data, decimal_comma=decimal_comma)
+    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
     points = fitted.points(table, without=[label, id_column])
     known: IntArray = np.empty((0, 2), dtype=np.intp)
     if pairs is not None:
         ids = None if id_column is None else table.cells(id_column).to_pylist()
         known = read_pairs(read_table(pairs), table.n_rows, ids)[0]
+    labels = table.labels(label, unlabeled or ())
     chosen = fitted.learner.query_pairs(
-        fitted.before_learner(points), n, strategy, y=table.labels(label), pairs=known
+        fitted.before_learner(points), n, strategy, y=labels, pairs=known
     )
     if len(chosen) == 0:
-        raise ValueError(f"{data}: all pairs of rows are known: there is nothing to ask.")
+        raise ValueError(f"{table.path}: all pairs of rows are known: there is nothing to ask.")
     p = fitted.pair_proba(points, chosen)
     columns = {
         "i": chosen[:, 0],
@@ -84,8 +88,14 @@ def query(
         cells = table.cells(id_column)
         for side, name in enumerate("ij"):
             columns[f"id_{name}"] = cells.take(chosen[:, side])
+    if output == STDOUT:
+        print_table(columns)
+        return
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    result(pairs=rows)
     if output is not None:
         write_table(output, columns)
+        result(output=str(output))
         say(
             f"{output}: {len(chosen)} pairs. Fill in the column similar, then run seraph fit "
             "--pairs."

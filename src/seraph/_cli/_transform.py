@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import _options as options
-from ._console import say
+from ._console import command, print_table, result, say
 
 
+@command
 def transform(
     model: options.ModelFile,
-    data: options.DataFile,
+    data: options.DataFiles,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write here: .csv, .tsv (also .gz), .parquet or .npy. By default, print CSV.",
+            help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy. By "
+            "default, or for -, print CSV.",
         ),
     ] = None,
     id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
+    sql: options.Sql = None,
 ) -> None:
     """Map the rows of a table so that the learned distance becomes the Euclidean distance.
 
@@ -37,14 +39,15 @@ def transform(
     import numpy as np
 
     from ._models import SavedModel
-    from ._tables import check_output, csv_text, read_table, write_table
+    from ._tables import STDOUT, check_output, read_tables, write_table
 
+    output = None if output == STDOUT else output
     if output is not None:
-        check_output(output, inputs=(model, data))
+        check_output(output, inputs=(model, *data))
         if id_column is not None and output.suffix == ".npy":
             raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
     fitted = SavedModel.read(model)
-    table = read_table(data, decimal_comma=decimal_comma)
+    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
     points = fitted.points(table, without=[id_column])
     mapped = np.asarray(fitted.estimator.transform(points))
     columns = {} if id_column is None else {id_column: table.cells(id_column)}
@@ -52,10 +55,10 @@ def transform(
         if f"seraph{number}" in columns:
             raise ValueError(f"The id column cannot be called {id_column!r}: rename it.")
         columns[f"seraph{number}"] = values
+    result(n_rows=len(mapped), n_columns=mapped.shape[1])
     if output is None:
-        sys.stdout.buffer.write(
-            csv_text(columns).encode()
-        )  # UTF-8, whatever the terminal's encoding
+        print_table(columns)
         return
+    result(output=str(output))
     write_table(output, columns)
     say(f"{output}: {len(mapped)} rows, {mapped.shape[1]} columns")

@@ -14,6 +14,7 @@
     _split       the splitter and the scorer for scikit-learn's cross-validation
 """
 
+from .._public import publish as _publish
 from ._cluster import constrained_agglomerative, constrained_k_means
 from ._folds import assign_folds, restricted
 from ._methods import PairDecisions, pair_points
@@ -29,3 +30,9 @@ __all__ = [
     "pair_points",
     "restricted",
 ]
+
+_publish(
+    globals(),
+    "seraph",
+    ["PairKFold", "PairScorer", "constrained_agglomerative", "constrained_k_means"],
+)

@@ -1,5 +1,6 @@
 """The estimators of the paper's model, and what is done with the metric they learn."""
 
+from .._public import publish as _publish
 from ._cv import SERAPHCV
 from ._kernel import KernelMap, KernelMetric, KernelSERAPH
 from ._neighbors import MetricNeighborsClassifier
@@ -19,3 +20,5 @@ __all__ = [
     "RegularizationPath",
     "seraph_path",
 ]
+
+_publish(globals(), "seraph")

@@ -185,5 +185,5 @@ def _blocks(ax: Axes, codes: Array, names: list[str], *, named: bool) -> None:
         starts, stops = np.append(0, ends), np.append(ends, len(codes))
         wide = stops - starts >= _LEAST_BLOCK * len(codes)
         labels = [names[code] if code >= 0 else "unknown" for code in codes[starts[wide]]]
-        ax.set_yticks((starts + stops)[wide] / 2 - 0.5, labels)
+        ax.set_yticks((starts + stops)[wide] / 2 - 0.5, labels, parse_math=False)
         ax.tick_params(axis="y", length=0)

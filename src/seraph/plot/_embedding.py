@@ -211,4 +211,6 @@ def _legend(ax: Axes, names: list[str], labeled: Array, *, beside: bool) -> None
         handles.append(ax.scatter([], [], s=50, color="white", label="labeled", **_EDGE))
         handles.append(ax.scatter([], [], s=14, color=_UNKNOWN, linewidths=0, label="unlabeled"))
     if handles:
-        ax.legend(handles=handles, frameon=not beside, **place)
+        legend = ax.legend(handles=handles, frameon=not beside, **place)
+        for text in legend.get_texts():
+            text.set_parse_math(False)  # a $ in the name of a class begins no formula

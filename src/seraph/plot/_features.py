@@ -158,7 +158,8 @@ class FeatureImportanceDisplay:
         shown = np.argsort(-importances, kind="stable")[:max_features]
         rows = np.arange(len(shown))
         left.barh(rows, importances[shown], color=BLUE)
-        left.set_yticks(rows, [str(names[k]) for k in shown])
+        # Names are shown as they are: a $ in one begins no formula.
+        left.set_yticks(rows, [str(names[k]) for k in shown], parse_math=False)
         left.set(xlabel="mean squared distance", ylim=(len(shown) - 0.5, -0.5))
         left.set_xlim(left=0)
         rest = f" (top {len(shown)})" if len(shown) < len(importances) else ""

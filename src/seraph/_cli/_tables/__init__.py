@@ -3,20 +3,32 @@
 Rows are numbered from 0. Reading does not guess what a column is for; the command says so when
 it asks for one::
 
-    read_table -> InputTable -> points (numbers), labels (text or None), cells (as they are)
+    read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
 """
 
+from ._dates import DateUse, date_names, parse_dates
+from ._numbers import Faults, to_numbers
 from ._pairs import read_pairs
-from ._read import KINDS, read_table
-from ._table import InputTable
-from ._write import check_output, csv_text, write_table
+from ._read import KINDS, STDIN, read_table, read_tables
+from ._table import InputTable, Reading
+from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
 
 __all__ = [
     "KINDS",
+    "MIXED_TABLES",
+    "STDIN",
+    "STDOUT",
+    "DateUse",
+    "Faults",
     "InputTable",
+    "Reading",
     "check_output",
     "csv_text",
+    "date_names",
+    "parse_dates",
     "read_pairs",
     "read_table",
+    "read_tables",
+    "to_numbers",
     "write_table",
 ]

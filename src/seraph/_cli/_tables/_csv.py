@@ -6,6 +6,7 @@ few or too many cells: pyarrow counts rows, which are not lines once a cell hold
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -15,6 +16,8 @@ from typing import Any
 _SEPARATORS = (",", ";", "\t", "|")
 # A longer name means that the file is not a table, or that a quotation mark was never closed.
 _LONGEST_NAME = 10_000
+# Bytes that are decoded or parsed at a time.
+_BLOCK = 1 << 24
 
 
 def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
@@ -37,10 +40,10 @@ def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
     >>> parse_csv(b"a;b\n1,5;x\n")["a"].to_pylist()
     ['1,5']
     """
-    text = _decoded(data)
+    data = _checked(data)
     if separator is None:
-        separator = _separator(text)
-    columns = _columns(text, separator)
+        separator = separator_of(data)
+    columns = _columns(data, separator)
     if not columns:
         raise ValueError("the file is empty: it needs a header line and rows.")
     names = [column[0].as_py().strip() for column in columns]
@@ -51,37 +54,58 @@ def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
     }
 
 
-def _decoded(data: bytes) -> str:
+def _checked(data: bytes) -> bytes:
+    """Return text without a byte-order mark; refuse what is not UTF-8 with its line."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError("the text is UTF-16: save it as UTF-8.")
     if b"\0" in data:
         raise ValueError(
             "it contains NUL bytes, which a text table never does: is it another format?"
         )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+    start = _first_bad_byte(data)
+    if start is not None:
+        line = data.count(b"\n", 0, start) + 1
         raise ValueError(
-            f"line {line} is not UTF-8 (byte 0x{data[error.start]:02x}): save the table as UTF-8."
-        ) from None
-    if text.count('"') % 2:
+            f"line {line} is not UTF-8 (byte 0x{data[start]:02x}): save the table as UTF-8."
+        )
+    if data.count(b'"') % 2:
         raise ValueError("a quotation mark is opened and never closed: add the closing one.")
-    return text
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
-def _rows(text: str, separator: str) -> Any:
+def _first_bad_byte(data: bytes) -> int | None:
+    """Return the place of the first byte that is not UTF-8, decoding a block at a time."""
+    start = 0
+    while start < len(data):
+        block = data[start : start + _BLOCK]
+        last = start + len(block) == len(data)
+        try:
+            start += codecs.utf_8_decode(block, "strict", last)[1]
+        except UnicodeDecodeError as error:
+            return start + error.start
+    return None
+
+
+def _rows(data: bytes, separator: str) -> Any:
     """Return Python's csv reader, whose ``line_num`` is the current line."""
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    # Lines are decoded as they are read: the whole text would take twice the memory.
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+    return csv.reader(lines, delimiter=separator)
 
 
-def _separator(text: str) -> str:
-    """Return the separator that gives both of the first two rows the most cells."""
+def separator_of(data: bytes) -> str:
+    r"""Return the separator that gives both of the first two rows the most cells.
+
+    Examples
+    --------
+    >>> separator_of(b"a;b\n1,5;2,5\n")
+    ';'
+    """
     best = (False, 1, ",")
     for separator in _SEPARATORS:
         try:
-            rows = list(islice((row for row in _rows(text, separator) if row), 2))
-        except csv.Error:
+            rows = list(islice((row for row in _rows(data, separator) if row), 2))
+        except (csv.Error, UnicodeDecodeError):
             continue
         if rows and len(rows[0]) > 1:
             found = (len(rows[-1]) == len(rows[0]), len(rows[0]), separator)
@@ -89,42 +113,52 @@ def _separator(text: str) -> str:
     return best[2]
 
 
-def _columns(text: str, separator: str) -> list[Any]:
+def _columns(data: bytes, separator: str) -> list[Any]:
     """Return all cells, including the header, column by column."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     try:
-        header: list[str] = next((row for row in _rows(text, separator) if row), [])
+        header: list[str] = next((row for row in _rows(data, separator) if row), [])
     except csv.Error as error:
         raise ValueError(f"the header cannot be read ({error}).") from None
     if not header:
         return []
-    data = text.encode() + b"\n"  # pyarrow ignores a header without a line end
+    if not data.endswith(b"\n"):
+        data += b"\n"  # pyarrow ignores a header without a line end
     try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(data),
-            # One block, because pyarrow refuses a row that is longer than a block.
-            read_options=arrow_csv.ReadOptions(
-                use_threads=False,
-                block_size=min(max(len(data), 1 << 20), 2**31 - 1),
-                autogenerate_column_names=True,
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types={f"f{k}": pa.string() for k in range(len(header))},
-                strings_can_be_null=False,
-            ),
-        )
+        return _parsed(data, separator, len(header), _BLOCK)
+    except pa.ArrowInvalid:
+        pass  # perhaps only because a row is longer than a block
+    try:
+        return _parsed(data, separator, len(header), max(len(data), _BLOCK))
     except pa.ArrowInvalid as error:
-        raise ValueError(_ragged(text, separator, len(header)) or f"{error}.") from None
+        raise ValueError(_ragged(data, separator, len(header)) or f"{error}.") from None
+
+
+def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    table = arrow_csv.read_csv(
+        pa.BufferReader(data),
+        read_options=arrow_csv.ReadOptions(
+            use_threads=False,
+            block_size=min(block, 2**31 - 1),
+            autogenerate_column_names=True,
+        ),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types={f"f{k}": pa.string() for k in range(width)},
+            strings_can_be_null=False,
+        ),
+    )
     columns: list[Any] = table.columns
     return columns
 
 
-def _ragged(text: str, separator: str, width: int) -> str | None:
+def _ragged(data: bytes, separator: str, width: int) -> str | None:
     """Describe the first row with too few or too many cells."""
-    rows = _rows(text, separator)
+    rows = _rows(data, separator)
     try:
         for row in rows:
             if row and len(row) != width:

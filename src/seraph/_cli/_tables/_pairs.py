@@ -8,7 +8,7 @@ from math import isnan
 import numpy as np
 
 from ..._typing import BoolArray, IntArray
-from ._numbers import MISSING
+from ._cells import MISSING
 from ._table import InputTable
 
 _ANSWERS = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,25 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Array
-from ._csv import check_distinct, parse_csv
+from ._csv import parse_csv, separator_of
+from ._databases import query_columns, query_database
+from ._spreadsheets import spreadsheet_table
+from ._stack import named_columns, stack
 from ._table import InputTable, NamedColumns, PlainArray
 
-KINDS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npy", ".npz")
+KINDS = (
+    ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow",
+    ".xlsx", ".ods", ".npy", ".npz",
+)  # fmt: skip
+_DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
+STDIN = Path("-")
+# How files begin, for what comes from standard input without a name.
+_MAGIC = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\x93NUMPY": ".npy",
+    b"{": ".jsonl",
+}
 
 
 def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
@@ -37,14 +53,46 @@ def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
     raise ValueError(f"{path}: the name must end in {choice}.")
 
 
+def read_tables(
+    paths: Sequence[Path], *, decimal_comma: bool = False, sql: str | None = None
+) -> InputTable:
+    """Read one table, or several with the same columns, one below the other.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, or - for standard input.
+    decimal_comma : bool, default=False
+        Whether 1,5 in a text table means one and a half.
+    sql : str, optional
+        Query to run on the tables, which it calls `data`, or on a SQLite or DuckDB file.
+
+    Returns
+    -------
+    InputTable
+        A table with at least one row.
+    """
+    if sql is not None and len(paths) == 1 and paths[0].suffix.lower() in _DATABASES:
+        columns = query_database(paths[0], sql)
+        return _with_rows(NamedColumns(paths[0], columns, decimal_comma))
+    tables = [read_table(path, decimal_comma=decimal_comma) for path in paths]
+    table = tables[0] if len(tables) == 1 else stack(tables)
+    if sql is None:
+        return table
+    if not isinstance(table, NamedColumns):
+        raise ValueError(f"{table.path}: --sql needs named columns, which an array has not.")
+    columns = query_columns(table.columns, sql, f"{table.path}")
+    return _with_rows(NamedColumns(table.path, columns, decimal_comma, table.semicolons))
+
+
 def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
     r"""Read a table; raise a ValueError of one line if that fails.
 
     Parameters
     ----------
     path : Path
-        File whose name ends in one of `KINDS`. An .npz file holds an array X and, if there are
-        labels, an array y.
+        File whose name ends in one of `KINDS`, or - for standard input. An .npz file holds an
+        array X and, if there are labels, an array y.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
 
@@ -67,11 +115,17 @@ def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
     array([[ 1.5, 30. ],
            [ 1.8, 80. ]])
     """
-    kind = kind_of(path)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a table: name a file.")
-    try:
+    if path == STDIN:
+        path, data = Path("(standard input)"), sys.stdin.buffer.read()
+        kind = _kind_of_content(data)
+    else:
+        if path.suffix.lower() in _DATABASES:
+            raise ValueError(f"{path} is a database: say what to read from it with --sql.")
+        kind = kind_of(path)
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder, not a table: name a file.")
         data = path.read_bytes()
+    try:
         if kind.endswith(".gz"):
             data = gzip.decompress(data)
         table = _table(path, kind.removesuffix(".gz"), data, decimal_comma=decimal_comma)
@@ -79,9 +133,26 @@ def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
         raise ValueError(f"{path} is damaged or cut short ({error}): copy it again.") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    return _with_rows(table)
+
+
+def _with_rows(table: InputTable) -> InputTable:
     if table.n_rows == 0:
-        raise ValueError(f"{path} has columns but no rows: add some.")
+        raise ValueError(f"{table.path} has columns but no rows: add some.")
     return table
+
+
+def _kind_of_content(data: bytes) -> str:
+    if data.startswith(b"\x1f\x8b"):
+        return ".csv.gz"
+    if data.startswith(b"PK"):
+        with _reading_as("an .xlsx, .ods or .npz file"), zipfile.ZipFile(io.BytesIO(data)) as file:
+            names = file.namelist()
+        if any(name.endswith(".npy") for name in names):
+            return ".npz"
+        return ".ods" if "content.xml" in names else ".xlsx"
+    start = data[:64].lstrip()
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), ".csv")
 
 
 def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputTable:
@@ -91,9 +162,25 @@ def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputT
         return PlainArray(path, _checked_features(X))
     if kind == ".npz":
         return PlainArray(path, *_npz_arrays(data))
-    if kind == ".parquet":
-        return NamedColumns(path, _parquet_columns(data), decimal_comma)
-    return NamedColumns(path, parse_csv(data, "\t" if kind == ".tsv" else None), decimal_comma)
+    if kind in (".csv", ".tsv"):
+        separator = "\t" if kind == ".tsv" else separator_of(data)
+        columns = parse_csv(data, separator)
+        return NamedColumns(path, columns, decimal_comma, semicolons=separator == ";")
+    read = {
+        ".parquet": _parquet_table,
+        ".feather": _arrow_table,
+        ".arrow": _arrow_table,
+        ".jsonl": _json_table,
+        ".ndjson": _json_table,
+        ".xlsx": spreadsheet_table,
+        ".ods": spreadsheet_table,
+    }[kind]
+    with _reading_as(_KIND_NAMES.get(kind, f"an {kind} file")):
+        table = read(data)
+    return NamedColumns(path, named_columns(table), decimal_comma)
+
+
+_KIND_NAMES = {".parquet": "a Parquet file", ".jsonl": "JSON lines", ".ndjson": "JSON lines"}
 
 
 @contextmanager
@@ -101,23 +188,36 @@ def _reading_as(kind: str) -> Iterator[None]:
     """Turn any error about a damaged file into a ValueError."""
     try:
         yield
+    except ImportError:
+        raise
     except Exception as error:  # other libraries' readers fail in many ways on damaged bytes
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ValueError(f"it cannot be read as {kind} ({reason}).") from None
 
 
-def _parquet_columns(data: bytes) -> dict[str, Any]:
+def _parquet_table(data: bytes) -> Any:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    with _reading_as("a Parquet file"):
-        # ParquetFile, because read_table would make columns from the names of folders.
-        table = ParquetFile(pa.BufferReader(data)).read()
-    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-    check_distinct(kept)
-    if not kept:
-        raise ValueError("it has no columns: write it with the features as columns.")
-    return {name: table.column(name) for name in kept}
+    # ParquetFile, because read_table would make columns from the names of folders.
+    return ParquetFile(pa.BufferReader(data)).read()
+
+
+def _arrow_table(data: bytes) -> Any:
+    import pyarrow as pa
+
+    buffer = pa.BufferReader(data)
+    if data.startswith(b"ARROW1"):
+        return pa.ipc.open_file(buffer).read_all()
+    return pa.ipc.open_stream(buffer).read_all()
+
+
+def _json_table(data: bytes) -> Any:
+    import pyarrow as pa
+    from pyarrow import json
+
+    options = json.ReadOptions(use_threads=False, block_size=max(len(data), 1 << 20))
+    return json.read_json(pa.BufferReader(data), read_options=options)
 
 
 def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:

@@ -16,7 +16,12 @@ import numpy as np
 from ..._files import write_whole
 from ._read import kind_of
 
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npy")
+STDOUT = Path("-")
+_TABLES = (
+    ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".parquet", ".feather", ".arrow", ".npy",
+)  # fmt: skip
+# Formats for columns of any type.
+MIXED_TABLES = _TABLES[:-1]
 
 
 def check_output(
@@ -53,7 +58,7 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
     Parameters
     ----------
     path : Path
-        File to write: .csv, .tsv (also .gz), .parquet or .npy.
+        File to write: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy.
     columns : mapping of str to array-like
         Columns by name.
 
@@ -74,10 +79,28 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
         out = io.BytesIO()
         parquet.write_table(pa.table(dict(columns)), out)
         return write_whole(path, out.getvalue())
+    if kind in (".feather", ".arrow"):
+        import pyarrow as pa
+        from pyarrow import feather
+
+        out = io.BytesIO()
+        feather.write_feather(pa.table(dict(columns)), out)
+        return write_whole(path, out.getvalue())
+    if kind == ".jsonl":
+        return write_whole(path, _json_lines(columns))
     text = csv_text(columns, "\t" if kind.startswith(".tsv") else ",")
     if kind.endswith(".gz"):
         return write_whole(path, gzip.compress(text.encode(), mtime=0))
     return write_whole(path, text)
+
+
+def _json_lines(columns: Mapping[str, Any]) -> str:
+    import json
+
+    import pyarrow as pa
+
+    rows = pa.table(dict(columns)).to_pylist()
+    return "".join(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows)
 
 
 def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:

@@ -1,0 +1,140 @@
+"""Run an SQL query on a database file, or on tables that have been read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ._csv import check_distinct
+
+_SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+def query_database(path: Path, sql: str) -> dict[str, Any]:
+    """Return the result of a query on a SQLite or DuckDB file, which is opened read-only.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sql : str
+        The query.
+
+    Returns
+    -------
+    dict of str to pyarrow.ChunkedArray
+        Columns by name.
+    """
+    with path.open("rb") as file:
+        is_sqlite = file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    return _query_sqlite(path, sql) if is_sqlite else _query_duckdb(path, sql)
+
+
+def query_columns(columns: Mapping[str, Any], sql: str, source: str) -> dict[str, Any]:
+    """Return the result of a query on columns, as the table `data`, by DuckDB.
+
+    Parameters
+    ----------
+    columns : mapping of str to pyarrow.ChunkedArray
+        Columns of the table.
+    sql : str
+        The query, such as ``SELECT * FROM data WHERE age > 40``.
+    source : str
+        Name of the table in messages.
+
+    Returns
+    -------
+    dict of str to pyarrow.ChunkedArray
+        Columns by name.
+    """
+    import pyarrow as pa
+
+    duckdb = _duckdb()
+    with closing(duckdb.connect(":memory:", config=_CLOSED)) as connection:
+        connection.register("data", pa.table(dict(columns)))
+        return _result(connection, sql, source)
+
+
+# A query reads what it is given, not other files or the network.
+_CLOSED = {"enable_external_access": "false", "threads": "1"}
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise ImportError("--sql needs duckdb: pip install 'seraph-learn[cli]'.") from error
+    return duckdb
+
+
+def _query_duckdb(path: Path, sql: str) -> dict[str, Any]:
+    duckdb = _duckdb()
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
+    except duckdb.Error as error:
+        raise ValueError(
+            f"{path} cannot be read as a SQLite or DuckDB file ({_first_line(error)})."
+        ) from None
+    with closing(connection):
+        return _result(connection, sql, f"{path}")
+
+
+def _result(connection: Any, sql: str, source: str) -> dict[str, Any]:
+    import pyarrow as pa
+
+    duckdb = _duckdb()
+    try:
+        result = connection.sql(sql)
+        table = None if result is None else result.arrow()
+    except duckdb.Error as error:
+        raise ValueError(f"{source}: the query fails: {_first_line(error)}.") from None
+    if table is None:
+        raise ValueError(f"{source}: the query returns no table: begin it with SELECT.")
+    if isinstance(table, pa.RecordBatchReader):
+        table = table.read_all()
+    check_distinct(table.column_names)
+    return {name: _plain(table.column(name)) for name in table.column_names}
+
+
+def _plain(column: Any) -> Any:
+    """Return a column in a type that the rest of the house knows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_decimal(column.type):
+        return pc.cast(column, pa.float64())
+    return column
+
+
+def _query_sqlite(path: Path, sql: str) -> dict[str, Any]:
+    import pyarrow as pa
+
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            cursor = connection.execute(sql)
+            if cursor.description is None:
+                raise ValueError(f"{path}: the query returns no table: begin it with SELECT.")
+            names = [column[0] for column in cursor.description]
+            rows = cursor.fetchall()
+    except sqlite3.Error as error:
+        raise ValueError(f"{path}: the query fails: {_first_line(error)}.") from None
+    check_distinct(names)
+    cells = list(zip(*rows, strict=True)) or [() for _ in names]
+    return {name: _typed(pa, column) for name, column in zip(names, cells, strict=True)}
+
+
+def _typed(pa: Any, cells: Any) -> Any:
+    """Return cells as one column; SQLite may hold several types in one, which become text."""
+    try:
+        return pa.chunked_array([pa.array(cells)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        texts = [None if cell is None else str(cell) for cell in cells]
+        return pa.chunked_array([pa.array(texts, type=pa.string())])
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")

@@ -1,0 +1,364 @@
+"""predict, compare, report; and what all commands share: JSON, silence, completion, progress."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from seraph import load
+from seraph._cli._classify import best_temperature, class_shares, leave_one_out
+from seraph._cli._held_out import best_threshold, held_out_pair_errors, learning_curve
+from seraph._cli._progress import done_share, progress_callbacks
+from seraph.classic import MFDA, Euclidean
+from tests.helpers.command import assert_refused, seraph
+
+FIT = ["fit", "wine.csv", "--label", "kind", "--id", "bottle"]
+
+
+def wines():
+    frame = load_wine(as_frame=True).frame.sample(70, random_state=1).reset_index(drop=True)
+    table = frame[["alcohol", "hue", "proline", "flavanoids"]].copy()
+    table.insert(0, "bottle", [f"B{k}" for k in range(70)])
+    table["truth"] = np.array(["x", "y", "z"])[frame["target"]]
+    table["kind"] = table["truth"].where(np.arange(70) < 21, "")
+    return table
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    wines().drop(columns="truth").to_csv(folder / "wine.csv", index=False)
+    done = seraph(
+        "fit", folder / "wine.csv", "--label", "kind", "--id", "bottle", "-o", folder / "m.skops"
+    )
+    assert done.code == 0, done.err
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    for path in made.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ok(*arguments):
+    done = seraph(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
+def values(*arguments):
+    return json.loads(ok(*arguments, "--json").out)
+
+
+# Probabilities
+
+
+def test_probabilities_are_those_of_the_formula(rng):
+    squared, codes = rng.random((5, 4)), np.array([0, 1, 1, 2])
+    found = class_shares(squared, codes, 3, 0.3)
+    weights = np.exp(-squared / 0.3)
+    shares = np.column_stack([weights[:, codes == c].sum(axis=1) for c in range(3)])
+    shares /= shares.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, 0.8 * shares + 0.2 / 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_far_rows_have_probabilities_too():
+    found = class_shares(np.array([[1e6, 2e6]]), np.array([0, 1]), 2, 1.0)
+    np.testing.assert_allclose(found, [[5 / 6, 1 / 6]])
+
+
+def test_the_temperature_is_the_most_probable_one(rng):
+    codes = rng.integers(0, 2, 40)
+    points = rng.normal(size=(40, 2)) + 2.0 * codes[:, np.newaxis]
+    held_out = leave_one_out(points, codes)
+    best = best_temperature(held_out)
+
+    def likelihood(temperature):
+        return sum(
+            np.log(class_shares(squared, others, 2, temperature)[0, own[0]])
+            for squared, others, own in held_out
+        )
+
+    assert all(likelihood(best) >= likelihood(best * factor) for factor in (0.3, 0.7, 1.4, 3.0))
+    assert best_temperature(leave_one_out(np.zeros((4, 1)), np.array([0, 0, 1, 1]))) is None
+
+
+# predict
+
+
+def test_every_row_without_a_label_gets_a_class_a_probability_and_a_reason(folder):
+    out = ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle",
+             "-o", "filled.csv").out  # fmt: skip
+    assert "filled.csv: 70 rows, 49 of them filled in." in out
+    filled, table = pd.read_csv("filled.csv"), wines()
+    assert list(filled) == ["bottle", "class", "probability", "given", "nearest"]
+    assert filled["given"].tolist() == (table["kind"] != "").tolist()
+    np.testing.assert_array_equal(filled["class"][:21], table["kind"][:21])
+    assert (filled["class"] == table["truth"])[21:].mean() > 0.8
+    open_rows = filled[~filled["given"]]
+    assert open_rows["probability"].between(1 / 3, 1 - 1 / 22 * 2 / 3 + 1e-4).all()
+    # The reason: the nearest labeled rows, by the distance of the model.
+    model = load("m.skops")
+    Z = model.transform(table[list(model.feature_names_in_)])
+    row = open_rows.index[0]
+    distances = np.linalg.norm(Z[:21] - Z[row], axis=1)
+    nearest = re.findall(r"(B\d+) \((\w), ([\d.e-]+)\)", filled["nearest"][row])
+    assert [name for name, _, _ in nearest] == [f"B{k}" for k in distances.argsort()[:3]]
+    assert [kind for _, kind, _ in nearest] == [table["kind"][k] for k in distances.argsort()[:3]]
+    assert float(nearest[0][2]) == pytest.approx(distances.min(), rel=5e-3)
+
+
+def test_one_row_is_explained_by_its_id_or_number(folder):
+    by_id = ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle",
+               "--row", "B30").out  # fmt: skip
+    assert re.search(r"Row B30: [xyz] \(probability 0\.\d+\)", by_id)
+    assert re.search(r"│ B\d+ +│ [xyz]", by_id)
+    by_number = values("predict", "m.skops", "wine.csv", "--label", "kind", "--row", "30")
+    assert by_number["predicted"] in "xyz"
+    assert sum(by_number["probabilities"].values()) == pytest.approx(1.0)
+    known = values("predict", "m.skops", "wine.csv", "--label", "kind", "--row", "3")
+    assert known["given"] is True
+    for arguments, message in (
+        (["--row", "B99", "--id", "bottle"], "no row of wine.csv has this bottle"),
+        (["--row", "B3"], "--row B3: name a number"),
+        (["--row", "70"], "only has rows 0 to 69"),
+    ):
+        done = seraph("predict", "m.skops", "wine.csv", "--label", "kind", *arguments)
+        assert_refused(done)
+        assert message in done.err
+
+
+def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
+    wines().drop(columns=["truth", "kind"]).tail(9).to_csv("new.csv", index=False)
+    found = ok("predict", "m.skops", "new.csv", "--reference", "wine.csv", "--label", "kind",
+               "--id", "bottle", "-o", "-").out  # fmt: skip
+    both = ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "-").out
+    assert found.splitlines()[1:] == both.splitlines()[-9:]
+
+
+def test_a_model_without_a_check_finds_its_temperature_by_itself(folder):
+    ok(*FIT, "--no-check", "-o", "plain.skops")
+    assert load("m.skops").learned_from_["temperature"] > 0
+    assert load("plain.skops").learned_from_["temperature"] is None
+    ok("predict", "plain.skops", "wine.csv", "--label", "kind")
+
+
+def test_predictions_without_labels_are_refused(folder):
+    done = seraph("predict", "m.skops", "wine.csv")
+    assert_refused(done)
+    assert "--label" in done.err
+    wines().assign(kind="x").to_csv("one.csv", index=False)
+    done = seraph("predict", "m.skops", "one.csv", "--label", "kind")
+    assert_refused(done)
+    assert "1 classes" in done.err
+
+
+def test_two_rows_with_one_id_are_refused(folder):
+    wines().assign(bottle="same").to_csv("twins.csv", index=False)
+    done = seraph("neighbors", "m.skops", "twins.csv", "--row", "same", "--id", "bottle")
+    assert_refused(done)
+    assert "70 rows of twins.csv have this id" in done.err
+
+
+# compare
+
+
+def test_learners_and_rivals_are_compared_and_one_is_recommended(folder):
+    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+              "--learner", "mfda", "--picture", "c.png", "-o", "c.csv")  # fmt: skip
+    table = pd.read_csv("c.csv")
+    assert set(table["method"]) == {"MFDA", "Euclidean", "logistic regression", "label spreading"}
+    errors = table["error"].str.rstrip(" %").astype(float)
+    assert errors.is_monotonic_increasing
+    assert f"Take {table['method'][0]}: it errs least, on {errors[0]:.1f} % of 21" in done.out
+    assert Path("c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_holds_out_the_same_rows_as_fit_does(folder):
+    compared = values("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats",
+                      "1", "--learner", "seraph")  # fmt: skip
+    check = values(*FIT)["check"]
+    error = {method["method"]: method["error"] for method in compared["methods"]}
+    assert error["SERAPH"] == pytest.approx(check["wrong"] / check["n"])
+    assert error["Euclidean"] == pytest.approx(check["wrong_euclidean"] / check["n"])
+
+
+def test_every_learner_of_the_package_is_compared():
+    from seraph import classic
+    from seraph._cli._compare import _methods
+
+    learners = {name for name in classic.__all__ if hasattr(getattr(classic, name), "fit")}
+    assert {"SERAPH", *learners} <= set(_methods(None))
+
+
+def test_a_learner_that_fails_does_not_end_the_comparison(folder, monkeypatch):
+    monkeypatch.setattr(MFDA, "fit", lambda *args, **kwargs: 1 / 0)
+    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+              "--learner", "mfda")  # fmt: skip
+    assert "MFDA is left out: division by zero" in done.err
+    assert "Take" in done.out
+
+
+# The check of pairs, and the learning curve
+
+
+def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
+    y = np.tile([0, 1], 60)
+    X = rng.normal(size=(120, 10))
+    X[:, 0] += 6 * y
+    pairs = rng.integers(0, 120, size=(80, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    similar = y[pairs[:, 0]] == y[pairs[:, 1]]
+    seen = []
+    found = held_out_pair_errors(
+        MFDA(), X, pairs, similar, seed=0, after_fold=lambda: seen.append(1)
+    )
+    assert found.noun == "pairs"
+    assert found.n_folds == len(seen) == 5
+    assert found.wrong < found.wrong_euclidean
+    same = held_out_pair_errors(Euclidean(), X, pairs, similar, seed=0, after_fold=lambda: None)
+    assert same.wrong == same.wrong_euclidean == found.wrong_euclidean
+    assert held_out_pair_errors(
+        MFDA(), X, pairs, np.ones(len(pairs), dtype=bool), seed=0, after_fold=lambda: None
+    ) is None  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_threshold_errs_less(seed):
+    rng = np.random.default_rng(seed)
+    distances = rng.integers(0, 6, 20).astype(float)
+    similar = rng.random(20) < 0.5
+    found = best_threshold(distances, similar)
+    errors = {t: np.sum((distances <= t) != similar) for t in np.arange(-0.5, 7.0, 0.5)}
+    assert np.sum((distances <= found) != similar) == min(errors.values())
+
+
+def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):
+    table = wines()
+    X = table[["alcohol", "hue", "proline", "flavanoids"]].to_numpy()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    codes = np.unique(table["kind"], return_inverse=True)[1] - 1
+    none = np.empty((0, 2), dtype=int)
+    curve = learning_curve(Euclidean(), X, codes, none, np.empty(0, dtype=bool), seed=0)
+    labels = [point.n_labels for point in curve]
+    assert labels == sorted(set(labels))
+    assert curve[-1].error == curve[-1].error_euclidean
+    check = values(*FIT)["check"]
+    assert curve[-1].error == pytest.approx(check["wrong_euclidean"] / check["n"])
+
+
+# report
+
+
+def test_a_saved_model_can_be_reported_on(folder):
+    ok("report", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "saved.html")
+    ok(*FIT, "--report", "fitted.html")
+    saved, fitted = (Path(name).read_text() for name in ("saved.html", "fitted.html"))
+    assert saved.count("<img") == fitted.count("<img") == 7
+    assert "The weight of the penalty" in saved
+    assert "Download" in saved
+    sections = r"Does it help\?.*?How many labels"
+    assert re.search(sections, saved, re.DOTALL)[0] == re.search(sections, fitted, re.DOTALL)[0]
+    ok("report", "m.skops", "wine.csv", "--no-check", "-o", "plain.html")
+
+
+# What all commands share
+
+
+def test_every_command_has_json_and_quiet():
+    for name in ("fit", "transform", "neighbors", "query", "inspect", "predict", "compare",
+                 "report", "demo", "reproduce"):  # fmt: skip
+        text = ok(name, "--help").out
+        assert "--json" in text
+        assert "--quiet" in text
+        assert "<bool>" not in text
+        assert "list[" not in text
+
+
+def test_results_are_one_json_object(folder):
+    found = values(*FIT, "-o", "j.skops")
+    assert found["model"] == "j.skops"
+    assert found["classes"] == load("m.skops").learned_from_["classes"]
+    assert found["check"]["n"] == 21
+    assert found["converged"] is True
+    assert values("inspect", "m.skops")["lam"] == pytest.approx(found["lam"])
+    mapped = values("transform", "m.skops", "wine.csv", "--id", "bottle")
+    assert mapped["columns"][0] == "bottle"
+    assert len(mapped["rows"]) == 70
+    near = values("neighbors", "m.skops", "wine.csv", "--row", "B3", "--id", "bottle", "-k", "2")
+    assert near["row"] == 3
+    assert len(near["neighbors"]) == 2
+    assert len(values("query", "m.skops", "wine.csv", "-n", "3")["pairs"]) == 3
+
+
+def test_a_quiet_command_prints_nothing_but_its_files(folder):
+    wines().assign(kind="?").to_csv("odd.csv", index=False)
+    done = ok(*FIT, "--max-iter", "2", "--quiet", "-o", "q.skops")
+    assert (done.out, done.err) == ("", "")
+    assert Path("q.skops").exists()
+    assert ok("transform", "m.skops", "wine.csv", "-q").out.count("\n") == 71
+    # The next command prints its notes again.
+    assert "note: SERAPH has not converged" in ok(*FIT, "--max-iter", "2").err
+
+
+def test_the_shell_completes_commands():
+    code = "from seraph.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300,
+        env={"_SERAPH_COMPLETE": "complete_bash", "COMP_WORDS": "seraph pre", "COMP_CWORD": "1",
+             "PATH": ""},
+    )  # fmt: skip
+    assert done.stdout.split() == ["predict"]
+
+
+# Progress
+
+
+class Bar:
+    disable = False
+
+    def __init__(self):
+        self.moves = []
+
+    def add_task(self, description, total):
+        return 0
+
+    def update(self, task, *, completed, description=None):
+        self.moves.append(completed)
+
+
+class State:
+    rank = 2
+
+    def __init__(self, iteration, gap):
+        self.iteration, self.gap = iteration, gap
+
+
+def test_the_bar_moves_within_a_fit_and_never_backward():
+    bar = Bar()
+    after_iteration, after_fit = progress_callbacks(bar, 2, tol=1e-3)
+    for iteration, gap in enumerate([1.0, 0.1, 0.3, 0.01, 2e-3], start=1):
+        after_iteration(State(iteration, gap))
+    assert bar.moves[0] == 0.0
+    assert 0.8 < bar.moves[-1] < 1.0
+    after_fit()
+    after_iteration(State(1, None))
+    after_fit()
+    assert bar.moves == sorted(bar.moves)
+    assert bar.moves[-1] == 2
+
+
+def test_a_solver_without_a_gap_moves_the_bar_by_its_iterations():
+    shares = [done_share(None, None, 1e-3, iteration) for iteration in range(50)]
+    assert shares == sorted(set(shares))
+    assert shares[-1] < 1.0

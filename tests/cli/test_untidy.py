@@ -1,0 +1,373 @@
+"""Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.preprocessing import StandardScaler
+
+from seraph import load
+from seraph._cli._prepare import looks_like_ids
+from seraph._cli._tables import read_table
+from seraph._cli._tables._dates import date_features, parse_dates
+from seraph._cli._tables._numbers import Faults, to_numbers
+from tests.helpers.command import assert_refused, seraph
+
+
+def untidy_table():
+    """Forty rows with row numbers, names, holes, cities, dates, thousands and question marks."""
+    rng = np.random.default_rng(0)
+    n = 40
+    truth = np.tile(["u", "v"], n // 2)
+    shift = np.where(truth == "u", 0.0, 3.0)
+    frame = pd.DataFrame(
+        {
+            "name": [f"N{k:02d}" for k in rng.permutation(n)],
+            "a": (rng.normal(size=n) + shift).round(3),
+            "b": rng.normal(size=n).round(3),
+            "visit_no": rng.permutation(n) + 100,
+            "city": rng.choice(["Bern", "Basel", "Chur"], n),
+            "seen": (np.datetime64("2025-11-01") + rng.integers(0, 90, n)).astype(str),
+            "day": 20260101 + rng.integers(0, 28, n),
+            "cost_$_per_$": [f"{v:,}" for v in [1000, *rng.integers(500, 9000, n - 1)]],
+            "kind": np.where(np.arange(n) < 12, truth, "?"),
+        }
+    )
+    frame.loc[::7, "b"] = np.nan
+    frame.loc[5, "city"] = np.nan
+    frame.loc[6, "city"] = "Genf"
+    return frame
+
+
+def numbers(cells, **options):
+    """The column as numbers, and how its separators were read."""
+    faults = Faults()
+    values = to_numbers("cost", pa.chunked_array([cells]), faults, **options)
+    faults.check()
+    return values.tolist(), faults.readings.get("cost", "")
+
+
+# Thousands and decimals
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,000", "900"], [1000, 900]),
+        (["45,000", "52,500"], [45000, 52500]),
+        (["1,234,567.5", "12.25"], [1234567.5, 12.25]),
+        (["-1,000", "+2,000", "3.5"], [-1000, 2000, 3.5]),
+    ],
+)
+def test_groups_of_three_digits_are_thousands_and_that_is_said(cells, expected):
+    values, reading = numbers(cells)
+    assert values == expected
+    assert reading == f"{cells[0]!r} in row 0 is read as thousands"
+
+
+def test_thousands_become_a_note_of_the_table(tmp_path):
+    (tmp_path / "t.csv").write_text('cost\n"1,000"\n900\n')
+    with pytest.warns(UserWarning, match=r"t.csv: column 'cost' .'1,000' in row 0 is read as tho"):
+        points = read_table(tmp_path / "t.csv").points()
+    assert points["cost"].tolist() == [1000, 900]
+
+
+@pytest.mark.parametrize("cells", [["1,000", "1,5"], ["0,125", "900"], ["1,000", "12,75", "3"]])
+def test_a_comma_that_cannot_separate_thousands_is_a_decimal_comma(cells):
+    with pytest.raises(ValueError, match=r"decimal commas.*--decimal-comma"):
+        numbers(cells)
+    assert numbers(cells, decimal_comma=True)[0] == [float(c.replace(",", ".")) for c in cells]
+
+
+def test_the_advice_to_read_decimal_commas_never_makes_one_of_a_thousand():
+    with pytest.raises(ValueError, match=r"not clear whether.*'1,000' in row 0, but '900' in row"):
+        numbers(["1,000", "900"], decimal_comma=True)
+    assert numbers(["1,125", "2,250"], decimal_comma=True)[0] == [1.125, 2.25]
+
+
+def test_commas_in_a_table_with_semicolons_need_proof(tmp_path):
+    (tmp_path / "t.csv").write_text("cost;b\n1,125;2\n2,250;3\n")
+    with pytest.raises(ValueError, match=r"not clear whether.*in a table with semicolons"):
+        read_table(tmp_path / "t.csv").points()
+    assert numbers(["1,125", "2,250.5"], semicolons=True)[0] == [1125, 2250.5]
+
+
+def test_points_separate_thousands_where_commas_are_decimal():
+    values, reading = numbers(["1.234,5", "1.000", "7,25"], decimal_comma=True)
+    assert values == [1234.5, 1000, 7.25]
+    assert "'1.234,5' in row 0 is read as thousands" in reading
+    assert numbers(["12.5", "3"], decimal_comma=True) == ([12.5, 3], "")
+    with pytest.raises(ValueError, match="no numbers"):
+        numbers(["12.5.1", "3,5"], decimal_comma=True)
+
+
+# Dates
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["2026-01-31", ""], ["2026-01-31", "NaT"]),
+        (["2026-01-31T12:00:00Z"], ["2026-01-31T12:00:00"]),
+        (["2026-01-31 12:00"], ["2026-01-31T12:00:00"]),
+        (["31.1.2026", "1.2.2026"], ["2026-01-31", "2026-02-01"]),
+        (["1/31/2026", "2/1/2026"], ["2026-01-31", "2026-02-01"]),
+        (["31/1/2026", "2/1/2026"], ["2026-01-31", "2026-01-02"]),
+        (["20260131", "20251231"], ["2026-01-31", "2025-12-31"]),
+        ([20260131, None], ["2026-01-31", "NaT"]),
+        ([20260131.0, None], ["2026-01-31", "NaT"]),
+    ],
+)
+def test_dates_are_read_as_people_write_them(cells, expected):
+    dates = parse_dates(pa.chunked_array([cells]))
+    np.testing.assert_array_equal(dates, np.array(expected, dtype="datetime64[s]"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1/2/2026", "3/4/2026"],  # day or month first?
+        ["2026-02-31"],
+        ["31.2.2026"],
+        ["20261301"],
+        ["99999999", "20260131"],
+        ["0001-01-01"],
+        ["", ""],
+        ["2026-01-31", "soon"],
+        [1.5, 2.5],
+        [True, False],
+        [12345678, 1],
+    ],
+)
+def test_what_may_be_no_date_is_not_read_as_one(cells):
+    assert parse_dates(pa.chunked_array([cells])) is None
+
+
+def test_december_lies_beside_january_and_sunday_beside_monday():
+    dates = np.array(["2025-12-31", "2026-01-01", "2026-07-01"], dtype="datetime64[s]")
+    parts = pd.DataFrame(date_features("d", dates, "parts")).drop(columns="d.year").to_numpy()
+    season = parts[:, :2]
+    assert np.linalg.norm(season[0] - season[1]) < 0.03
+    assert np.linalg.norm(season[0] - season[2]) > 1.99
+    week = np.arange("2026-01-04", "2026-01-12", dtype="datetime64[D]").astype("datetime64[s]")
+    around = pd.DataFrame(date_features("d", week, "parts")).filter(like="weekday").to_numpy()
+    np.testing.assert_allclose(around[0], around[7], atol=1e-9)
+    steps = np.linalg.norm(np.diff(around, axis=0), axis=1)
+    np.testing.assert_allclose(steps, steps[0])
+
+
+# Ids and row numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("Unnamed: 0", np.arange(50.0), "row numbers"),
+        ("x", np.arange(7.0, 57.0), "row numbers"),
+        ("x", np.arange(50.0) ** 2, "whole numbers, all distinct and in order"),
+        ("x", -np.arange(50.0), "whole numbers, all distinct and in order"),
+        ("x", np.r_[np.arange(50.0), np.nan], "row numbers"),
+        ("patient_id", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
+        ("ID", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
+        ("userId", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
+        ("width", np.array([9.0, 4.0, 7.0]), None),  # it ends in "id" only by chance
+        ("patient_id", np.array([9.0, 4.0, 4.0]), None),
+        ("x", np.arange(9.0), None),  # too few rows to be sure
+        ("x", np.arange(50.0) + 0.5, None),
+        ("x", np.r_[np.arange(50.0), 3.0], None),
+        ("x", np.array(["a", "b"], dtype=object), None),
+    ],
+)
+def test_columns_that_only_identify_rows_are_noticed(name, values, why):
+    assert looks_like_ids(name, values) == why
+
+
+# From here on, one untidy table: see untidy_table
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    untidy_table().to_csv("t.csv")
+    return tmp_path
+
+
+FIT = ["fit", "t.csv", "--label", "kind", "--unlabeled", "?", "--id", "name", "--no-check"]
+ALL = ["--onehot", "city", "--dates", "days", "--impute", "median"]
+
+
+def ok(*arguments):
+    done = seraph(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
+def refusal(*arguments):
+    done = seraph(*arguments)
+    assert_refused(done)
+    return done.err
+
+
+def test_each_refusal_names_the_option_that_helps_until_the_table_is_read(folder):
+    assert re.search(r"dates in columns 'seen' .* 'day' .20\d{6} in row 0", refusal(*FIT))
+    assert "--dates days" in refusal(*FIT)
+    err = refusal(*FIT, "--dates", "days")
+    assert "no numbers in column 'city'" in err
+    assert "--onehot city" in err
+    err = refusal(*FIT, "--dates", "days", "--onehot", "city")
+    assert re.search(r"missing values in column 'b' .6, the first in row 0.*--impute median", err)
+    done = ok(*FIT, *ALL, "-o", "m.skops")
+    assert "left out 'unnamed_1' (row numbers, without a name), 'visit_no' (ids" in done.err
+    assert "column 'cost_$_per_$' ('1,000' in row 0 is read as thousands)" in done.err
+    for text in (
+        r"categories\W+city: columns of 0 and 1",
+        r"dates\W+seen: days since 1970; day: days since 1970",
+        r"missing values\W+6, filled in by the median",
+        r"left out\W+unnamed_1 .row numbers",
+    ):
+        assert re.search(text, done.out), text
+        assert re.search(text, ok("inspect", "m.skops").out), text
+
+
+def test_the_model_does_what_scikit_learn_would(folder):
+    ok(*FIT, *ALL, "-o", "m.skops")
+    model = load("m.skops")
+    frame = untidy_table()
+    cost = frame["cost_$_per_$"].str.replace(",", "").astype(float)
+    days = [pd.to_datetime(frame["seen"]), pd.to_datetime(frame["day"].astype(str))]
+    numbers = np.column_stack(
+        [frame["a"], frame["b"], *(d.to_numpy("datetime64[D]").astype(float) for d in days), cost]
+    )
+    scaled = StandardScaler().fit_transform(numbers)
+    scaled = SimpleImputer(strategy="median").fit_transform(scaled)
+    city = frame["city"].fillna("(missing)")
+    common = [c for c in sorted(city.unique()) if (city == c).sum() > 1]
+    onehot = np.column_stack([city == c for c in common] + [~city.isin(common)]).astype(float)
+    expected = np.hstack([scaled, onehot])
+    raw = pd.DataFrame(
+        {"a": frame["a"], "b": frame["b"], "seen": numbers[:, 2], "day": numbers[:, 3],
+         "cost_$_per_$": cost, "city": frame["city"]}
+    )  # fmt: skip
+    np.testing.assert_allclose(model[:-1].transform(raw), expected)
+    printed = ok("transform", "m.skops", "t.csv").out
+    mapped = pd.read_csv(io.StringIO(printed)).to_numpy()
+    np.testing.assert_allclose(mapped, expected @ model[-1].components_.T, rtol=1e-9, atol=1e-12)
+
+
+def test_new_rows_may_have_missing_values_and_cities_never_seen(folder):
+    ok(*FIT, *ALL, "-o", "m.skops")
+    new = untidy_table().head(4)
+    new.loc[0, "city"] = "Atlantis"
+    new.loc[1, ["a", "seen"]] = np.nan
+    new.to_csv("new.csv", index=False)
+    mapped = pd.read_csv(io.StringIO(ok("transform", "m.skops", "new.csv").out)).to_numpy()
+    assert mapped.shape[0] == 4
+    assert np.isfinite(mapped).all()
+    for command in (["neighbors"], ["predict", "--reference", "t.csv", "--label", "kind",
+                                    "--unlabeled", "?"]):  # fmt: skip
+        ok(command[0], "m.skops", "new.csv", "--row", "0", *command[1:])
+    ok("query", "m.skops", "new.csv", "-n", "2")
+
+
+def test_rows_with_missing_values_can_be_left_out_with_their_pairs(folder):
+    Path("pairs.csv").write_text("i,j,similar\n0,2,1\n1,2,0\n3,5,1\n")
+    done = ok(*FIT, "--onehot", "city", "--dates", "parts", "--impute", "drop", "--pairs",
+              "pairs.csv", "-o", "m.skops")  # fmt: skip
+    assert re.search(r"rows\W+34 ", done.out)
+    assert re.search(r"missing values\W+6 rows left out", done.out)
+    assert "pairs.csv: 1 marked pairs are left out" in done.err
+    model = load("m.skops")
+    assert "seen.season_sin" in model.feature_names_in_
+    assert model.learned_from_["shares"].keys() >= {"seen", "city"}
+    assert "missing values in column 'b'" in refusal("transform", "m.skops", "t.csv")
+
+
+def test_knn_fills_in_from_similar_rows(folder):
+    ok(*FIT, "--onehot", "city", "--dates", "drop", "--impute", "knn", "-o", "m.skops")
+    frame = untidy_table()
+    cost = frame["cost_$_per_$"].str.replace(",", "").astype(float)
+    numbers = StandardScaler().fit_transform(np.column_stack([frame["a"], frame["b"], cost]))
+    expected = KNNImputer(n_neighbors=5).fit_transform(numbers)
+    model = load("m.skops")
+    raw = pd.DataFrame({"a": frame["a"], "b": frame["b"], "cost_$_per_$": cost,
+                        "city": frame["city"]})  # fmt: skip
+    np.testing.assert_allclose(model[:-1].transform(raw)[:, :3], expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--impute", "mean"], "--impute must be one of median, knn, drop; got 'mean'"),
+        (["--dates", "weeks"], "--dates must be one of days, parts, drop"),
+        (["--onehot", "town"], "no column 'town'"),
+        (["--onehot", "city", "--drop", "city"], "'city' cannot be both used and left out"),
+        (["--unlabeled", "??"], r"no row has the label '\?\?' that --unlabeled names"),
+        (["--learner", "itm"], "--learner must be one of seraph, .*got 'itm'. Did you mean itml"),
+        (["--set", "gamma"], "--set must be NAME=VALUE"),
+        (["--set", "gama=2"], "SERAPH has no parameter gama. It has"),
+        (["--learner", "itml", "--lam", "2"], "ITML has no parameter lam"),
+        (["--learner", "itml", "--lam", "cv"], "--lam cv is for seraph"),
+    ],
+)
+def test_wishes_that_cannot_be_met_are_refused(options, message, folder):
+    assert re.search(message, refusal(*FIT, *ALL, *options))
+
+
+def test_an_unknown_label_that_counts_as_a_class_is_noticed(folder):
+    without = [word for word in FIT if word not in ("--unlabeled", "?")]
+    done = seraph(*without, *ALL)
+    note = "t.csv: 28 rows have the label '?', which counts as a class."
+    if done.code == 0:
+        assert note in done.err
+        assert '--unlabeled "?"' in done.err
+    else:
+        assert "? (28)" in done.err
+    err = refusal(*without, *ALL, "--lam", "1e9")
+    assert "learned from 3 classes: ? (28), u (6), v (6)" in err
+    assert "--unlabeled" in err
+
+
+def test_a_picture_that_fails_costs_neither_the_model_nor_the_page(folder, monkeypatch):
+    def fail(*args, **kwargs):
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr("seraph.plot.EmbeddingDisplay.from_estimator", fail)
+    done = ok(*FIT, *ALL, "-o", "m.skops", "--report", "r.html")
+    assert "The picture 'The rows before and after' could not be drawn: no ink" in done.err
+    assert len(load("m.skops")[-1].components_)
+    page = Path("r.html").read_text()
+    assert page.count("<img") == 5
+    assert "could not be drawn: no ink" in page
+    assert "cost_$_per_$" in page
+
+
+def test_names_with_dollars_and_other_signs_are_drawn_as_they_are(folder):
+    frame = untidy_table().rename(columns={"a": "$x", "b": r"$\frac$"})
+    frame["kind"] = frame["kind"].replace({"u": "$u$", "v": "_v^2"})
+    frame.to_csv("t.csv")
+    done = ok(*FIT, *ALL, "-o", "m.skops", "--report", "r.html")
+    assert "could not be drawn" not in done.err
+    assert Path("r.html").read_text().count("<img") == 6
+
+
+def test_a_sample_has_all_labeled_rows(folder):
+    out = ok(*FIT, *ALL, "--sample", "20").out
+    assert re.search(r"rows\W+20 ", out)
+    assert re.search(r"labeled rows\W+12 ", out)
+    assert re.search(r"rows\W+40 ", ok(*FIT, *ALL, "--sample", "400").out)
+
+
+def test_another_learner_and_any_of_its_parameters(folder):
+    out = ok(*FIT, *ALL, "--learner", "ITML", "--set", "gamma=2.0", "--max-iter", "50",
+             "-o", "m.skops").out  # fmt: skip
+    learner = load("m.skops")[-1]
+    assert (type(learner).__name__, learner.gamma, learner.max_iter) == ("ITML", 2.0, 50)
+    assert re.search(r"learner\W+ITML", out)
+    ok(*FIT, *ALL, "--lam", "cv", "-o", "m.skops")
+    assert type(load("m.skops")[-1]).__name__ == "SERAPHCV"
+    assert "chosen by cross-validation" in ok("inspect", "m.skops").out

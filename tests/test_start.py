@@ -1,0 +1,93 @@
+"""Start-up: nothing heavy is loaded before it is used, and every name is still there."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import seraph
+
+HEAVY = {
+    "dask", "joblib", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy", "skl2onnx",
+    "sklearn", "skops", "threadpoolctl", "torch",
+}  # fmt: skip
+
+
+def run(code):
+    """Run code in a new process, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    return done.stdout
+
+
+def modules_after(code):
+    """The modules that code loads, beyond those of Python's own start."""
+    listed = run(
+        f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
+    )
+    return set(listed.splitlines()[-1].split())
+
+
+def test_importing_the_package_loads_a_handful_of_modules():
+    loaded = modules_after("import seraph")
+    assert not {name.partition(".")[0] for name in loaded} & HEAVY
+    assert {name for name in loaded if name.startswith("seraph")} == {"seraph", "seraph._version"}
+    assert len(loaded) < 120, sorted(loaded)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
+def test_the_help_loads_nothing_heavy(words):
+    code = (
+        f"sys.argv = ['seraph', *{words!r}]\n"
+        "from seraph.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
+    )
+    loaded = modules_after(code)
+    assert not {name.partition(".")[0] for name in loaded} & HEAVY
+    assert len(loaded) < 900, len(loaded)
+
+
+def test_type_checkers_see_the_names_that_are_loaded_later():
+    tree = ast.parse(Path(seraph.__file__).read_text())
+    (block,) = (
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    seen = {
+        node.module: {alias.name for alias in node.names}
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert seen.pop(None) == set(seraph._PACKAGES)
+    assert seen == {home: set(names) for home, names in seraph._HOMES.items()}
+    named = {name for names in seraph._HOMES.values() for name in names}
+    assert named | {"__version__"} == set(seraph.__all__)
+
+
+def test_every_name_can_be_imported_and_listed():
+    assert set(seraph.__all__) <= set(dir(seraph))
+    for name in (*seraph.__all__, *seraph._PACKAGES):
+        assert getattr(seraph, name) is not None
+    with pytest.raises(AttributeError, match="module 'seraph' has no attribute 'SERAF'"):
+        seraph.SERAF  # noqa: B018
+    with pytest.raises(ImportError, match="SERAF"):
+        from seraph import SERAF  # noqa: F401
+
+
+def test_a_class_names_its_public_package_however_it_was_reached():
+    code = (
+        "from seraph._estimators._seraph import SERAPH\n"
+        "from seraph._engine._callback import FitState\n"
+        "from seraph._base import MahalanobisMetric\n"
+        "from seraph._version import show_versions\n"
+        "print({c.__module__ for c in (SERAPH, FitState, MahalanobisMetric, show_versions)})"
+    )
+    assert run(code).strip() == "{'seraph'}"
+
+
+def test_subpackages_are_there_without_an_import_of_their_own():
+    assert run("import seraph; print(seraph.classic.ITML.__name__)") == "ITML\n"
