@@ -121,6 +121,7 @@ def test_a_plain_classifier_after_the_learner_is_refused_where_rows_are_unlabele
         make_pipeline(SERAPH(), MyNeighbors(1)).fit(SCALED, Y)
 
 
+@pytest.mark.filterwarnings("ignore:max_iter=:sklearn.exceptions.ConvergenceWarning")
 def test_what_can_use_unlabeled_rows_is_let_through():
     make_pipeline(SERAPH(), LabelSpreading()).fit(SCALED, Y)
     make_pipeline(SERAPH(), StandardScaler()).fit(SCALED, Y)
