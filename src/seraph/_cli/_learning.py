@@ -317,7 +317,8 @@ def _feature_names(steps: list[tuple[str, Any]], features: Features, n: int) -> 
 
 def _check_metric(learner: Any, examples: Examples) -> None:
     """Refuse a metric of rank 0, and say which classes it was learned from."""
-    if len(learner.components_):
+    given = getattr(learner, "lam", "auto") != "auto"
+    if len(learner.components_) and not (given and len(learner.learned_components_) == 0):
         return
     classes = ""
     if examples.labels is not None:
@@ -330,7 +331,7 @@ def _check_metric(learner: Any, examples: Examples) -> None:
             "means that the class is unknown, name it with --unlabeled."
         )
     raise ValueError(
-        "The learned metric is zero: every distance would be 0, so nothing is saved. Lower --lam "
+        "The learned metric is zero: nothing was learned, so nothing is saved. Lower --lam "
         f"(auto suits most data), or add labels of different classes.{classes}"
     )
 

@@ -9,6 +9,14 @@ import typer
 
 _FILES = ".csv, .tsv (also .gz), .jsonl, .parquet, .feather, .xlsx, .ods, .npy or .npz"
 
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help=f"Table to read: {_FILES}. A text table needs a header line; an .npz file holds an "
+        "array X (rows by features).",
+    ),
+]
 DataFiles = Annotated[
     list[Path],
     typer.Argument(

@@ -242,7 +242,8 @@ def _draw_spectrum(learner: Any) -> Figure | Any:
     import numpy as np
 
     axes = _axes(_NARROW)
-    lengths = np.linalg.svd(np.asarray(learner.components_, dtype=np.float64), compute_uv=False)
+    learned = np.asarray(learner.learned_components_, dtype=np.float64)
+    lengths = np.linalg.svd(learned, compute_uv=False)
     shares = 100.0 * lengths**2 / (np.sum(lengths**2) or 1.0)
     shown = shares[:20]
     axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
@@ -253,7 +254,7 @@ def _draw_spectrum(learner: Any) -> Figure | Any:
         ylabel="share of the trace, %",
         ylim=(0, 110),
         xlim=(0.2, max(4, len(shown)) + 0.8),
-        title=f"rank {len(shares)} of {learner.components_.shape[1]}"
+        title=f"rank {len(shares)} of {learned.shape[1]}"
         + (f", the first {len(shown)} shown" if len(shown) < len(shares) else ""),
     )
     axes.locator_params(axis="x", integer=True)

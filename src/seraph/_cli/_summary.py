@@ -152,7 +152,7 @@ class FitSummary:
             "learner": type(learner).__name__,
             "features": self.names,
             **self.learned_from(),
-            "rank": len(learner.components_),
+            "rank": len(learner.learned_components_),
             "seconds": self.seconds,
             "check": None if self.errors is None else self.errors.values(),
         }
@@ -200,9 +200,8 @@ def learner_facts(learner: Any) -> list[list[str]]:
         facts.append(["learner", type(learner).__name__])
     if hasattr(learner, "n_similar_"):
         facts.append(["pairs", pairs_text(learner)])
-    components = getattr(learner, "components_", None)
-    if components is not None:
-        facts.append(["rank of the metric", f"{len(components)} of {components.shape[1]:,}"])
+    if hasattr(learner, "learned_components_"):
+        facts.append(["rank of the metric", rank_text(learner)])
     if hasattr(learner, "optimality_gap_"):
         facts.append(["converged", convergence_text(learner)])
     inner = getattr(learner, "learner", None) or learner
