@@ -252,9 +252,17 @@ RIVALS = {
         "NCA", reduced(learner(classic.NCA)), LABELS_ONLY, "defaults; 50 components at most"
     ),
     "lmnn": Rival(
-        "LMNN", reduced(learner(classic.LMNN)), LABELS_ONLY, "defaults; 50 components at most"
+        "LMNN",
+        reduced(learner(lambda: classic.LMNN(tol=0.01))),
+        LABELS_ONLY,
+        "solved to a gap of 1 %; 50 components at most",
     ),
-    "itml": Rival("ITML", learner(classic.ITML), BOTH, "defaults of seraph.classic"),
+    "itml": Rival(
+        "ITML",
+        learner(lambda: classic.ITML(gamma=1.0)),
+        BOTH,
+        "gamma = 1 on all labeled pairs, solved to its optimum",
+    ),
     "gmml": Rival(
         "GMML", gmml, BOTH, "t = 1/2, both scatters half shrunk (Zadeh, Hosseini, Sra 2016)"
     ),
