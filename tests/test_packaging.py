@@ -151,7 +151,14 @@ def test_what_developers_need_is_not_a_public_extra():
 
 def test_every_package_that_is_imported_is_declared():
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in requires("seraph-learn")}
-    declared |= {"sklearn", "distributed", "triton", "llvmlite"}  # other names, or brought along
+    declared |= {
+        "sklearn",
+        "distributed",
+        "triton",
+        "llvmlite",
+        "PIL",
+        "python_calamine",
+    }  # other names, or brought along
     imported = set()
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

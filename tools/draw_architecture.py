@@ -49,8 +49,6 @@ FLOORS = [
         "ground",
         [
             "_files",
-            "_interrupt",
-            "_page",
             "_public",
             "_typing",
             "_validation",

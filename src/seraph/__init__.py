@@ -6,7 +6,6 @@ Names are loaded when they are first used, so that ``import seraph`` takes no ti
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from . import _interrupt  # noqa: F401 (first: what follows takes time)
 from ._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below

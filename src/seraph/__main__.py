@@ -1,6 +1,7 @@
 """The command ``seraph`` and ``python -m seraph``.
 
-Without the packages of the ``cli`` extra, only the demo runs.
+Without the packages of the ``cli`` extra, only the demo runs. Ctrl-C ends with one line, also
+while packages are still being imported.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from ._interrupt import MESSAGE
 from ._version import __version__
+
+_INTERRUPTED = "seraph: interrupted."
 
 
 def main() -> None:
@@ -25,7 +27,7 @@ def main() -> None:
         else:
             _demo_only(sys.argv[1:])
     except KeyboardInterrupt:
-        print(MESSAGE, file=sys.stderr)
+        print(_INTERRUPTED, file=sys.stderr)
         sys.exit(130)
 
 

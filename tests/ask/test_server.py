@@ -408,7 +408,7 @@ def test_implied_pairs_are_read_by_fit(tmp_path):
     path = tmp_path / "pairs.csv"
     answers = [ClassAnswer(4, "a"), ClassAnswer(1, "b"), ClassAnswer(2, "a"), ClassAnswer(3, None)]
     path.write_text(implied_pairs(answers, names(30)))
-    pairs, same = read_pairs(read_table(path), 30)
+    pairs, same = read_pairs(read_table(path), 30, names(30))
     assert sorted(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == [
         ((1, 2), False),
         ((1, 4), False),

@@ -341,13 +341,11 @@ SIGN_FORMS = {
     "polars": lambda similar: pl.Series(similar),
 }
 WRONG_SIGNS = {
-    "zero and one": lambda similar: similar.astype(int),
+    "mixed": lambda similar: np.where(similar, 0.5, -1.0),
+    "beyond one": lambda similar: np.where(similar, 1.5, 0.0),
     "uint8": lambda similar: np.where(similar, 1, 255).astype(np.uint8),
     "text": lambda similar: np.where(similar, "1", "-1"),
     "words": lambda similar: np.where(similar, "yes", "no").tolist(),
-    "NaN": lambda similar: np.where(similar, 1.0, np.nan),
-    "None": lambda similar: np.where(similar, 1, None),
-    "pandas missing": lambda similar: pd.Series(np.where(similar, 1, pd.NA), dtype="Int64"),
     "column": lambda similar: np.where(similar, 1, -1)[:, np.newaxis],
     "complex": lambda similar: np.where(similar, 1, -1) + 1j,
     "ragged": lambda similar: [[1, 1], *([1] for _ in similar)],

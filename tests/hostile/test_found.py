@@ -22,7 +22,7 @@ def test_points_far_from_the_origin_lose_no_digit(rng, offset):
     # Of numbers that are exact with and without the offset.
     X = offset + rng.integers(-500, 500, size=(20, 3)) / 2.0**6
     y = np.where(np.arange(20) < 10, np.arange(20) % 2, -1)
-    learner = SERAPH().fit(X, y)
+    learner = SERAPH(shrinkage=0).fit(X, y)
     dense = Dense(
         X - offset, learner.components_, signs_of(y), eta=1.0, mu=learner.mu_, lam=learner.lam_
     )

@@ -51,7 +51,7 @@ OPTIONS = {
 }
 # They are numbers in a formula, limits, or functions of the user: no memory hangs on them.
 FREE = {"callback", "device", "em_max_iter", "em_tol", "eta", "lam", "max_iter", "mu"}
-FREE |= {"n_neighbors", "random_state", "tol", "verbose"}
+FREE |= {"n_neighbors", "random_state", "shrinkage_target", "tol", "verbose"}
 
 
 @pytest.fixture(scope="module")

@@ -120,7 +120,7 @@ def test_the_result_is_certified_on_all_pairs_in_a_few_sums_over_them():
     assert 2 <= np.sum(learner.history_["share"] == 1.0) <= 5
     assert learner.history_["share"][-1] == 1.0
     assert learner.history_["objective"][-1] == learner.objective_
-    assert learner.history_["rank"][-1] == len(learner.components_)
+    assert learner.history_["rank"][-1] == len(learner.learned_components_)
 
 
 def test_a_start_at_the_maximum_needs_one_sum_over_all_pairs():

@@ -125,7 +125,7 @@ def test_backends_agree_with_numpy(rng, backend, kind):
     some, uneven = sample_of(rng, 90, codes, pairs), np.array([2.0, 0.3, 1e-3])
     for mu, sample, weights in [(0.0, None, None), (MU, None, uneven), (MU, some, uneven)]:
         q = posteriors(rng)[kind]
-        terms = PairTerms(codes, pairs, similar, ETA, mu, q, sample, weights)
+        terms = PairTerms(codes, pairs, similar, ETA, mu, q, sample, weights=weights)
         for rank in (0, 2, 5):
             P = rng.normal(size=(rank, 5))
             for wrt in ("metric", "factor", "threshold"):

@@ -326,7 +326,7 @@ def _earlier(path: Path, ids: Sequence[str], job: _Job) -> list[Answer]:
 
     if job.classes is not None:
         raise ValueError("--pairs holds answers about pairs: leave out --classes, or --pairs.")
-    pairs, same = read_pairs(read_table(path), len(ids))
+    pairs, same = read_pairs(read_table(path), len(ids), list(ids))
     return [
         PairAnswer(min(pair), max(pair), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)

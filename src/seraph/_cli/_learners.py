@@ -17,7 +17,7 @@ def learners() -> dict[str, type]:
     Examples
     --------
     >>> sorted(learners())[:3]
-    ['euclidean', 'gdm', 'itml']
+    ['covariance', 'euclidean', 'gdm']
     """
     found: dict[str, type] = {"seraph": SERAPH}
     for name in classic.__all__:

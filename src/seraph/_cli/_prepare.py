@@ -113,7 +113,11 @@ class Preparation:
                     f"{table.path}: every row has a missing value: fill them in with --impute "
                     "median."
                 )
-            points = points.iloc[kept] if hasattr(points, "iloc") else points[kept]
+            points = (
+                points.iloc[kept].reset_index(drop=True)
+                if hasattr(points, "iloc")
+                else points[kept]
+            )
         return Features(points, tuple(self.onehot), dates, left_out, kept, table.n_rows)
 
     def _dates(
@@ -309,8 +313,9 @@ def sample_rows(
 
     Examples
     --------
-    >>> sample_rows(1000, 5, [17, 3], seed=0).tolist()
-    [3, 17, 270, 307, 637]
+    >>> rows = sample_rows(1000, 5, [17, 3], seed=0)
+    >>> len(rows), {3, 17} <= set(rows.tolist())
+    (5, True)
     """
     if size is None or size >= n_rows:
         return np.arange(n_rows)

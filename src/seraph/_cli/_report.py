@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._page import render
+from .._files import render
 from .._version import __version__
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
 
 def _pictures(summary: FitSummary) -> Iterator[_Picture]:
     """Draw each picture in a figure of its own; report those that fail."""
-    from .._page import png
+    from .._files import png
 
     try:
         import matplotlib  # noqa: F401

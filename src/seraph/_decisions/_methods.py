@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._pairs import PairLabels, RowNames, as_labels, is_missing, row_numbers
@@ -30,8 +30,9 @@ def pair_points(pairs: ArrayLike, X: Any, ids: ArrayLike | None) -> Any:
         if ids is not None:
             raise ValueError("ids was passed without X: it names the rows of X.")
         return pairs
-    rows = row_numbers(RowNames.of(X, ids, pairs).rows(pairs)[0], len(X))
-    return np.asarray(in_memory(X))[rows]
+    table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
+    rows = row_numbers(RowNames.of(X, ids, pairs).rows(pairs)[0], len(table))
+    return table[rows]
 
 
 class PairDecisions:

@@ -106,7 +106,7 @@ class Fit:
         elif not self.converged and self.stalled:
             single = self.components.dtype == np.float32
             advice.warn_of_rounding(settings.name, settings.tol, iterations, single=single)
-        elif not self.converged and settings.gamma == 0.0:
+        elif settings.gamma == 0.0 and (not self.converged or self.kappa < -_STEEP):
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
         elif not self.converged:
             remedy = "em_max_iter or max_iter" if settings.algorithm == "em" else "max_iter"
@@ -115,6 +115,8 @@ class Fit:
 
 _NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
+# Without a prior, a kappa beyond this is on its way to minus infinity.
+_STEEP = 1e3
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
 # itself, and how exactly they are solved: they only add directions, or stress the leading ones.
 _OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2

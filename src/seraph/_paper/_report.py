@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._page import render
+from .._files import render
 from ._methods import METHODS
 from ._tables import ErrorTable, claims, methods_of, tasks_of
 

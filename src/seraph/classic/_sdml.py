@@ -185,7 +185,7 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     Examples
     --------
     >>> import numpy as np
-    >>> sparse_metric(np.array([[2.0, 0.5], [0.5, 2.0]]), 1.0, 100, 1e-6)["metric"].round(6)
+    >>> sparse_metric(np.array([[2.0, 0.5], [0.5, 2.0]]), 1.0, 100, 1e-6)["metric"].round(6) + 0.0
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
@@ -198,14 +198,21 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     else:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            _, A, n_iter = graphical_lasso(
-                K,
-                alpha,
-                max_iter=max_iter,
-                tol=max(tol, 1e-12),
-                enet_tol=min(1e-4, max(0.1 * tol, 1e-14)),
-                return_n_iter=True,
-            )
+            try:
+                _, A, n_iter = graphical_lasso(
+                    K,
+                    alpha,
+                    max_iter=max_iter,
+                    tol=max(tol, 1e-12),
+                    enet_tol=min(1e-4, max(0.1 * tol, 1e-14)),
+                    return_n_iter=True,
+                )
+            except FloatingPointError as error:
+                raise ValueError(
+                    f"SDML cannot solve this problem: with sparsity={alpha:g} it is too "
+                    "ill-conditioned. Raise sparsity, lower balance, or drop features that "
+                    "repeat others."
+                ) from error
         converged = not any(issubclass(w.category, ConvergenceWarning) for w in caught)
         converged = converged and tol > 0.0
     A = 0.5 * (A + A.T)
