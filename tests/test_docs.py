@@ -109,6 +109,7 @@ def test_the_learners_page_counts_the_bold_figures_of_the_papers_table():
     assert counted == {name: str(best[name]) for name in counted}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "trouble"),
     [

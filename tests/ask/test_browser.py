@@ -146,6 +146,7 @@ class Command:
         return out
 
 
+@pytest.mark.slow
 def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypatch):
     first = Command(photos)
     try:

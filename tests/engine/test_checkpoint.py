@@ -295,7 +295,9 @@ def uninterrupted(tmp_path_factory):
     return whole
 
 
-@pytest.mark.parametrize("way", ["die at any time", "die writing"])
+@pytest.mark.parametrize(
+    "way", [pytest.param("die at any time", marks=pytest.mark.slow), "die writing"]
+)
 def test_a_killed_process_is_taken_up_by_another(tmp_path, uninterrupted, way):
     file, result = tmp_path / "fit.ckpt", tmp_path / "result.npz"
     with run(file, result, way) as process:

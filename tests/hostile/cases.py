@@ -10,9 +10,19 @@ from pathlib import Path
 import numpy as np
 import typer
 from sklearn.base import is_classifier
+from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH, MetricNeighborsClassifier, datasets, load, plot, save, to_onnx
+from seraph import (
+    SERAPH,
+    MetricNeighborsClassifier,
+    MetricPipeline,
+    datasets,
+    load,
+    plot,
+    save,
+    to_onnx,
+)
 from seraph._cli import app
 from tests.cli import test_hostile_tables as tables
 from tests.helpers.command import assert_refused
@@ -27,11 +37,17 @@ X = np.random.default_rng(0).normal(size=(30, M)) + 2.0 * np.eye(3, M)[np.arange
 Y = np.where(np.arange(30) < 15, np.arange(30) % 3, -1)
 
 
+def required_by(Estimator):
+    """Arguments that a constructor cannot do without."""
+    if Estimator is MetricPipeline:
+        return {"prepare": StandardScaler(), "learner": SERAPH()}
+    return {"learner": SERAPH()} if Estimator is MetricNeighborsClassifier else {}
+
+
 @cache
 def fitted(Estimator):
     """A learner of plain points."""
-    required = {"learner": SERAPH()} if Estimator is MetricNeighborsClassifier else {}
-    return Estimator(**required).fit(X, Y)
+    return Estimator(**required_by(Estimator)).fit(X, Y)
 
 
 def a_question(rng):
@@ -39,7 +55,7 @@ def a_question(rng):
     Estimator = rng.choice(ESTIMATORS)
     learner = fitted(Estimator) if rng.random() < 0.97 else Estimator
     if learner is Estimator:
-        learner = Estimator(**({"learner": SERAPH()} if "Neighbors" in Estimator.__name__ else {}))
+        learner = Estimator(**required_by(Estimator))
     # Methods that change the learner, and those of scikit-learn's own machinery, are not asked.
     names = [
         name

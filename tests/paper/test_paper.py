@@ -282,9 +282,21 @@ def test_the_command_prints_our_figures_beside_the_papers(tmp_path):
     ("arguments", "message"),
     [
         (["table3"], "part must be one of table1, table2.*got 'table3'"),
-        (["table2", "--tasks", "moons"], "--tasks must be one of iris.*got 'moons'"),
-        (["table2", "--methods", "svm"], "--methods must be one of euclidean.*got 'svm'"),
-        (["table1", "--scaling", "log"], "--scaling must be one of zscore.*got 'log'"),
+        pytest.param(
+            ["table2", "--tasks", "moons"],
+            "--tasks must be one of iris.*got 'moons'",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ["table2", "--methods", "svm"],
+            "--methods must be one of euclidean.*got 'svm'",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ["table1", "--scaling", "log"],
+            "--scaling must be one of zscore.*got 'log'",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_bad_input_ends_with_one_line_and_code_2(arguments, message, tmp_path):

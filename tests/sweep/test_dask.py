@@ -32,7 +32,7 @@ from seraph._sweep._chunks import ChunkedPoints
 SAME = {"rtol": 1e-10, "atol": 1e-10}
 NAMES = list("abcdef")
 # A few steps are enough: they must be the same, and need not converge.
-FEW = {"max_iter": 2}
+FEW = {"max_iter": 2, "shrinkage": 0}
 pytestmark = pytest.mark.filterwarnings("ignore:.*not converged")
 # Any free port, and no dashboard.
 QUIET = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}

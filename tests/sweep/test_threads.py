@@ -59,7 +59,10 @@ def two_blas_threads():
         yield
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if k else ()) for k, name in enumerate(LEARNERS)],
+)
 @pytest.mark.parametrize("data", ["different", "same"])
 def test_fits_at_once_give_the_bits_of_fits_in_turn(name, data):
     check_same_bits(LEARNERS[name], [seed if data == "different" else 0 for seed in range(N_FITS)])
