@@ -131,14 +131,14 @@ def samples(n=10_000):
         nearest = KNeighborsClassifier(1).fit(Z[known], y[known])
         return 100 * (1 - nearest.score(Z[~known], classes[~known]))
 
-    whole = SERAPH().fit(X, y)
+    whole = SERAPH(shrinkage=0).fit(X, y)
     A = whole.get_mahalanobis_matrix()
     print(f"\nThe same {n} points: what a sample of the unlabeled pairs changes\n")
     print(f"{'pairs':>12}{'change of the metric':>22}{'1-NN error, %':>16}")
     print(f"{'(Euclidean)':>12}{'':>22}{error(X):>16.1f}\n{'all':>12}", end="")
     print(f"{'':>22}{error(whole.transform(X)):>16.1f}")
     for budget in (n // 10, n, 10 * n, 100 * n):
-        learner = SERAPH(unlabeled_pairs=budget, random_state=0).fit(X, y)
+        learner = SERAPH(shrinkage=0, unlabeled_pairs=budget, random_state=0).fit(X, y)
         change = np.linalg.norm(learner.get_mahalanobis_matrix() - A) / np.linalg.norm(A)
         print(f"{budget:>12}{change:>22.2f}{error(learner.transform(X)):>16.1f}", flush=True)
 

@@ -114,7 +114,7 @@ def timed_fit(what: str, X, y) -> SERAPH:
     learners = []
     for _ in range(2):
         start = time.perf_counter()
-        learners.append(SERAPH().fit(X, y))
+        learners.append(SERAPH(shrinkage=0).fit(X, y))
         seconds.append(time.perf_counter() - start)
     learner = learners[-1]
     equal = np.array_equal(learners[0].components_, learner.components_)
@@ -142,8 +142,8 @@ def fits() -> None:
     X, y = classes(100_000, 64)
     timed_fit("float64", X.astype(float), y)
     timed_fit("tensor ", torch.tensor(X).cuda(), y)
-    small = SERAPH(backend="numpy").fit(X[:3000].astype(np.float64), y[:3000])
-    same = SERAPH(backend="torch", device="cuda").fit(X[:3000], y[:3000])
+    small = SERAPH(shrinkage=0, backend="numpy").fit(X[:3000].astype(np.float64), y[:3000])
+    same = SERAPH(shrinkage=0, backend="torch", device="cuda").fit(X[:3000], y[:3000])
     A, B = (s.get_mahalanobis_matrix() for s in (small, same))
     print(f"metric of 3,000 points against numpy in float64: {relative(B, A):.1e}", flush=True)
 

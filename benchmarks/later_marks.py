@@ -48,7 +48,7 @@ def compare(n, seed):
     rng = np.random.default_rng(seed)
     X, y = points(n, rng)
     pairs, alike = marks(y, FIRST + MORE, rng)
-    learner, fresh = SERAPH(warm_start=True), SERAPH()
+    learner, fresh = SERAPH(shrinkage=0, warm_start=True), SERAPH(shrinkage=0)
     timed(learner, X, pairs[:FIRST], alike[:FIRST])
     seconds = timed(fresh, X, pairs, alike), timed(learner, X, pairs, alike)
     A, B = fresh.get_mahalanobis_matrix(), learner.get_mahalanobis_matrix()

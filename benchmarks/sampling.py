@@ -88,7 +88,8 @@ def error_and_seconds(sampling, budget, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few pairs may leave a metric of rank 0
         seconds, learner = timed(
-            lambda: SERAPH(**some).fit(sampling.X, sampling.y_partial), clock=time.process_time
+            lambda: SERAPH(shrinkage=0, **some).fit(sampling.X, sampling.y_partial),
+            clock=time.process_time,
         )
     return sampling.nearest_neighbor_error(learner), seconds
 
@@ -171,7 +172,7 @@ def _large(pipe):
     n, n_labels, budget = LARGE
     X, y = blobs(n, n_labels)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    learner = SERAPH(unlabeled_pairs=budget, n_jobs=2, random_state=0)
+    learner = SERAPH(shrinkage=0, unlabeled_pairs=budget, n_jobs=2, random_state=0)
     seconds, _ = timed(lambda: learner.fit(X, y))
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     pipe.send((seconds, before, after, learner.n_iter_, learner.converged_, learner.backend_))

@@ -84,7 +84,7 @@ def high_dimension(n=2000, n_labels=100):
     for tol in (1e-3, 1e-4):
         seconds, fitted = {}, {}
         for solver in ("low-rank", "spg"):
-            learner = SERAPH(solver=solver, tol=tol, max_iter=1000)
+            learner = SERAPH(shrinkage=0, solver=solver, tol=tol, max_iter=1000)
             seconds[solver], fitted[solver] = timed(lambda: learner.fit(X, y))
         values = {solver: learner.objective_ for solver, learner in fitted.items()}
         apart = (values["low-rank"] - values["spg"]) / abs(values["spg"])

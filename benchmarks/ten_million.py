@@ -51,7 +51,9 @@ def main():
     X = da.from_array(np.load(path, mmap_mode="r"), chunks=(options.rows, options.m))
     print(f"{path.stat().st_size / 1e9:.2f} GB; memory {peak():.0f} MB before the fit", flush=True)
     start, cpu = time.perf_counter(), time.process_time()
-    learner = SERAPH(unlabeled_pairs=options.pairs, random_state=0, n_jobs=2).fit(X, y)
+    learner = SERAPH(shrinkage=0, unlabeled_pairs=options.pairs, random_state=0, n_jobs=2).fit(
+        X, y
+    )
     print(
         f"fit: {time.perf_counter() - start:.0f} s ({time.process_time() - cpu:.0f} s of CPU), "
         f"{learner.n_iter_} iterations, rank {len(learner.components_)}, gap "

@@ -83,8 +83,10 @@ def compare(name, n_answers, seed):
         found = {
             "Euclidean": np.eye(X.shape[1]),
             **{f"LSML {weight:g}": lsml(X_train, triplets, weight) for weight in LSML_WEIGHTS},
-            "SERAPH, mu = 0": SERAPH(mu=0.0).fit(X_train, triplets=triplets).components_,
-            "SERAPH": SERAPH().fit(X_train, triplets=triplets).components_,
+            "SERAPH, mu = 0": SERAPH(shrinkage=0, mu=0.0)
+            .fit(X_train, triplets=triplets)
+            .components_,
+            "SERAPH": SERAPH(shrinkage=0).fit(X_train, triplets=triplets).components_,
         }
     return {method: accuracy(P, X_test, judged) for method, P in found.items()}
 
