@@ -31,7 +31,9 @@ def test_points_far_from_the_origin_lose_no_digit(rng, offset):
     assert learner.objective_ == pytest.approx(near.objective_, rel=1e-9)
 
 
-@pytest.mark.parametrize("path", [None, 3, True, [], b"m.skops", "a\0b", np.datetime64("NaT")])
+@pytest.mark.parametrize(
+    "path", [None, 3, True, [], b"m.skops", "a\0b", np.datetime64("NaT", "D")]
+)
 def test_what_is_no_path_is_refused_in_words(path):
     for act in (load, read_versions, lambda path: save(SERAPH(), path)):
         with pytest.raises(ValueError, match="path must be the name of a file"):
