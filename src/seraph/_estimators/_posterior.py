@@ -77,9 +77,10 @@ class PosteriorLearner(MahalanobisLearner):
             "entropy" picks the pairs that the model is least sure of, those whose squared
             distance is nearest to the threshold. "gradient" picks those whose answer is
             expected to change the metric most: the gradient of ``ln p(y)`` has a mean length
-            proportional to ``p (1 - p) ||x - x'||^2``. Both were a little better than random
-            pairs on wine and digits, starting from some class labels. Starting from marked pairs
-            alone, they were level with random ones, on wine, digits, faces and news.
+            proportional to ``p (1 - p) ||x - x'||^2``. With ``shrinkage=0``, both were a
+            little better than random pairs on wine and digits, starting from some class labels.
+            Starting from marked pairs alone, they were level with random ones, on wine, digits,
+            faces and news.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``. Pairs of labeled rows are known and left out.
         pairs : array-like of shape (n_pairs, 2), optional
