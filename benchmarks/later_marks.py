@@ -63,7 +63,7 @@ def compare(n, seed):
 
 def main(n, samplings):
     print(
-        f"n = {n:,}, m = {M}, {FIRST} marks and {MORE} more; difference: (later - fresh) / fresh"
+        f"n = {n:,}, m = {M}, {FIRST} marks and {MORE} more; difference: (later - fresh) / |fresh|"
     )
     print("seed   fresh, s  iterations  later, s  iterations    ratio    objective     metric")
     for seed in range(samplings):
