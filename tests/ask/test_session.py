@@ -173,6 +173,9 @@ def test_everything_can_be_asked(path):
         assert state["question"] is None
         assert state["learning"]["advice"] == "There is nothing left to ask."
         assert not opened.answer("0-1", "same")
+    with session(path, few) as opened:  # the first fit now has no pair left to choose
+        assert opened.wait()
+        assert opened.state()["learning"]["advice"] == "There is nothing left to ask."
         assert opened.undo(6)
         assert opened.state()["question"] is not None
 

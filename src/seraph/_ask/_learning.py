@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,15 +112,13 @@ class Learning:
             return False
         rows = np.union1d(self._rows, labels.rows)
         learner = self._warm
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the final fit warns
-            if labels.codes:
-                y = np.full(len(rows), -1)
-                y[np.searchsorted(rows, list(labels.codes))] = list(labels.codes.values())
-                learner.fit(self.X[rows], y)
-            else:
-                pairs = np.searchsorted(rows, labels.pairs)
-                learner.fit(self.X[rows], pairs=pairs, pair_labels=labels.same)
+        if labels.codes:
+            y = np.full(len(rows), -1)
+            y[np.searchsorted(rows, list(labels.codes))] = list(labels.codes.values())
+            learner.fit(self.X[rows], y)
+        else:
+            pairs = np.searchsorted(rows, labels.pairs)
+            learner.fit(self.X[rows], pairs=pairs, pair_labels=labels.same)
         if len(learner.learned_components_) == 0:  # the trace costs more than the answers gain
             return False
         self.learner = learner

@@ -10,6 +10,7 @@ worker thread::
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -300,7 +301,9 @@ class Session:
                 self._fitted_at = len(answers)
                 self._busy = True
             try:
-                self._learn(answers)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the fit at the end warns
+                    self._learn(answers)
             except Exception as error:  # a refit that fails must not end the session
                 self._failure = f"Learning failed ({error}); your answers are kept."
             finally:
