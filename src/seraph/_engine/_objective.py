@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from .._sweep import PairTerms, Posterior, Sample, Sweep
-from .._typing import Array
+from .._typing import Array, computed_once
 from ._triplets import Triplets
 
 
@@ -52,7 +51,7 @@ class Objective:
         """Relative error of a value."""
         return self.sweep.rounding
 
-    @cached_property
+    @computed_once
     def samples(self) -> list[tuple[float, Objective]]:
         """Estimates from shares of the unlabeled pairs, the smallest first."""
         return [

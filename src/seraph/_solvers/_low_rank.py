@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, computed_once
 from ._lbfgs import lbfgs
 from ._psd import compress, numerical_rank, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
@@ -137,7 +136,7 @@ class _Values:
         """Whether a value is no lower than another, but for rounding."""
         return value >= other - self.rounding * abs(other)
 
-    @cached_property
+    @computed_once
     def _at_zero(self) -> _Certified:
         nothing = np.zeros((0, self.objective.n_features))
         return self._at(nothing, *self.objective.by_metric(nothing))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,7 @@ from dask.optimization import cull
 from distributed import Client, LocalCluster, default_client
 from joblib import effective_n_jobs
 
-from .._typing import Array
+from .._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
 from ._design import row_blocks
@@ -198,17 +197,17 @@ class _Parts:
         self.strip = np.inf if self.fits else _STRIP_SHARE * min(free)
         self._held: set[str] = set()
 
-    @cached_property
+    @computed_once
     def labeled(self) -> Any:
         """Class-labeled points."""
         return self._array(slice(0, len(self.codes)), self.labeled_lengths)
 
-    @cached_property
+    @computed_once
     def labels(self) -> Any:
         """Their class codes."""
         return _from_array(self.codes, self.labeled_lengths)
 
-    @cached_property
+    @computed_once
     def others(self) -> Any:
         """All other points."""
         return self._array(slice(len(self.codes), None), self.other_lengths)
@@ -225,7 +224,7 @@ class _Parts:
             self.__dict__.update(zip(new, arrays, strict=True))
             self._held.update(new)
 
-    @cached_property
+    @computed_once
     def _tasks_of_others(self) -> chunks.Graph:
         return chunks.tasks(self.others)[0]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 
-from .._typing import Array
+from .._typing import Array, computed_once
 from . import _formulas
 from ._design import Strip, shares
 from ._terms import ROUNDING, PairTerms, Variable
@@ -122,7 +121,7 @@ class NumpySweep:
             return map(function, items)
         return self._threads.map(function, items)
 
-    @cached_property
+    @computed_once
     def _threads(self) -> ThreadPoolExecutor:
         """Threads for all sweeps; they end when this object, and so the pool, is collected."""
         return ThreadPoolExecutor(self.n_threads, thread_name_prefix="seraph-sweep")

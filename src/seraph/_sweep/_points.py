@@ -7,13 +7,12 @@ numbers are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, computed_once
 
 FLOATS = (np.float64, np.float32)
 # Directions in which the points are shorter than this share of their longest direction are
@@ -223,7 +222,7 @@ class Coordinates:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
-    @cached_property
+    @computed_once
     def covariance(self) -> Array:
         """Covariance of the points."""
         if self.known_covariance is not None:
