@@ -63,9 +63,12 @@ def test_what_is_no_plain_file_stays_what_it_is(tmp_path):
     model = Euclidean().fit(np.eye(3))
     for name in ("pipe", "link", "folder", ".", "/"):
         path = tmp_path / name
-        for write in (lambda: write_whole(path, "text"), lambda: save(model, path)):
+        for write, content in (
+            (lambda what, where: write_whole(where, what), "text"),
+            (save, model),
+        ):
             with pytest.raises(ValueError, match="is not a plain file: choose another name"):
-                write()
+                write(content, path)
     assert (tmp_path / "pipe").is_fifo()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link", "pipe"]
 

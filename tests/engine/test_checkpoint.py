@@ -529,7 +529,7 @@ def test_a_device_or_pipe_is_refused_unread(wine, tmp_path):
     X, y, _ = wine
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with open(os.open(path, os.O_RDWR), "r+b", buffering=0) as pipe:
+    with os.fdopen(os.open(path, os.O_RDWR), "r+b", buffering=0) as pipe:
         pipe.write(b"SQLite format 3")
         with pytest.raises(ValueError, match="is a device"):
             SERAPH(checkpoint=path).fit(X, y)

@@ -366,7 +366,7 @@ def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:
     return (*row, _seal(*row))
 
 
-def _is_sum(key: Any, value: Any, content: Any, rows: Any, columns: Any, by_columns: Any) -> bool:
+def _is_sum(_: Any, value: Any, content: Any, rows: Any, columns: Any, by_columns: Any) -> bool:
     """Whether a row of the file is what `_sum_row` makes. SQLite checks no types."""
     sizes = [size for size in (rows, columns) if size is not None]
     if not all(isinstance(size, int) and size >= 0 for size in (*sizes, by_columns)):
