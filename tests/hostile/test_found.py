@@ -1,6 +1,7 @@
 """What the generator has found, each as a test of its own."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from seraph import (
@@ -13,6 +14,8 @@ from seraph import (
     to_onnx,
 )
 from seraph.classic import Euclidean
+from seraph.datasets import load_task
+from seraph.metrics import map_at_r
 from seraph.persist import read_versions
 from tests.hostile.dense import Dense, signs_of
 
@@ -76,3 +79,35 @@ def test_a_number_of_things_to_draw_is_checked(Display, name, wine):
     if Display is FeatureImportanceDisplay:
         with pytest.raises(ValueError, match="feature_names must be a list of names"):
             Display.from_estimator(learner, X, feature_names=2.5)
+
+
+def test_a_whole_number_beyond_all_floats_is_refused_in_words():
+    X, y = [[1.0, 10**400], [2.0, 3.0], [0.0, 1.0]], [0, 0, 1]
+    learner = Euclidean().fit(np.eye(2))
+    model = SERAPH(mu=0.0).fit(np.eye(3)[:, :2], y)
+    for act in (
+        lambda: SERAPH().fit(X, y),
+        lambda: Euclidean().fit(X),
+        lambda: learner.transform(X),
+        lambda: learner.pair_distance([X[:2]]),
+        lambda: model.query_pairs(X, 1),
+        lambda: map_at_r(X, y),
+        lambda: PosteriorDisplay.from_estimator(model, X),
+    ):
+        with pytest.raises(ValueError, match="holds a whole number beyond the range"):
+            act()
+
+
+def test_a_mask_is_no_list_of_pairs_of_a_frame():
+    frame = pd.DataFrame(np.arange(8.0).reshape(4, 2))
+    mask = [[True, False], [False, True]]
+    with pytest.raises(ValueError, match=r"pairs\[0\] names row True"):
+        SERAPH().fit(frame, pairs=mask, pair_labels=[1, -1])
+    flags = pd.DataFrame([[0.0], [1.0]], index=[True, False])
+    assert SERAPH(mu=0.0).fit(flags, pairs=mask[:1], pair_labels=[-1]).n_dissimilar_ == 1
+
+
+@pytest.mark.parametrize("name", [np.array([1.0, 2.0]), [], {}, 3, None])
+def test_what_is_no_name_of_a_task_is_refused_in_words(name):
+    with pytest.raises(ValueError, match="There is no task"):
+        load_task(name)

@@ -13,7 +13,7 @@ from .._decisions import pair_points
 from .._pairs import PairLabels, RowNames, as_labels, is_missing
 from .._sweep import FLOATS, in_memory, posterior
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, within_floats
 from .._warnings import warn
 from ..metrics._tiles import squared_distances
 from . import _query as query
@@ -137,7 +137,8 @@ class PosteriorLearner(MahalanobisLearner):
     def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+        with within_floats("X"):
+            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
 
 
