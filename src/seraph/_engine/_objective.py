@@ -97,7 +97,7 @@ class Objective:
 def _sampled(terms: PairTerms, share: float) -> PairTerms:
     """Return terms that sum over about a share of the unlabeled pairs."""
     if terms.sample is None:
-        return replace(terms, share=share)
+        return replace(terms, share=share * terms.share)
     pairs = np.ascontiguousarray(terms.sample.pairs[:: round(1.0 / share)])
     weight = terms.sample.weight * len(terms.sample.pairs) / len(pairs)
     return replace(terms, sample=Sample(pairs, weight))

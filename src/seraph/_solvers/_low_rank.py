@@ -23,8 +23,6 @@ _LOWEST_SLOPE = 1e-13
 _NEW_ROWS = 5
 # L-BFGS ends where this many iterations in a row gain nothing but rounding errors.
 _IDLE_ITERATIONS = 15
-# A gap that may be `tol`, but for its rounding error, is at most this multiple of it.
-_NEARLY = 2.0
 # Multiple of a measured rounding error that is taken for the largest.
 _SAFETY = 4.0
 
@@ -66,8 +64,7 @@ def low_rank(
     Returns
     -------
     Result
-        `stalled` if rounding errors hide what is left to gain. A gap that exceeds `tol` by no
-        more than its own rounding error counts as converged, up to twice `tol`.
+        `stalled` if rounding errors hide what is left to gain.
     """
     n_features = objective.n_features
     capped = max_rank is not None and max_rank < n_features
@@ -97,9 +94,8 @@ def low_rank(
             slope_tol *= 0.1
         elif wider is None:
             of_value, of_gap = _rounding_errors(objective, here)
-            converged = here.gap <= min(tol + of_gap, _NEARLY * tol)
-            if converged or _SAFETY * of_value <= values.rounding:
-                return Result(here.P, here.value, here.gap, converged, steps, stalled=True)
+            if here.gap <= tol + of_gap or _SAFETY * of_value <= values.rounding:
+                return Result(here.P, here.value, here.gap, False, steps, stalled=True)
             values.rounding = _SAFETY * of_value  # larger than assumed: try again
     raise AssertionError("the loop above returns")  # pragma: no cover
 

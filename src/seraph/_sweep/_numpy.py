@@ -78,7 +78,9 @@ class NumpySweep:
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)
-        return shares(self.X.shape, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
+        if terms.mu == 0.0:
+            return ()
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.

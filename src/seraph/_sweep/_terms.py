@@ -29,7 +29,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample of the unlabeled pairs, to sweep instead of all.
+    """A list of sampled unlabeled pairs, to sweep instead of all.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class PairTerms:
     sample : Sample or None
         The unlabeled pairs to sweep; None for all.
     share : float
-        Share of all unlabeled pairs to sweep, in tiles, for an estimate of the sum. The rows
-        after the first k must be in random order.
+        Share of all unlabeled pairs to sweep, in tiles, for a sample or an estimate of the sum.
+        The rows after the first k must be in random order.
     weights : ndarray of shape (l,) or None
         Weights of the listed pairs; None is 1 for all.
     """
