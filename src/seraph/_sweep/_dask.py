@@ -109,6 +109,9 @@ class DaskSweep:
         """Number of columns of the points."""
         return int(self.X.shape[1])
 
+    def scatter(self) -> None:
+        """Nothing: see `Sweep`."""
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:  # noqa: ARG002
         """No shares: chunks may be sorted, so that some pairs of them do not stand for all."""
         return ()

@@ -76,6 +76,9 @@ class NumpySweep:
         """Number of columns of the points."""
         return int(self.X.shape[1])
 
+    def scatter(self) -> None:
+        """Nothing: see `Sweep`."""
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)

@@ -109,6 +109,23 @@ def sum_of_squares(points: Array) -> float:
     return total
 
 
+def scatter(points: Array) -> Array:
+    """Compute ``X'X`` in double precision, some rows at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scatter(np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32))
+    array([[10., 14.],
+           [14., 20.]])
+    """
+    total = np.zeros((points.shape[1],) * 2)
+    for start in range(0, len(points), _ROWS):
+        rows = points[start : start + _ROWS].astype(np.float64, copy=False)
+        total += rows.T @ rows
+    return total
+
+
 def exact_size(size: float) -> float:
     """Return what to divide points of magnitude `size` by before they are centered.
 
@@ -228,8 +245,7 @@ class Coordinates:
         """Covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
-        points = self.array.astype(np.float64)
-        return points.T @ points / len(points)
+        return scatter(self.array) / len(self.array)
 
     def some_rows(self, count: int) -> Array:
         """Return at most `count` points, evenly spaced, in double precision."""
@@ -349,7 +365,8 @@ class PointsInMemory:
         X = self.array
         size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
-        points = centered(np.divide(X, X.dtype.type(size), order="C"))
+        points = np.divide(X, X.dtype.type(size), order="C")
+        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
         squared = 2.0 * sum_of_squares(points) / len(points)

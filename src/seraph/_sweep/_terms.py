@@ -110,6 +110,9 @@ class Sweep(Protocol):
     def rounding(self) -> float:
         """Relative error of a sum."""
 
+    def scatter(self) -> Array | None:
+        """Compute ``X'X`` in double precision; None if this backend is no faster than numpy."""
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
 
