@@ -202,7 +202,7 @@ class _TorchPass(Pass):
 
     def total(self, parts: Sequence[Sums]) -> tuple[Any, Tensor]:
         value, gradient = super().total(parts)
-        sample = self.terms.sample
+        sample = self.terms.sampled
         if self.terms.mu > 0.0 and sample is not None:
             scale = self.terms.mu * sample.weight
             more, part = self.gathered(sample.pairs, lambda _, t, old: self._unlabeled(t, old))
