@@ -211,19 +211,20 @@ def mirrored(n: int = 100_000, m: int = 64, seconds: float = 330.0) -> None:
     single = TorchSweep(X, "cuda")
     small = (TorchSweep(X[:20_000], "cuda"), TorchSweep(X[:20_000].astype(np.float64), "cuda"))
     unlabeled, labeled = PairTerms(some[:0], mu=0.01), PairTerms(some, mu=0.01)
-    shapes = [(128, 64, 4, 3), (128, 64, 8, 3), (64, 64, 4, 3), (128, 32, 4, 3), (256, 64, 8, 3)]
-    more = [(128, 64, 4, 2), (64, 32, 4, 3), (256, 32, 8, 3), (64, 64, 8, 2), (128, 64, 8, 2)]
-    tries = [(16, most, shape) for shape in shapes for most in (0, 128)]
-    tries += [(16, 128, shape) for shape in more]
-    tries += [(20, most, shape) for shape in shapes[:3] for most in (0, 128)]
-    tries += [(40, 0, (128, 64, 4, 2)), (40, 128, (128, 64, 4, 2)), (40, 128, (128, 64, 8, 2))]
+    one, two, small_tile = (128, 64, 4, 3), (128, 64, 4, 2), (64, 64, 4, 3)
+    folds = [(False, False), (True, False), (False, True), (True, True)]
+    tries = [(16, 0, one, fold) for fold in folds[:2]]
+    tries += [(16, 16, shape, fold) for shape in (one, two) for fold in folds]
+    tries += [(16, 16, small_tile, fold) for fold in folds[2:]]
+    tries += [(16, 0, two, folds[1]), (20, 0, one, folds[0]), (40, 0, two, folds[0])]
     print("ms without labels, with 1,000; error of value and gradient; bit-equal")
-    for r, most, shape in tries:
+    for r, most, shape, fold in tries:
         if time.perf_counter() - started > seconds:
             print("out of time", flush=True)
             break
         P, width = factor(r, m), max(16, 1 << (r - 1).bit_length())
         kernels._SHAPES[width], kernels._MIRRORED_WIDTH = shape, most
+        kernels._FOLD[:] = fold
         try:
             times = [
                 milliseconds(lambda terms=terms: single(P, terms, "factor"), 9)
@@ -232,23 +233,26 @@ def mirrored(n: int = 100_000, m: int = 64, seconds: float = 330.0) -> None:
             (value, gradient), (exact, expected) = (one(P, labeled, "factor") for one in small)
             runs = [single(P, labeled, "factor") for _ in range(3)]
         except Exception as error:  # a shape that the chip has no room for
-            print(f"r = {r}, {most}, {shape}: {type(error).__name__} {error}"[:200], flush=True)
+            print(
+                f"r = {r}, {most}, {shape}, {fold}: {type(error).__name__} {error}"[:200],
+                flush=True,
+            )
             continue
         equal = all(a[0] == runs[0][0] and np.array_equal(a[1], runs[0][1]) for a in runs)
         print(
-            f"r = {r}, {'once ' if most else 'twice'}, {shape}: {times[0]:6.2f}  {times[1]:6.2f}; "
+            f"r = {r}, {'once ' if most else 'twice'}, {shape}, {fold}: "
+            f"{times[0]:6.2f}  {times[1]:6.2f}; "
             f"{abs(value / exact - 1.0):.0e} {relative(gradient, expected):.0e}; {equal}",
             flush=True,
         )
     P, kernels._SHAPES[16] = factor(16, m), (128, 64, 4, 3)
-    for most in (0, 128):
+    kernels._FOLD[:] = True, True
+    for most in (0, 16):
         kernels._MIRRORED_WIDTH = most
         profile_sweep(single, P, labeled)
-    for programs in (512, 2048, 8192):
-        for size in (1 << 28, 1 << 30, 1 << 32):
-            kernels._MIRRORED_PROGRAMS, kernels._MIRRORED_BYTES = programs, size
-            ms = milliseconds(lambda: single(P, labeled, "factor"), 9)
-            print(f"programs {programs}, bytes {size:,}: {ms:.2f} ms", flush=True)
+    profile = cProfile.Profile()
+    profile.runcall(lambda: [single(P, labeled, "factor") for _ in range(20)])
+    pstats.Stats(profile).sort_stats("tottime").print_stats(12)
 
 
 def profile_sweep(sweep: TorchSweep, P: np.ndarray, terms: PairTerms) -> None:

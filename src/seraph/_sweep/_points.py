@@ -22,8 +22,8 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
-# Rows to convert to double precision at a time.
-_ROWS = 1 << 14
+# Rows to convert to double precision at a time, and rows to sum in their own precision.
+_ROWS, _SHORT = 1 << 14, 1 << 9
 # Squares of numbers between these are finite and have all their digits.
 _LOW, _HIGH = 1e-140, 1e150
 
@@ -102,11 +102,12 @@ def sum_of_squares(points: Array) -> float:
     >>> sum_of_squares(np.array([[3.0, 4.0]]))
     25.0
     """
-    total = 0.0
-    for start in range(0, len(points), _ROWS):
-        rows = points[start : start + _ROWS].astype(np.float64, copy=False)
-        total += float(np.einsum("ij,ij->", rows, rows))
-    return total
+    # (In float32 a short sum has as many digits as its terms.)
+    return sum(
+        float(np.vdot(rows, rows))
+        for start in range(0, len(points), _SHORT)
+        for rows in (points[start : start + _SHORT],)
+    )
 
 
 def scatter(points: Array) -> Array:
@@ -355,8 +356,8 @@ class PointsInMemory:
             return size * PointsInMemory(X / X.dtype.type(size)).std()
         mean = X.mean(axis=0, dtype=np.float64)
         squares = np.zeros(X.shape[1])
-        for start in range(0, len(X), _ROWS):
-            rows = X[start : start + _ROWS] - mean
+        for start in range(0, len(X), _SHORT):
+            rows = X[start : start + _SHORT] - mean.astype(X.dtype)
             squares += np.einsum("ij,ij->j", rows, rows)
         return np.sqrt(squares / len(X))
 

@@ -40,7 +40,8 @@ _PROGRAMS = 512
 # Up to this width of Y each unlabeled pair is computed once; the sums of the columns then go
 # through memory, this number of bytes at a time, and each launch has about so many programs,
 # since they take unequal times.
-_MIRRORED_WIDTH, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 64, 1 << 30, 4096
+_MIRRORED_WIDTH, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 16, 1 << 32, 8192
+_FOLD = [True, True]
 # Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
 # are multiplied by the first; coordinates are scaled so that the largest is the second. (The
 # largest float16 is 65504.)
@@ -99,6 +100,7 @@ def _kernel(  # noqa: PLR0912
     squares,
     y_high,
     y_low,
+    y_both,
     old_high,
     old_low,
     old_squares,
@@ -116,13 +118,14 @@ def _kernel(  # noqa: PLR0912
     n_out,
     n_mirrored,
     eta,
-    factor,
-    old_factor,
+    factors,
     slope,
     KIND: tl.constexpr,
     WITH_PRODUCT: tl.constexpr,
     BANDED: tl.constexpr,
     MIRRORED: tl.constexpr,
+    FOLD_ROWS: tl.constexpr,
+    FOLD_BACK: tl.constexpr,
     R: tl.constexpr,
     C: tl.constexpr,
     ROWS: tl.constexpr,
@@ -141,7 +144,8 @@ def _kernel(  # noqa: PLR0912
     """
     first_row = row_start + tl.program_id(0) * ROWS
     rows = first_row + tl.arange(0, ROWS)
-    across, deep = tl.arange(0, R), tl.arange(0, C)
+    across, deep, both = tl.arange(0, R), tl.arange(0, C), tl.arange(0, 2 * C)
+    factor = tl.load(factors)
     # 64 bits, since n * R may be more than 2^31.
     here = rows[:, None].to(tl.int64) * R + across[None, :]
     high_rows, low_rows = tl.load(z_high + here), tl.load(z_low + here)
@@ -149,14 +153,18 @@ def _kernel(  # noqa: PLR0912
     if KIND == _FROZEN:
         old_high_rows, old_low_rows = tl.load(old_high + here), tl.load(old_low + here)
         old_rows2 = tl.load(old_squares + rows) - eta
+        old_factor = tl.load(factors + 1)
     if KIND == _LABELED:
         row_codes = tl.load(codes + rows)
     value = tl.zeros([ROWS], dtype=tl.float32)
     degree = tl.zeros([ROWS], dtype=tl.float32)
-    product = tl.zeros([ROWS, C], dtype=tl.float32)
+    product = tl.zeros([ROWS, 2 * C if FOLD_ROWS else C], dtype=tl.float32)
     if MIRRORED and WITH_PRODUCT:
-        own = rows[:, None].to(tl.int64) * C + deep[None, :]
-        own1, own2 = tl.load(y_high + own), tl.load(y_low + own)
+        if FOLD_BACK:
+            own = tl.load(y_both + rows[:, None].to(tl.int64) * (2 * C) + both[None, :])
+        else:
+            own = rows[:, None].to(tl.int64) * C + deep[None, :]
+            own1, own2 = tl.load(y_high + own), tl.load(y_low + own)
     lower = column_start + tl.program_id(1) * columns_each
     upper = tl.minimum(lower + columns_each, column_stop)
     if MIRRORED:
@@ -173,7 +181,7 @@ def _kernel(  # noqa: PLR0912
             outer = lower + (first_span + span) % n_all * SPAN
         part_value = tl.zeros([ROWS], dtype=tl.float32)
         part_degree = tl.zeros([ROWS], dtype=tl.float32)
-        part = tl.zeros([ROWS, C], dtype=tl.float32)
+        part = tl.zeros([ROWS, 2 * C if FOLD_ROWS else C], dtype=tl.float32)
         for start in range(outer, tl.minimum(outer + SPAN, upper), COLUMNS):
             columns = start + tl.arange(0, COLUMNS)
             there = columns[:, None].to(tl.int64) * R + across[None, :]
@@ -229,19 +237,29 @@ def _kernel(  # noqa: PLR0912
             part_value += terms
             part_degree += tl.sum(weight, 1)
             if WITH_PRODUCT:
-                wide = columns[:, None].to(tl.int64) * C + deep[None, :]
-                y1, y2 = tl.load(y_high + wide), tl.load(y_low + wide)
                 weight *= _WEIGHT_SCALE
                 w1 = weight.to(tl.float16)
                 w2 = (weight - w1.to(tl.float32)).to(tl.float16)
-                part = tl.dot(w1, y1, part)
-                part = tl.dot(w2, y1, part)
-                part = tl.dot(w1, y2, part)
+                if FOLD_ROWS:
+                    y = tl.load(y_both + columns[:, None].to(tl.int64) * (2 * C) + both[None, :])
+                    part = tl.dot(w1, y, part)
+                    part = tl.dot(w2, y, part)
+                else:
+                    wide = columns[:, None].to(tl.int64) * C + deep[None, :]
+                    y1, y2 = tl.load(y_high + wide), tl.load(y_low + wide)
+                    part = tl.dot(w1, y1, part)
+                    part = tl.dot(w2, y1, part)
+                    part = tl.dot(w1, y2, part)
                 if MIRRORED:
-                    turned = tl.trans(w1)
-                    back = tl.dot(turned, own1)
-                    back = tl.dot(turned, own2, back)
-                    back = tl.dot(tl.trans(w2), own1, back)
+                    if FOLD_BACK:
+                        back = tl.dot(tl.trans(w1), own)
+                        back = tl.dot(tl.trans(w2), own, back)
+                        back = tl.sum(tl.reshape(back, [COLUMNS, C, 2]), 2)
+                    else:
+                        turned = tl.trans(w1)
+                        back = tl.dot(turned, own1)
+                        back = tl.dot(turned, own2, back)
+                        back = tl.dot(tl.trans(w2), own1, back)
                     place = beyond[:, None].to(tl.int64) * C + deep[None, :]
                     tl.store(mirrored_products + place, back)
         value += part_value
@@ -251,6 +269,8 @@ def _kernel(  # noqa: PLR0912
     tl.store(values + place, value)
     tl.store(degrees + place, degree)
     if WITH_PRODUCT:
+        if FOLD_ROWS:
+            product = tl.sum(tl.reshape(product, [ROWS, C, 2]), 2)
         out = place[:, None].to(tl.int64) * C + deep[None, :]
         tl.store(products + out, product)
 
@@ -425,34 +445,39 @@ class _Regions:
         self.block = block = max(self.shape[:2])
         offset = -(-k // block) * block
         self.length = offset + -(-(n - k) // block) * block
-        self.place = torch.arange(n, device=X.device)
-        self.place[k:] += offset - k
+        self.k, self.offset = k, offset
         self.now = self._points(sums.Z)
         self.old = self.now if sums.frozen is None else self._points(old.Z)
-        self.y_high, self.y_low, y_scale = self._split(Y, self.C)
-        self.y_factor = 1.0 / (y_scale * _WEIGHT_SCALE.value)
+        self.factors = torch.stack([-2.0 / some[3] ** 2 for some in (self.now, self.old)])
+        same = Y is sums.Z and self.C == self.R
+        split = (*self.now[:2], self.now[3]) if same else self._split(Y, self.C)
+        self.y_high, self.y_low, y_scale = split
+        self.y_both = torch.stack([self.y_high, self.y_low], dim=2)
+        self.y_factor = 1.0 / (y_scale.to(sums.wide) * _WEIGHT_SCALE.value)
         self.codes = self._padded(codes, -1)
 
-    def _points(self, Z: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:
-        """Split coordinates, squared lengths, and what makes their products ``-2 z_i z_j``."""
+    def _points(self, Z: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Split coordinates, squared lengths, and the scale of the coordinates."""
         high, low, scale = self._split(Z, self.R)
-        return high, low, self._padded(_squares(Z), _PADDING_SQUARE), -2.0 / scale**2
+        return high, low, self._padded(_squares(Z), _PADDING_SQUARE), scale
 
     def _padded(self, a: Tensor, filling: float, width: int | None = None) -> Tensor:
         """The rows in their places; codes, which only the first rows have, stay in front."""
         shape = (self.length,) if width is None else (self.length, width)
         out = torch.full(shape, filling, dtype=a.dtype, device=a.device)
-        rows = self.place[: len(a)]
-        if width is None:
-            out[rows] = a
-        else:
-            out[rows, : a.shape[1]] = a
+        some = () if width is None else (slice(a.shape[1]),)
+        out[(slice(self.k), *some)] = a[: self.k]
+        out[(slice(self.offset, self.offset + len(a) - self.k), *some)] = a[self.k :]
         return out
 
-    def _split(self, a: Tensor, width: int) -> tuple[Tensor, Tensor, float]:
-        """A matrix times a scale, as the sum of two of float16; and the scale."""
-        largest = float(a.abs().max()) if a.numel() else 0.0
-        scale = _LARGEST_COORDINATE / largest if largest > 0.0 else 1.0
+    def _split(self, a: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
+        """A matrix times a scale, as the sum of two of float16; and the scale, a power of two.
+
+        The scale stays on the device, which need not wait for the host to ask for it.
+        """
+        largest = torch.linalg.vector_norm(a, torch.inf) if a.numel() else a.new_zeros(())
+        scale = torch.exp2(torch.floor(torch.log2(_LARGEST_COORDINATE / largest)))
+        scale = torch.where(torch.isfinite(scale), scale, 1.0)
         wide = self._padded(a * scale, 0.0, width)
         high = wide.half()
         return high, (wide - high.float()).half(), scale
@@ -541,7 +566,7 @@ class _Regions:
         """
         sums, (n_rows, n_columns, *_) = self.sums, self.shape
         k, n, width = len(sums.terms.codes), len(sums.X), self.width
-        left, length = self.length - -(-(n - k) // self.block) * self.block, self.length
+        left, length = self.offset, self.length
         n_mirrored = length - left
         degree, product = (
             torch.zeros((length, *more), dtype=torch.float64, device=sums.X.device)
@@ -579,8 +604,9 @@ class _Regions:
                 COLUMNS=n_columns,
                 num_warps=4,
             )
-        self.degree += scale * degree[self.place]
-        self.product += scale * self.y_factor * product[self.place, :width]
+        for here, there in ((slice(k), slice(k)), (slice(k, n), slice(left, left + n - k))):
+            self.degree[here] += scale * degree[there]
+            self.product[here] += scale * self.y_factor * product[there, :width]
         self.value -= 0.5 * scale * at_zero[0] * (n - k)
         if not width:
             self.degree[k:] -= scale * at_zero[1]
@@ -609,6 +635,7 @@ class _Regions:
             *self.now[:3],
             self.y_high,
             self.y_low,
+            self.y_both,
             *self.old[:3],
             self.codes,
             *out,
@@ -616,13 +643,14 @@ class _Regions:
             *where,
             0 if mirrored is None else mirrored[2],
             terms.eta,
-            self.now[3],
-            self.old[3],
+            self.factors,
             (1.0 + terms.mu) * _LOG2E.value,
             KIND=kind.value,
             WITH_PRODUCT=self.width > 0,
             BANDED=BANDED,
             MIRRORED=mirrored is not None,
+            FOLD_ROWS=_FOLD[0] and self.C <= 16,
+            FOLD_BACK=_FOLD[1] and self.C <= 16,
             R=self.R,
             C=self.C,
             ROWS=n_rows,
@@ -635,7 +663,10 @@ class _Regions:
 
     def _places(self, start: int, stop: int) -> tuple[int, int]:
         """Where the rows from `start` to `stop` are after padding."""
-        return int(self.place[start]), int(self.place[stop - 1]) + 1
+        first, last = (
+            row if row < self.k else row - self.k + self.offset for row in (start, stop - 1)
+        )
+        return first, last + 1
 
 
 def _padded_width(width: int) -> int:
