@@ -328,6 +328,10 @@ class RecordedSweep:
         """Number of columns of the points."""
         return self.sweep.n_features
 
+    def scatter(self) -> Array | None:
+        """Compute ``X'X``, where the sweep can; it is not recorded."""
+        return self.sweep.scatter()
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
         return self.sweep.shares(terms)

@@ -120,6 +120,10 @@ class Problem:
         )
         if journal is not None:
             sweep = journal.recorded(sweep, points.digest(), terms)
+        if coordinates.known_covariance is None and points.shape[0] > points.shape[1]:
+            scatter = sweep.scatter()
+            if scatter is not None:
+                coordinates = replace(coordinates, known_covariance=scatter / len(points))
         noise = _noise(labels) * 2.0 * coordinates.top_variance()
         triplets = None
         if len(labels.triplets):
