@@ -293,6 +293,7 @@ async function showPicture() {
   try {
     const data = await ask("picture");
     map.update(data);
+    $("map").dataset.version = data.version;
     $("map-note").textContent = data.learned ? "Point to look, drag, zoom." : "Nothing learned yet.";
   } catch {
     version = -1;
