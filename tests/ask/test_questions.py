@@ -30,6 +30,15 @@ def test_the_weights_of_the_test_undo_its_preference_for_near_pairs():
     assert weights.mean() == pytest.approx(1.0, rel=0.05)
 
 
+def test_few_tests_have_pairs_of_all_kinds_of_distances():
+    for seed in range(5):
+        questions = pair_questions(seed=seed)
+        weights = [questions.test(set()).weight for _ in range(8)]
+        places = np.histogram(np.array(weights) / 2.0, bins=4, range=(0.0, 1.0))[0]
+        assert places.min() >= 1
+        assert places.max() <= 3
+
+
 @pytest.mark.parametrize("kind", ["test", "plain"])
 def test_every_pair_is_asked_once_and_then_there_is_nothing_left(kind):
     questions = pair_questions(np.array([3, 7, 8, 20]))

@@ -18,6 +18,8 @@ from .._typing import Array
 _ROWS = 600
 # Pairs that a choice without a model looks at, and the share of them that counts as near.
 _DRAW, _NEAR = 1000, 0.02
+# Multiples of it, modulo 1, are spread evenly.
+_GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 # One question in so many is for the test.
 TEST_EVERY = 4
 # Questions that one fit suggests.
@@ -78,6 +80,7 @@ class PairQuestions:
         self._X = X
         self._rows = rows
         self._rng = rng
+        self._u = rng.random()
 
     def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
         r"""Return a random pair, near ones more often.
@@ -85,10 +88,14 @@ class PairQuestions:
         Pairs of the same kind are rare among random ones, and often near. With pairs ordered by
         their Euclidean distance, from 0 to 1, this takes the pair at :math:`u^2` for a uniform u.
         A pair at r then has a density of :math:`1 / (2 \sqrt r)`, and its weight undoes that.
+        The u of one test after the other are spread evenly, so that few tests have pairs of all
+        kinds of distances.
         """
         pairs, distances = self._draw()
         order = np.argsort(distances, kind="stable")
-        for place in (_DRAW * self._rng.random(20) ** 2).astype(int).tolist():
+        for _ in range(20):
+            self._u = (self._u + _GOLDEN) % 1.0
+            place = int(_DRAW * self._u**2)
             pair = tuple(pairs[order[place]].tolist())
             if pair not in known:
                 return Question(pair, round(2.0 * sqrt((place + 0.5) / _DRAW), 4))
