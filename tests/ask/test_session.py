@@ -161,6 +161,17 @@ def test_only_some_of_many_models_are_judged_again(path, monkeypatch):
     assert counts[-1] == 40
 
 
+def test_there_may_be_nothing_to_remember(path):
+    with session(path, X) as opened:
+        for _ in range(9):
+            opened.answer(opened.state()["question"]["key"], "different")
+    with session(path, X) as opened:
+        assert opened.wait()
+        learning = opened.state()["learning"]
+    assert learning["judgments"] == []
+    assert "the first pair that is same" in learning["advice"]
+
+
 def test_what_was_undone_is_not_remembered(path):
     with session(path, X) as opened:
         answer_truly(opened, y, 24)
