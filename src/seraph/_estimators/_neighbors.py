@@ -77,7 +77,9 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     """
 
     # With metadata routing, marks go to the learner without being asked for.
-    __metadata_request__fit: ClassVar = {"pairs": True, "pair_labels": True, "ids": True}
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("pairs", "pair_labels", "pair_weights", "triplets", "ids"), True
+    )
 
     def __init__(
         self,

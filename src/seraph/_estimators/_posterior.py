@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,9 @@ class PosteriorLearner(MahalanobisLearner):
 
     ``p = 1 / (1 + exp(-kappa (d^2 - eta)))``, with ``kappa = -1`` in the simplified model (8).
     """
+
+    # With metadata routing, these go to the learner without being asked for, as pairs do.
+    __metadata_request__fit: ClassVar = {"pair_weights": True, "triplets": True}
 
     eta_: float
     kappa_: float
