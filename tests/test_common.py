@@ -189,6 +189,7 @@ BAD = {
     (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
     "n_constraints": numbers(1, whole=True, optional=True),
     (LSML, "n_constraints"): numbers(1, whole=True),
+    (SCML, "n_constraints"): numbers(1, whole=True),
     "n_impostors": numbers(1, whole=True),
     "n_jobs": [0, 1.5, "all"],
     "n_landmarks": numbers(2, whole=True),

@@ -14,7 +14,7 @@ from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
-from ._comparisons import ComparisonLearner, listed_pairs
+from ._comparisons import ComparisonLearner, learns_from, pairs_by_number
 from ._definite import logdet_gap, power, prior_root
 
 # Squared distances below this share of the mean count as this where they are divided by.
@@ -123,6 +123,11 @@ class LSML(ComparisonLearner):
         self.tol = tol
         self.random_state = random_state
 
+    @learns_from(
+        "quadruplets",
+        "Row numbers (or names) a, b, c, d of points: a and b are closer than c and d.",
+        4,
+    )
     def fit(
         self,
         X: ArrayLike,
@@ -133,29 +138,6 @@ class LSML(ComparisonLearner):
         ids: ArrayLike | None = None,
         quadruplets: ArrayLike | None = None,
     ) -> Self:
-        """Learn the metric from quadruplets, or from class labels, marked pairs, or both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points, labeled or not.
-        y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-        ids : array-like of shape (n_samples,), optional
-            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `quadruplets` hold names.
-        quadruplets : array-like of int of shape (n_quadruplets, 4), optional
-            Row numbers a, b, c, d: a and b are closer than c and d. Labels and pairs cannot be
-            passed with them.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
         return self._fit_comparisons(
             X, y, pairs, pair_labels, ids, ("quadruplets", quadruplets, 4)
         )
@@ -169,14 +151,23 @@ class LSML(ComparisonLearner):
         check_seed(self.random_state)
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
-        similar, dissimilar = listed_pairs(labels)
-        n_all = len(similar) * len(dissimilar)
-        sample: Array = np.arange(n_all)
-        if n_all > self.n_constraints:
+        n_all = labels.n_similar * labels.n_dissimilar
+        if n_all <= self.n_constraints:
+            first, second = np.divmod(np.arange(n_all), labels.n_dissimilar)
+        elif n_all <= np.iinfo(np.intp).max:
             seed = check_random_state(self.random_state)
             sample = sample_without_replacement(n_all, self.n_constraints, random_state=seed)
-        first, second = np.divmod(sample, len(dissimilar))
-        return np.hstack([similar[first], dissimilar[second]])
+            first, second = np.divmod(sample, labels.n_dissimilar)
+        else:  # too many to number; two samples are hardly ever the same
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            first = rng.integers(labels.n_similar, size=self.n_constraints)
+            second = rng.integers(labels.n_dissimilar, size=self.n_constraints)
+        return np.hstack(
+            [
+                pairs_by_number(labels, first, similar=True),
+                pairs_by_number(labels, second, similar=False),
+            ]
+        )
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
