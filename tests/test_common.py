@@ -38,6 +38,7 @@ from seraph.classic import (
     MLKR,
     NCA,
     RCA,
+    SCML,
     SDML,
     Covariance,
     Euclidean,
