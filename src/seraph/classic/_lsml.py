@@ -10,12 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
-from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, learns_from, pairs_by_number
-from ._definite import logdet_gap, power, prior_root
+from ._definite import minimize_factor, power, prior_root
 
 # Squared distances below this share of the mean count as this where they are divided by.
 _SHORTEST = 1e-12
@@ -227,22 +226,4 @@ class ComparisonObjective:
 
     def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
         """Return the factor, the objective, its relative gap and the number of iterations."""
-        last: dict[str, Any] = {}
-
-        def value_and_gradient(L: Array) -> tuple[float, Array]:
-            value, half = self.value_and_half(L)
-            last.update(L=L.copy(), value=value, half=half)
-            return value, 2.0 * half
-
-        def gap() -> float:
-            return logdet_gap(last["L"].T @ last["half"]) / max(1.0, last["value"])
-
-        first = np.eye(self.near.shape[1])
-        value_and_gradient(first)
-        if gap() <= tol:
-            return first, last["value"], gap(), 0
-        found = lbfgs(
-            value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
-        )
-        value_and_gradient(found.x)
-        return found.x, last["value"], gap(), found.nit
+        return minimize_factor(self.value_and_half, np.eye(self.near.shape[1]), max_iter, tol)
