@@ -17,7 +17,7 @@ from ._tasks import sample
 # A short fit is repeated until so many seconds have passed, or so often; the mean counts.
 SHORT, REPEATS = 0.3, 30
 # Seconds that a first fit on a few points may take.
-WARM_UP = 2.0
+WARM_UP = 1.0
 
 
 class _Capped(BaseException):
@@ -31,10 +31,11 @@ def _stop(*_):
 @cache
 def warm_up(library, method):
     """Fit a few points once: a first fit imports modules and finds libraries."""
-    X = np.random.default_rng(0).normal(size=(24, 3))
+    y = np.repeat([0, 1], 12)
+    X = np.random.default_rng(0).normal(size=(24, 3)) + 3.0 * y[:, np.newaxis]
     signal.setitimer(signal.ITIMER_PROF, WARM_UP)
     with contextlib.suppress(_Capped, Exception):  # the fit that counts will say it again
-        learner(library, method, 0).fit(X + np.repeat([[0.0], [3.0]], 12, axis=0), X[:, 0] > 0)
+        learner(library, method, 0).fit(X, y)
     signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
