@@ -80,8 +80,9 @@ class ITML(ClassicLearner):
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
-    tol : float, default=1e-6
-        Stop at this ``optimality_gap_``.
+    tol : float, default=0.01
+        Stop at this ``optimality_gap_``. A smaller one takes longer and is no better for nearest
+        neighbors.
     random_state : int, RandomState instance or None, default=None
         Seed for sampling the pairs if `n_constraints` is set. Nothing else is random.
 
@@ -157,7 +158,7 @@ class ITML(ClassicLearner):
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
-        tol: float = 1e-6,
+        tol: float = 0.01,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.gamma = gamma
