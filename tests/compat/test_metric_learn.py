@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import seraph.classic
 from seraph.compat import metric_learn
-from seraph.compat.metric_learn import Constraints
+from seraph.compat.metric_learn import Constraints, _pairs
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
 from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
@@ -437,6 +437,30 @@ def test_itml_is_ours_with_bounds_from_distances():
     assert_allclose(make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2]).bounds_, [1, 2])
     with pytest.raises(ValueError, match="bounds must be two numbers"):
         make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2, 3])
+
+
+def test_many_points_give_the_bounds_of_a_part_of_them(monkeypatch):
+    every = fitted("ITML").bounds_
+    monkeypatch.setattr(_pairs, "_POINTS_FOR_BOUNDS", 30)
+    some = fitted("ITML").bounds_
+    used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
+    used = used[np.linspace(0, len(used) - 1, 30).astype(int)]
+    distances = np.linalg.norm(used[:, None] - used[None], axis=2)
+    assert_allclose(some, np.percentile(distances, (5, 95)))
+    assert_allclose(some, every, rtol=0.5)
+
+
+def test_words_that_users_match_are_those_of_metric_learn():
+    learner = fitted("ITML")
+    with pytest.raises(ValueError, match=r"^Parameter threshold must be a real number\. Got <cl"):
+        learner.set_threshold("far")
+    for rate in (None, -0.2, "low"):
+        with pytest.raises(ValueError, match=rf"min_rate must be .*\[0, 1\]\. Got {rate} inst"):
+            learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="max_tpr", min_rate=rate)
+    with pytest.raises(ValueError, match=r"Parameter beta must be a real number\."):
+        learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="f_beta", beta="much")
+    with pytest.raises(ValueError, match=r"^Invalid n_components, must be in \[1, 4\]$"):
+        fitted("NCA", n_components=5)
 
 
 def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
