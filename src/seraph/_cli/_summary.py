@@ -175,6 +175,13 @@ _SCALINGS = {
 def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
     """Return what was done to the columns, from what a model file keeps about its table."""
     facts = []
+    if noted.get("label"):
+        unknown = ", ".join(map(repr, noted.get("unlabeled") or ()))
+        facts.append(
+            ["label", f"{noted['label']}{f'; {unknown} means unknown' if unknown else ''}"]
+        )
+    if noted.get("id"):
+        facts.append(["id", f"{noted['id']}"])
     if noted.get("categories"):
         facts.append(["categories", f"{', '.join(noted['categories'])}: columns of 0 and 1"])
     if noted.get("dates"):
