@@ -41,24 +41,31 @@ def is_chunked(X: Any) -> bool:
 def in_memory(X: Any) -> Any:
     """Bring a tensor or a dask collection into memory; leave anything else as it is.
 
-    A masked array must have no masked entry: scikit-learn would drop the mask.
+    Half precision becomes single: scikit-learn would make it double. A masked array must have no
+    masked entry: scikit-learn would drop the mask.
 
     Examples
     --------
     >>> in_memory([1.0, 2.0])
     [1.0, 2.0]
+    >>> in_memory(np.ones(2, dtype=np.float16))
+    array([1., 1.], dtype=float32)
     """
     if is_tensor(X):
-        return X.detach().cpu().numpy()
+        X = X.detach().cpu()
+        half = X.is_floating_point() and X.element_size() < 4
+        return (X.float() if half else X).numpy()
     if is_chunked(X):
-        return X.compute()
+        return in_memory(X.compute())
     if isinstance(X, np.ma.MaskedArray):
         if n_masked := int(np.sum(X.mask)):
             raise ValueError(
                 f"A masked array has {n_masked} masked entries, and every entry must be known. "
                 "Fill them with its method filled, or impute them."
             )
-        return X.data
+        return in_memory(X.data)
+    if isinstance(X, np.ndarray) and X.dtype == np.float16:
+        return X.astype(np.float32)
     return X
 
 
@@ -228,8 +235,11 @@ class Coordinates:
         """Covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
-        points = self.array.astype(np.float64)
-        return points.T @ points / len(points)
+        total = np.zeros((self.array.shape[1],) * 2)
+        for start in range(0, len(self.array), _ROWS):
+            rows = self.array[start : start + _ROWS].astype(np.float64)
+            total += rows.T @ rows
+        return total / len(self.array)
 
     def some_rows(self, count: int) -> Array:
         """Return at most `count` points, evenly spaced, in double precision."""
@@ -269,6 +279,8 @@ class Coordinates:
 
         The others follow in the given order, or else in their old one.
         """
+        if len(rows) == 0 and order is None:
+            return self.array  # which may be large, and is only read
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
         rest = np.flatnonzero(others)
@@ -349,7 +361,9 @@ class PointsInMemory:
         X = self.array
         size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
-        points = centered(np.divide(X, X.dtype.type(size), order="C"))
+        # This is the only copy of the points, which may fill half of the memory.
+        points = np.divide(X, X.dtype.type(size), order="C")
+        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
         squared = 2.0 * sum_of_squares(points) / len(points)
