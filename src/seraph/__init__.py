@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         seraph_path,
     )
     from ._version import show_versions
-    from .persist import load, save, to_onnx
+    from .persist import export, load, save, to_matrix, to_onnx
     from .plot import (
         ConvergenceDisplay,
         DistanceDisplay,
@@ -69,10 +69,12 @@ __all__ = [
     "__version__",
     "constrained_agglomerative",
     "constrained_k_means",
+    "export",
     "load",
     "save",
     "seraph_path",
     "show_versions",
+    "to_matrix",
     "to_onnx",
 ]
 
@@ -99,7 +101,7 @@ _HOMES = {
         "seraph_path",
     ),
     "_version": ("show_versions",),
-    "persist": ("load", "save", "to_onnx"),
+    "persist": ("export", "load", "save", "to_matrix", "to_onnx"),
     "plot": (
         "ConvergenceDisplay",
         "DistanceDisplay",

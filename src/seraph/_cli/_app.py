@@ -13,6 +13,7 @@ from .._version import __version__
 from ._ask import ask
 from ._compare import compare
 from ._console import give_up_stdout, one_line, warnings_as_notes
+from ._export import export
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
@@ -60,6 +61,7 @@ app.command(cls=_Command)(fit)
 app.command(cls=_Command)(predict)
 app.command(cls=_Command)(report)
 app.command(cls=_Command)(transform)
+app.command(cls=_Command)(export)
 app.command(cls=_Command)(neighbors)
 app.command(cls=_Command)(query)
 app.command(cls=_Command)(ask)

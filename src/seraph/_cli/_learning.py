@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._estimators._pipeline import check_directions
 from .._pairs import PairLabels
 from .._typing import Array, BoolArray, IntArray
 from ._console import progress_bar
@@ -180,6 +181,7 @@ def learn_model(table: InputTable, request: Request) -> FitSummary:
         _watch(learner, after_iteration)
         name = "seraph" if request.learner.casefold() == "seraph" else request.learner.casefold()
         model = Pipeline([*request.preparation.steps(examples.features), (name, learner)])
+        check_directions(model, examples.features.points, f"{table.path}")
         started = time.perf_counter()
         # Lines about iterations are not results, and stdout is for results.
         with redirect_stdout(sys.stderr) if verbose else nullcontext():

@@ -108,7 +108,13 @@ class SavedModel:
         without : collection of str or None
             Columns that are not features. A model fitted without column names takes all others.
         """
-        not_features = [name for name in without if name is not None]
+        from .._estimators._pipeline import check_directions
+
+        points = self._features(table, [name for name in without if name is not None])
+        check_directions(self.estimator, points, f"{table.path}")
+        return points
+
+    def _features(self, table: InputTable, not_features: list[str]) -> Any:
         names = self.feature_names
         if names is None:
             points = table.points(without=not_features, reading=self.reading)
@@ -133,6 +139,23 @@ class SavedModel:
             stacklevel=2,
         )
         return pd.DataFrame(points, columns=names, copy=False)
+
+    def some_points(
+        self, table: InputTable, rows: IntArray, without: Collection[str | None] = ()
+    ) -> Any:
+        """Return the features of some rows; of an array in a file, only they are read.
+
+        Parameters
+        ----------
+        table, without
+            As in `points`.
+        rows : ndarray of int
+            Row numbers.
+        """
+        if table.names is None:
+            return self.points(table.take(rows), without)
+        points = self.points(table, without)  # how a column is read depends on all of it
+        return points.iloc[rows] if hasattr(points, "iloc") else points[rows]
 
     @property
     def reading(self) -> Reading:

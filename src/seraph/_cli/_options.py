@@ -84,7 +84,8 @@ Scale = Annotated[
     typer.Option(
         metavar="NAME",
         help="How to scale the numbers: standard (unit variance), minmax (to [0, 1], for "
-        "features with bounds), or none. The scaler is part of the model.",
+        "features with bounds), unit (each row to length 1, for embeddings), or none. The scaler "
+        "is part of the model.",
     ),
 ]
 Drop = Annotated[

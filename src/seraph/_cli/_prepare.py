@@ -17,7 +17,7 @@ from ._tables import InputTable, Reading
 if TYPE_CHECKING:
     from ._tables import DateUse
 
-SCALES = ("standard", "minmax", "none")
+SCALES = ("standard", "minmax", "unit", "none")
 IMPUTATIONS = ("median", "knn", "drop")
 DATE_USES = ("days", "parts", "drop")
 # A category of fewer rows than this share, or than two, is rare.
@@ -39,7 +39,7 @@ class Preparation:
 
     Parameters
     ----------
-    scale : {"standard", "minmax", "none"}
+    scale : {"standard", "minmax", "unit", "none"}
         How to scale numbers.
     impute : {"median", "knn", "drop"} or None
         What to do about missing numbers; None refuses them.
@@ -156,10 +156,10 @@ class Preparation:
         from sklearn.compose import ColumnTransformer
         from sklearn.impute import KNNImputer, SimpleImputer
         from sklearn.pipeline import Pipeline
-        from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+        from sklearn.preprocessing import MinMaxScaler, Normalizer, OneHotEncoder, StandardScaler
 
         numbers: list[tuple[str, Any]] = []
-        if self.scale != "none":
+        if self.scale in ("standard", "minmax"):
             scaler = MinMaxScaler() if self.scale == "minmax" else StandardScaler()
             numbers.append(("scale", scaler))
         if self.impute in ("median", "knn"):
@@ -168,6 +168,8 @@ class Preparation:
                 n_neighbors=_NEIGHBORS
             )  # fmt: skip
             numbers.append(("impute", fill))
+        if self.scale == "unit":  # a length needs all of the numbers
+            numbers.append(("scale", Normalizer()))
         if not features.categories:
             return numbers
         rare = max(2, math.ceil(_RARE * len(features.points)))

@@ -167,6 +167,7 @@ class FitSummary:
 _SCALINGS = {
     "standard": "scaled in standard deviations",
     "minmax": "scaled to [0, 1]",
+    "unit": "each row scaled to length 1",
     "none": "not scaled",
 }
 

@@ -16,12 +16,14 @@ from sklearn.base import (
     clone,
 )
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._decisions import PairDecisions, pair_points
 from .._pairs import RowNames, is_frame
+from .._sweep import in_memory, is_chunked
 from .._typing import Array
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -53,11 +55,14 @@ class MetricPipeline(
     are only ``transform`` and ``score``.) Marked pairs find their rows by name, since the names
     are read before the features are prepared.
 
+    For embeddings, ``MetricPipeline(Normalizer(), SERAPH())`` learns from vectors of unit length,
+    so that the length of a vector has no say. A vector of zeros has no direction, and is refused.
+
     Parameters
     ----------
     prepare : transformer
-        What to do first, such as ``StandardScaler()``; for several steps, a pipeline of
-        transformers. It is cloned.
+        What to do first, such as ``StandardScaler()`` for a table or ``Normalizer()`` for
+        embeddings; for several steps, a pipeline of transformers. It is cloned.
     learner : estimator
         Learner of a metric, such as :class:`seraph.SERAPH`. It is cloned.
 
@@ -140,8 +145,10 @@ class MetricPipeline(
         named = triplets if pairs is None else pairs
         if named is not None:
             fit_params["ids"] = RowNames.of(X, ids, named, "drop").listed()
-        prepare = clone(self.prepare).fit(X)
-        learner = clone(self.learner).fit(prepare.transform(X), y, **fit_params)
+        points = _in_full(X)
+        check_directions(self.prepare, points)
+        prepare = clone(self.prepare).fit(points)
+        learner = clone(self.learner).fit(prepare.transform(points), y, **fit_params)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self._forget_decisions()
         self.prepare_, self.learner_ = prepare, learner
@@ -312,7 +319,9 @@ class MetricPipeline(
     def _prepared(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         validate_data(self, X, reset=False, **_SHAPE_ONLY)
-        return self.prepare_.transform(X)
+        points = _in_full(X)
+        check_directions(self.prepare_, points)
+        return self.prepare_.transform(points)
 
     def _asked(self, method: str, pairs: ArrayLike, X: Any, ids: ArrayLike | None) -> Array:
         """Ask the learner about pairs, after preparing their points."""
@@ -321,7 +330,7 @@ class MetricPipeline(
         if X is not None:
             found: Array = answer(pairs, self._prepared(X), ids=_ids_of(X, ids))
             return found
-        points = np.asarray(pair_points(pairs, None, ids))
+        points = np.asarray(_in_full(pair_points(pairs, None, ids)))
         m = self.n_features_in_
         if points.ndim != 3 or points.shape[1:] != (2, m):
             raise ValueError(
@@ -330,7 +339,9 @@ class MetricPipeline(
             )
         if len(points) == 0:
             return np.empty(0)
-        flat = np.asarray(self.prepare_.transform(self._named(points.reshape(-1, m))))
+        rows = points.reshape(-1, m)
+        check_directions(self.prepare_, rows)
+        flat = np.asarray(self.prepare_.transform(self._named(rows)))
         found = answer(flat.reshape(-1, 2, flat.shape[1]))
         return found
 
@@ -342,6 +353,39 @@ class MetricPipeline(
         import pandas as pd
 
         return pd.DataFrame(points, columns=names)
+
+
+def _in_full(X: Any) -> Any:
+    """Return points that scikit-learn can prepare: in half precision its sums may overflow."""
+    return X if is_chunked(X) else in_memory(X)
+
+
+def check_directions(prepare: Any, X: Any, name: str = "X") -> None:
+    """Refuse rows of zeros if the first step of `prepare` makes rows of unit length.
+
+    scikit-learn leaves such rows at zero, as near to every vector as to any other.
+
+    Parameters
+    ----------
+    prepare : transformer
+        What will be done to the points; or a fitted pipeline that begins with it.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    name : str, default="X"
+        What to call them.
+    """
+    while isinstance(prepare, Pipeline | MetricPipeline):
+        prepare = prepare.steps[0][1] if isinstance(prepare, Pipeline) else prepare.prepare_
+    if not isinstance(prepare, Normalizer):
+        return
+    points = np.asarray(X)
+    zero = np.flatnonzero(~points.any(axis=1)) if points.ndim == 2 else np.empty(0, dtype=np.intp)
+    if len(zero):
+        more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
+        raise ValueError(
+            f"Row {zero[0]}{more} of {name} has only zeros, and so no direction: it cannot be "
+            "scaled to unit length. Drop such rows; often an empty text is the cause."
+        )
 
 
 def _ids_of(X: Any, ids: ArrayLike | None) -> Any:

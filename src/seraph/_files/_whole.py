@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_whole(path: Path, content: str | bytes) -> Path:
+def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -> Path:
     """Write to a temporary file in the same folder, then move it to `path`.
 
     A file that is replaced keeps its permissions; a new one gets what the umask leaves. If `path`
@@ -21,8 +23,8 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     ----------
     path : Path
         File to write; an existing one is replaced.
-    content : str or bytes
-        Its content.
+    content : str, bytes or callable
+        Its content; or a function that writes it to a binary file, for what memory cannot hold.
 
     Returns
     -------
@@ -36,7 +38,6 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     """
     if path.exists() and not path.is_file():
         raise ValueError(f"{str(path)!r} is not a plain file: choose another name.")
-    data = content.encode() if isinstance(content, str) else content
     target = Path(os.path.realpath(path))
     # Short, however long the name of the target is, and the same at the start for every write
     # to this target.
@@ -50,7 +51,10 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
     try:
         with open(temporary, "xb", opener=private_enough) as file:
-            file.write(data)
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

@@ -35,7 +35,7 @@ def as_array(X: Any) -> Any:
     Parameters
     ----------
     X : dask array or dask DataFrame
-        Points; any type other than float64 and float32 becomes float64.
+        Points; float16 becomes float32, any other type than that and float64 becomes float64.
 
     Returns
     -------
@@ -51,7 +51,9 @@ def as_array(X: Any) -> Any:
         raise ValueError("Complex data not supported: the points must be real numbers.")
     if array.numblocks[1] > 1:
         array = array.rechunk({1: -1})
-    return array if array.dtype in _FLOATS else array.astype(_FLOATS[0])
+    if array.dtype in _FLOATS:
+        return array
+    return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
 def compute(graph: Graph, key: Any) -> Any:

@@ -14,7 +14,7 @@ from .._typing import Array, computed_once
 from . import _formulas
 from ._design import Strip, row_blocks, shares
 from ._terms import ROUNDING, PairTerms, Variable
-from ._tiles import Arithmetic, Pass, Sums, Term, chunks
+from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
 
 # Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)
 # and two to work in, one of which becomes the weights. All four fit a cache of 2 MB, so that none
@@ -268,6 +268,10 @@ class _NumpyPass(Pass):
         starts = np.searchsorted(first, np.arange(len(self.X) + 1))
         U = csr_array((weights, last, starts), shape=(len(self.X), len(self.X)))
         degree = np.add(U.sum(axis=1, dtype=np.float64), U.sum(axis=0, dtype=np.float64))
-        UY = U @ self.Y
-        product = UY + U.T @ self.Y if self.wrt == "factor" else self.Y.T @ UY
+        if self.wrt == "factor":
+            return scale * value, degree, U @ self.Y + U.T @ self.Y
+        width = self.Y.shape[1]
+        product = np.zeros((width, width))
+        for rows in chunks(len(self.Y), product_rows(width)):  # U @ Y is as large as the points
+            product += self.Y[rows].T @ (U[rows] @ self.Y)
         return scale * value, degree, product

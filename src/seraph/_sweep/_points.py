@@ -40,24 +40,31 @@ def is_chunked(X: Any) -> bool:
 def in_memory(X: Any) -> Any:
     """Bring a tensor or a dask collection into memory; leave anything else as it is.
 
-    A masked array must have no masked entry: scikit-learn would drop the mask.
+    Half precision becomes single: scikit-learn would make it double. A masked array must have no
+    masked entry: scikit-learn would drop the mask.
 
     Examples
     --------
     >>> in_memory([1.0, 2.0])
     [1.0, 2.0]
+    >>> in_memory(np.ones(2, dtype=np.float16))
+    array([1., 1.], dtype=float32)
     """
     if is_tensor(X):
-        return X.detach().cpu().numpy()
+        X = X.detach().cpu()
+        half = X.is_floating_point() and X.element_size() < 4
+        return (X.float() if half else X).numpy()
     if is_chunked(X):
-        return X.compute()
+        return in_memory(X.compute())
     if isinstance(X, np.ma.MaskedArray):
         if n_masked := int(np.sum(X.mask)):
             raise ValueError(
                 f"A masked array has {n_masked} masked entries, and every entry must be known. "
                 "Fill them with its method filled, or impute them."
             )
-        return X.data
+        return in_memory(X.data)
+    if isinstance(X, np.ndarray) and X.dtype == np.float16:
+        return X.astype(np.float32)
     return X
 
 
@@ -285,6 +292,8 @@ class Coordinates:
 
         The others follow in the given order, or else in their old one.
         """
+        if len(rows) == 0 and order is None:
+            return self.array  # which may be large, and is only read
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
         rest = np.flatnonzero(others)
@@ -365,6 +374,7 @@ class PointsInMemory:
         X = self.array
         size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
+        # This is the only copy of the points, which may fill half of the memory.
         points = np.divide(X, X.dtype.type(size), order="C")
         points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
         if not rescale:

@@ -17,8 +17,8 @@ from ._terms import PairTerms, Variable
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
 # and q = 0: exp(-t) is 0 in any precision, and so are its term and its weight.
 _SELF_MARGIN = 1e4
-# Rows of a matrix product in double precision, which bounds the copy that it makes.
-_PRODUCT_ROWS = 1 << 17
+# Numbers of a matrix product in double precision, which bounds the copies that it makes.
+_PRODUCT_NUMBERS = 1 << 23
 
 # An ndarray or a Tensor.
 AnyArray = Any
@@ -260,7 +260,7 @@ class Pass(ABC):
         if self.wrt == "threshold":
             return -0.5 * degree.sum()
         gradient = self._zeros(self.Y.shape[1], self.X.shape[1])
-        for rows in chunks(len(degree), _PRODUCT_ROWS):
+        for rows in chunks(len(degree), product_rows(self.X.shape[1])):
             X, Y = self._widened(self.X[rows]), self.Y[rows]
             if self.wrt == "factor":
                 gradient += 2.0 * (degree[rows] * Y - product[rows]).T @ X
@@ -357,3 +357,8 @@ def _fill_diagonal(square: AnyArray, value: float) -> None:
 def chunks(n: int, size: int) -> Iterator[slice]:
     """Cut ``range(n)`` into slices of a given size."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def product_rows(width: int) -> int:
+    """Return how many rows of this width to multiply at a time."""
+    return max(_PRODUCT_NUMBERS // max(width, 1), 1)

@@ -1,10 +1,11 @@
-"""Models on disk: files without pickle, and ONNX graphs."""
+"""Models on disk: files without pickle, ONNX graphs, and the learned map as a matrix."""
 
 from .._public import publish as _publish
+from ._matrix import export, to_matrix
 from ._model_files import load, read_versions, save
 from ._onnx import to_onnx
 from ._trusted import TRUSTED
 
-__all__ = ["TRUSTED", "load", "read_versions", "save", "to_onnx"]
+__all__ = ["TRUSTED", "export", "load", "read_versions", "save", "to_matrix", "to_onnx"]
 
 _publish(globals())

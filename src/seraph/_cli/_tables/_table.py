@@ -25,6 +25,8 @@ _SUSPECTS = {
 }  # fmt: skip
 # Names that an error lists; the rest are counted.
 _LISTED = 12
+# Rows of an array to check at a time: it may be mapped from a file larger than the memory.
+_ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -282,10 +284,13 @@ class PlainArray:
                 f"{self.path} has {self.X.shape[1]} columns, but the model was fitted on "
                 f"{len(names)}: pass those, in the order of the fit."
             )
-        width: type[np.floating[Any]] = np.float32 if self.X.dtype == np.float32 else np.float64
+        small = self.X.dtype in (np.float32, np.float16)
+        width: type[np.floating[Any]] = np.float32 if small else np.float64
         points = np.ascontiguousarray(self.X, dtype=width)
         faults = Faults()
-        if not np.all(np.abs(points) <= largest_allowed(points)):
+        limit = largest_allowed(points)
+        blocks = (points[start : start + _ROWS] for start in range(0, len(points), _ROWS))
+        if not all(np.all(np.abs(block) <= limit) for block in blocks):
             for number, values in enumerate(points.T):
                 check_finite(f"{number}", values, faults)
         if reading.missing:

@@ -1,0 +1,271 @@
+"""The learned map as one matrix, for vectors that are stored elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import Normalizer, normalize
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from .._base import MahalanobisLearner
+from .._estimators._kernel import KernelSERAPH
+from .._estimators._neighbors import MetricNeighborsClassifier
+from .._estimators._pipeline import MetricPipeline
+from .._files import write_whole
+from .._version import __version__
+from ..classic import Euclidean
+from ._onnx import to_onnx
+
+KINDS = (".npy", ".safetensors", ".onnx")
+_DTYPES = ("float32", "float64")
+# Rows that decide which directions are kept.
+_ROWS = 20_000
+# Rows that a step is tried on, and the share by which an affine step may differ from its matrix.
+_PROBES, _TOLERANCE = 50, 1e-6
+
+
+def to_matrix(
+    model: BaseEstimator,
+    *,
+    n_components: int | None = None,
+    X: ArrayLike | None = None,
+    dtype: DTypeLike = np.float32,
+) -> Any:
+    r"""Return the learned map as one matrix ``W``: distances in ``X @ W`` are the learned ones.
+
+    Scalers and PCA before the learner are multiplied into the matrix. What they subtract is left
+    out, since distances do not depend on it. A ``Normalizer`` as the first step stays your task:
+    scale vectors to unit length before you multiply them.
+
+    With `n_components`, the map goes on to the first principal components of the mapped points:
+    of all orthogonal projections to so few dimensions, this one keeps the most of the sum of the
+    squared learned distances over all pairs,
+
+    .. math:: \sum_{i<j} \|V^\top (z_i - z_j)\|^2 = n^2\, \mathrm{tr}(V^\top \mathrm{Cov}(Z) V).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted learner, or a pipeline that ends in one and whose other steps are affine.
+    n_components : int, optional
+        Number of columns to keep; all by default.
+    X : array-like of shape (n_samples, n_features), optional
+        Vectors that decide which directions are kept; required with `n_components`. 20,000 of
+        them, evenly spaced, are used.
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the matrix.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_components)
+        The matrix.
+
+    Raises
+    ------
+    ValueError
+        If the map is not linear, as that of `KernelSERAPH`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import seraph
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> learner = seraph.SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> W = seraph.to_matrix(learner)
+    >>> apart = np.linalg.norm(X[0] @ W - X[1] @ W)
+    >>> bool(np.isclose(apart, learner.pair_distance([[0, 1]], X)[0]))
+    True
+    """
+    return _matrix(model, n_components, X, dtype)[0]
+
+
+def export(
+    model: BaseEstimator,
+    path: str | os.PathLike[str],
+    *,
+    n_components: int | None = None,
+    X: ArrayLike | None = None,
+    dtype: DTypeLike = np.float32,
+) -> Path:
+    """Write the learned map to a file that other programs read: a matrix, or an ONNX graph.
+
+    The file appears whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        As in :func:`seraph.to_matrix`; for a graph, as in :func:`seraph.to_onnx`.
+    path : str or path-like
+        File to write. ``.npy`` holds the matrix ``W`` alone; ``.safetensors`` a tensor "W", with
+        "unit_length" in its metadata ("true" if vectors must be scaled to unit length first);
+        ``.onnx`` a graph that does all steps.
+    n_components, X, dtype
+        As in :func:`seraph.to_matrix`.
+
+    Returns
+    -------
+    Path
+        `path`.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> import seraph
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> learner = seraph.SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = seraph.export(learner, f"{folder}/W.npy", n_components=2, X=X)
+    ...     np.load(path).shape
+    (3, 2)
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise ValueError(f"{path}: the name must end in {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"Cannot write {path.name}: there is no folder {path.parent}.")
+    if kind == ".onnx":
+        graph = to_onnx(_reduced(model, n_components, X), dtype=dtype)
+        return write_whole(path, graph.SerializeToString())
+    W, unit_length = _matrix(model, n_components, X, dtype)
+    if kind == ".npy":
+        content = io.BytesIO()
+        np.save(content, W, allow_pickle=False)
+        return write_whole(path, content.getvalue())
+    metadata = {"unit_length": str(unit_length).lower(), "seraph": __version__}
+    return write_whole(path, safetensors().save({"W": W}, metadata=metadata))
+
+
+def needs_unit_length(model: BaseEstimator) -> bool:
+    """Return whether a model scales points to unit length before anything else."""
+    return isinstance(_flat(model)[0], Normalizer)
+
+
+def safetensors() -> Any:
+    """Import the library that writes .safetensors files."""
+    try:
+        return import_module("safetensors.numpy")
+    except ImportError as error:
+        raise ImportError(
+            ".safetensors files need safetensors: pip install 'seraph-learn[save]'."
+        ) from error
+
+
+def _matrix(
+    model: Any, n_components: int | None, X: ArrayLike | None, dtype: DTypeLike
+) -> tuple[Any, bool]:
+    """Return the matrix, and whether it is for vectors of unit length."""
+    if isinstance(model, type) or not isinstance(model, BaseEstimator):
+        raise ValueError(f"model must be a fitted estimator, such as a SERAPH; got {model!r}.")
+    check_is_fitted(model)
+    try:
+        kind = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        kind = ""
+    if kind not in _DTYPES:
+        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}.")
+    steps = _flat(model)
+    unit_length = isinstance(steps[0], Normalizer)
+    if unit_length and steps[0].norm != "l2":
+        raise ValueError(
+            f"Normalizer(norm={steps[0].norm!r}) does not give vectors of unit length: use "
+            'norm="l2".'
+        )
+    W = np.eye(model.n_features_in_)
+    for step in steps[unit_length:]:
+        W = W @ _linear_part(step, W.shape[1])
+    if not any(isinstance(step, MahalanobisLearner) for step in steps):
+        raise ValueError(f"This {type(model).__name__} contains no learned metric.")
+    if n_components is not None:
+        W = W @ _leading(W, n_components, X, unit_length=unit_length)
+    return np.ascontiguousarray(W, dtype=kind), unit_length
+
+
+def _flat(model: Any) -> list[Any]:
+    """List the steps of a model, those of inner pipelines too."""
+    if isinstance(model, MetricNeighborsClassifier):
+        return _flat(model.learner_)
+    if isinstance(model, MetricPipeline):
+        return _flat(model.pipeline_)
+    if hasattr(model, "steps"):
+        return [part for _, step in model.steps for part in _flat(step)]
+    return [model]
+
+
+def _linear_part(step: Any, width: int) -> Any:
+    """Return the matrix L of a step that maps x to ``x @ L + offset``."""
+    if isinstance(step, MahalanobisLearner) and not isinstance(step, KernelSERAPH):
+        return step.components_.T.astype(np.float64)
+    probes = (
+        np.random.default_rng(0).normal(size=(_PROBES, width))
+        * np.geomspace(0.1, 100.0, _PROBES)[:, np.newaxis]
+    )
+    points = np.vstack([np.zeros(width), np.eye(width), probes])
+    with warnings.catch_warnings():
+        # The step may know the names of its features; these points have none.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        try:
+            mapped = np.asarray(step.transform(points), dtype=np.float64)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _not_linear(step) from error
+    offset, rest = mapped[0], mapped[1:] - mapped[0]
+    L = rest[:width]
+    away = np.abs(rest[width:] - probes @ L).max(axis=1)
+    if not np.all(away <= _TOLERANCE * (np.abs(rest[width:]).max(axis=1) + np.abs(offset).max())):
+        raise _not_linear(step)
+    return L
+
+
+def _not_linear(step: Any) -> ValueError:
+    return ValueError(
+        f"{type(step).__name__} is no linear map, so the model is not one matrix: map the points "
+        "with transform, or write an ONNX graph (seraph.to_onnx)."
+    )
+
+
+def _leading(W: Any, n_components: int, X: ArrayLike | None, *, unit_length: bool) -> Any:
+    """Return the first principal components of the mapped points, as columns."""
+    whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
+    if not whole or not 1 <= n_components <= W.shape[1]:
+        raise ValueError(
+            f"n_components must be a whole number from 1 to {W.shape[1]}, the rank of the metric; "
+            f"got {n_components!r}."
+        )
+    if X is None:
+        raise ValueError(
+            "n_components needs X: some of your vectors, which decide the directions to keep."
+        )
+    step = max(-(-np.shape(X)[0] // _ROWS), 1)
+    rows = X.iloc[::step] if hasattr(X, "iloc") else np.asanyarray(X)[::step]
+    points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")
+    if points.shape[1] != len(W):
+        raise ValueError(
+            f"X has {points.shape[1]} features, but the model was fitted on {len(W)}: pass "
+            "vectors like those."
+        )
+    Z = (normalize(points) if unit_length else points) @ W
+    Z -= Z.mean(axis=0)
+    return np.linalg.eigh(Z.T @ Z)[1][:, ::-1][:, :n_components]
+
+
+def _reduced(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:
+    """Return a model whose map has fewer components; the same one if none are to be cut."""
+    if n_components is None:
+        return model
+    from sklearn.pipeline import make_pipeline
+
+    W, unit_length = _matrix(model, n_components, X, np.float64)
+    short = Euclidean().fit(np.vstack([np.zeros(len(W)), np.ones(len(W))]))
+    short.components_ = W.T
+    if not unit_length:
+        return short
+    return make_pipeline(Normalizer().fit(np.ones((1, len(W)))), short)

@@ -1,0 +1,123 @@
+"""What embeddings need: unit length, half precision, and arrays in files."""
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+import seraph
+from seraph import SERAPH, MetricPipeline
+from seraph._sweep import PointsInMemory, _points, _tiles
+from seraph._sweep._numpy import NumpySweep
+from seraph._sweep._terms import PairTerms, Sample
+from seraph.classic import GMML
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(4, size=120)
+X = (RNG.normal(size=(4, 8))[Y] + RNG.normal(size=(120, 8))).astype(np.float32)
+SOME = np.where(np.arange(120) < 24, Y, -1)
+PAIRS = [[0, 1], [2, 50], [7, 90]]
+
+
+def test_length_has_no_say_after_a_normalizer(tmp_path):
+    stretched = X * RNG.uniform(0.1, 10.0, size=(120, 1)).astype(np.float32)
+    model = MetricPipeline(Normalizer(), SERAPH()).fit(stretched, SOME)
+    plain = SERAPH().fit(X / np.linalg.norm(X, axis=1, keepdims=True), SOME)
+    np.testing.assert_allclose(model.components_, plain.components_, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(
+        model.pair_distance(PAIRS, stretched), model.pair_distance(PAIRS, X), rtol=1e-4
+    )
+    np.testing.assert_allclose(
+        model.pair_proba(X[PAIRS]), model.pair_proba(PAIRS, stretched), rtol=1e-4
+    )
+
+    loaded = seraph.load(seraph.save(model, tmp_path / "m.skops"))
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+    session = onnxruntime.InferenceSession(seraph.to_onnx(model).SerializeToString())
+    (Z,) = session.run(None, {"X": stretched})
+    np.testing.assert_allclose(Z, model.transform(X), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("prepare", [Normalizer(), make_pipeline(Normalizer(), PCA(4))])
+def test_a_vector_of_zeros_has_no_direction_and_is_refused(prepare):
+    bad = X.copy()
+    bad[[3, 9, 77]] = 0.0
+    with pytest.raises(ValueError, match=r"Row 3 and 2 more of X has only zeros.*Drop such rows"):
+        MetricPipeline(prepare, SERAPH()).fit(bad, SOME)
+    model = MetricPipeline(prepare, SERAPH()).fit(X, SOME)
+    for ask in (model.transform, lambda rows: model.pair_distance(rows[[[0, 3]]])):
+        with pytest.raises(ValueError, match="has only zeros"):
+            ask(bad)
+    with pytest.raises(ValueError, match="NaN"):
+        model.transform(np.full_like(X, np.nan))
+    with pytest.raises(ValueError, match="7 features"):
+        model.transform(X[:, :7])
+
+
+@pytest.mark.parametrize("learner", [SERAPH(), GMML(), MetricPipeline(Normalizer(), SERAPH())])
+def test_half_precision_becomes_single(learner):
+    half = X.astype(np.float16)
+    wide = half.astype(np.float32)
+    a, b = clone(learner).fit(half, SOME), clone(learner).fit(wide, SOME)
+    np.testing.assert_array_equal(a.components_, b.components_)
+    assert a.transform(half).dtype == np.float32
+    np.testing.assert_array_equal(a.transform(half), b.transform(wide))
+    np.testing.assert_array_equal(a.pair_distance(PAIRS, half), b.pair_distance(PAIRS, wide))
+
+
+def test_long_vectors_in_half_precision_have_a_length():
+    # Their squares sum to more than the largest number of half precision.
+    half = (100.0 * X).astype(np.float16)
+    model = MetricPipeline(Normalizer(), SERAPH()).fit(half, SOME)
+    expected = MetricPipeline(Normalizer(), SERAPH()).fit(half.astype(np.float64), SOME)
+    np.testing.assert_allclose(model.components_, expected.components_, rtol=1e-2, atol=1e-3)
+
+
+def test_tensors_in_half_precision_become_single():
+    for kind in (torch.float16, torch.bfloat16):
+        points = _points.in_memory(torch.tensor(X).to(kind))
+        assert points.dtype == np.float32
+        np.testing.assert_allclose(points, X, rtol=0.01, atol=0.01)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
+    np.save(tmp_path / "X.npy", X.astype(kind))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    learner = SERAPH(unlabeled_pairs=500, random_state=0)
+    from_file = learner.fit(mapped, SOME).components_
+    np.testing.assert_array_equal(learner.fit(X.astype(kind), SOME).components_, from_file)
+    assert from_file.dtype == (np.float64 if kind == np.float64 else np.float32)
+    np.testing.assert_array_equal(mapped, X.astype(kind))
+
+
+def test_points_are_copied_once(monkeypatch):
+    """Coordinates hold the only copy, and a sweep over rows in their own order shares it."""
+    coordinates = PointsInMemory(X).coordinates()
+    nothing = np.empty(0, dtype=np.intp)
+    assert coordinates.with_first(nothing) is coordinates.array
+    assert NumpySweep(coordinates.array).X is coordinates.array
+
+    whole = coordinates.covariance
+    monkeypatch.setattr(_points, "_ROWS", 7)
+    np.testing.assert_allclose(PointsInMemory(X).coordinates().covariance, whole, rtol=1e-12)
+
+
+def test_products_in_parts_change_nothing(monkeypatch):
+    pairs = np.sort(np.argwhere(np.triu(np.ones((40, 40)), 1)), axis=1)[::3]
+    none = np.empty((0, 2), dtype=np.intp)
+    codes = np.empty(0, dtype=np.intp)
+    terms = PairTerms(codes, none, np.empty(0), 1.0, 0.1, sample=Sample(pairs, 2.0))
+    P = RNG.normal(size=(3, 8))
+    sweep = NumpySweep(X[:40].astype(np.float64))
+    expected = [sweep(P, terms, wrt) for wrt in ("metric", "factor", "threshold")]
+    monkeypatch.setattr(_tiles, "_PRODUCT_NUMBERS", 24)
+    found = [sweep(P, terms, wrt) for wrt in ("metric", "factor", "threshold")]
+    for (value, gradient), (one, whole) in zip(found, expected, strict=True):
+        assert value == one
+        np.testing.assert_allclose(gradient, whole, rtol=1e-10, atol=1e-12)

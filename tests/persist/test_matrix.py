@@ -1,0 +1,164 @@
+"""The learned map as a matrix: it gives the learned distances, whole or cut."""
+
+import json
+import struct
+
+import numpy as np
+import onnxruntime
+import pytest
+import safetensors
+from scipy.spatial.distance import pdist
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+import seraph
+from seraph import SERAPH, KernelSERAPH, MetricNeighborsClassifier, MetricPipeline
+from seraph.classic import RCA, Euclidean
+from seraph.persist._matrix import needs_unit_length
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(3, size=60)
+X = RNG.normal(size=(3, 6))[Y] + RNG.normal(size=(60, 6)) * np.geomspace(0.3, 3.0, 6) + 5.0
+SOME = np.where(np.arange(60) < 20, Y, -1)
+
+
+def unit(points):
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        StandardScaler(),
+        MinMaxScaler(),
+        RobustScaler(),
+        PCA(4, whiten=True),
+        make_pipeline(StandardScaler(), PCA(3)),
+        FunctionTransformer(),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+@pytest.mark.parametrize("ours", [True, False])
+def test_distances_after_the_matrix_are_the_learned_ones(prepare, ours):
+    model = (MetricPipeline if ours else make_pipeline)(prepare, SERAPH()).fit(X, SOME)
+    W = seraph.to_matrix(model, dtype=np.float64)
+    np.testing.assert_allclose(pdist(X @ W), pdist(model.transform(X)), rtol=1e-9)
+
+
+def test_the_matrix_of_a_learner_is_its_components():
+    for learner in (SERAPH().fit(X, SOME), RCA().fit(X, SOME)):
+        W = seraph.to_matrix(learner)
+        assert W.dtype == np.float32
+        np.testing.assert_array_equal(W, learner.components_.T.astype(np.float32))
+
+
+def test_unit_length_is_left_to_the_user():
+    model = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME)
+    W = seraph.to_matrix(model, dtype=np.float64)
+    np.testing.assert_allclose(unit(X) @ W, model.transform(X), rtol=1e-9)
+    assert needs_unit_length(model)
+    assert not needs_unit_length(SERAPH().fit(X, SOME))
+
+
+def test_a_classifier_gives_the_map_of_its_learner():
+    model = MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH())).fit(X, SOME)
+    np.testing.assert_array_equal(seraph.to_matrix(model), seraph.to_matrix(model.learner_))
+
+
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_a_cut_matrix_loses_as_little_of_the_squared_distances_as_any(unit_length):
+    model = SERAPH().fit(X, SOME)
+    points = X
+    if unit_length:
+        model, points = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME), unit(X)
+    Z = points @ seraph.to_matrix(model, dtype=np.float64)
+    values = np.linalg.eigvalsh(np.cov(Z.T, bias=True))[::-1]
+    for k in (1, 3, 6):
+        W = seraph.to_matrix(model, n_components=k, X=X, dtype=np.float64)
+        assert W.shape == (6, k)
+        kept = np.sum(pdist(points @ W) ** 2)
+        np.testing.assert_allclose(kept, len(X) ** 2 * values[:k].sum(), rtol=1e-9)
+        random = np.linalg.qr(RNG.normal(size=(6, k)))[0]
+        assert kept >= np.sum(pdist(Z @ random) ** 2) * (1 - 1e-9)
+    np.testing.assert_allclose(pdist(points @ W), pdist(Z), rtol=1e-9)
+
+
+def test_what_is_no_linear_map_is_refused():
+    for step in (PowerTransformer(), QuantileTransformer(n_quantiles=20)):
+        model = MetricPipeline(step, Euclidean()).fit(X)
+        with pytest.raises(ValueError, match=f"{type(step).__name__} is no linear map"):
+            seraph.to_matrix(model)
+    with pytest.raises(ValueError, match="KernelSERAPH is no linear map"):
+        seraph.to_matrix(KernelSERAPH(kernel="rbf").fit(X, SOME))
+    with pytest.raises(ValueError, match="Normalizer is no linear map"):
+        seraph.to_matrix(make_pipeline(StandardScaler(), Normalizer(), SERAPH()).fit(X, SOME))
+    with pytest.raises(ValueError, match="does not give vectors of unit length"):
+        seraph.to_matrix(MetricPipeline(Normalizer(norm="max"), SERAPH()).fit(X, SOME))
+    with pytest.raises(ValueError, match="contains no learned metric"):
+        seraph.to_matrix(PCA(2).fit(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"n_components": 2}, "n_components needs X"),
+        ({"n_components": 7, "X": X}, "from 1 to 6"),
+        ({"n_components": 0, "X": X}, "from 1 to 6"),
+        ({"n_components": True, "X": X}, "from 1 to 6"),
+        ({"n_components": 2, "X": X[:, :5]}, "X has 5 features, but the model was fitted on 6"),
+        ({"n_components": 2, "X": np.full_like(X, np.nan)}, "contains NaN"),
+        ({"dtype": "int8"}, "dtype must be float32 or float64"),
+        ({"dtype": "none such"}, "dtype must be float32 or float64"),
+    ],
+)
+def test_bad_arguments_are_refused(settings, reason):
+    with pytest.raises(ValueError, match=reason):
+        seraph.to_matrix(SERAPH().fit(X, SOME), **settings)
+    with pytest.raises(ValueError, match="must be a fitted estimator"):
+        seraph.to_matrix(SERAPH)
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_every_kind_of_file_holds_the_same_map(n_components, unit_length, tmp_path):
+    model = SERAPH().fit(X, SOME)
+    points = X.astype(np.float32)
+    if unit_length:
+        model = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME)
+    cut = {} if n_components is None else {"n_components": n_components, "X": X}
+    W = seraph.to_matrix(model, **cut)
+    expected = pdist((unit(points) if unit_length else points) @ W)
+
+    path = seraph.export(model, tmp_path / "W.npy", **cut)
+    np.testing.assert_array_equal(np.load(path), W)
+
+    path = seraph.export(model, str(tmp_path / "W.safetensors"), **cut)
+    with safetensors.safe_open(path, "numpy") as file:
+        np.testing.assert_array_equal(file.get_tensor("W"), W)
+        assert file.metadata()["unit_length"] == str(unit_length).lower()
+    length = struct.unpack("<Q", path.read_bytes()[:8])[0]
+    assert json.loads(path.read_bytes()[8 : 8 + length])["W"]["shape"] == list(W.shape)
+
+    path = seraph.export(model, tmp_path / "W.onnx", **cut)
+    session = onnxruntime.InferenceSession(str(path))
+    np.testing.assert_allclose(pdist(session.run(None, {"X": points})[0]), expected, rtol=1e-4)
+
+
+def test_a_file_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
+    model = SERAPH().fit(X, SOME)
+    with pytest.raises(ValueError, match=r"must end in \.npy, \.safetensors or \.onnx"):
+        seraph.export(model, tmp_path / "W.pt")
+    with pytest.raises(ValueError, match="there is no folder"):
+        seraph.export(model, tmp_path / "none" / "W.npy")
+    with pytest.raises(ValueError, match="is no linear map"):
+        seraph.export(KernelSERAPH(kernel="rbf").fit(X, SOME), tmp_path / "W.npy")
+    assert not list(tmp_path.iterdir())
