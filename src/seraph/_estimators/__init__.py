@@ -2,6 +2,7 @@
 
 from .._public import publish as _publish
 from ._cv import SERAPHCV
+from ._duplicates import DuplicateFinder, Duplicates
 from ._kernel import KernelMap, KernelMetric, KernelSERAPH
 from ._neighbors import MetricNeighborsClassifier
 from ._path import RegularizationPath, seraph_path
@@ -11,6 +12,8 @@ from ._seraph import SERAPH
 __all__ = [
     "SERAPH",
     "SERAPHCV",
+    "DuplicateFinder",
+    "Duplicates",
     "KernelMap",
     "KernelMetric",
     "KernelSERAPH",
