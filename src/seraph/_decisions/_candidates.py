@@ -27,8 +27,8 @@ class CandidateDecision:
 
     Answered pairs are seldom a random sample of the candidates. But as far as they were chosen by
     their distance, they do tell how likely a pair at a given distance is similar. With that
-    probability :math:`p(d) = \sigma(a - b d^2)`, fitted to distances out of fold, and the distances :math:`d_k` of
-    all candidates, a threshold t is expected to reach
+    probability :math:`p(d) = \sigma(a - b d^2)`, fitted to distances out of fold, and the
+    distances :math:`d_k` of all candidates, a threshold t is expected to reach
 
     .. math:: \text{precision}(t) = \frac{\sum_{d_k \le t} p(d_k)}{\#\{d_k \le t\}}, \qquad
               \text{recall}(t) = \frac{\sum_{d_k \le t} p(d_k)}{\sum_k p(d_k)}.
@@ -71,9 +71,9 @@ class CandidateDecision:
         reached = np.flatnonzero((expected >= target) & (p >= 0.5))
         if len(reached) == 0:
             raise ValueError(
-                f"A precision of {target:g} cannot be reached with these answers: even the nearest "
-                f"pairs are right with a probability of {p[0]:.3f} only. Ask for less, or answer "
-                "more pairs."
+                f"A precision of {target:g} cannot be reached with these answers: even the "
+                f"nearest pairs are right with a probability of {p[0]:.3f} only. Ask for less, or "
+                "answer more pairs."
             )
         last = int(reached[-1])
         threshold = float(np.mean(ordered[last : last + 2]))

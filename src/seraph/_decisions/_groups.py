@@ -85,7 +85,7 @@ def _connected(n: int, pairs: Array, distances: Array) -> list[Array]:
 def _merged(Z: Array, must: Array, apart: Array, threshold: float) -> Array:
     everything = np.arange(len(Z))
     merging = Merging(np.sqrt(squared_distances(Z)(everything, everything)), "average")
-    place = {}
+    place: dict[int, int] = {}
     for row, group in enumerate(must.tolist()):
         first = place.setdefault(group, row)
         if first != row:

@@ -7,6 +7,7 @@ from ._kernel import KernelMap, KernelMetric, KernelSERAPH
 from ._neighbors import MetricNeighborsClassifier
 from ._path import RegularizationPath, seraph_path
 from ._pipeline import MetricPipeline, PreparedMetric
+from ._record_vectors import is_code
 from ._seraph import SERAPH
 
 __all__ = [
@@ -21,7 +22,8 @@ __all__ = [
     "MetricPipeline",
     "PreparedMetric",
     "RegularizationPath",
+    "is_code",
     "seraph_path",
 ]
 
-_publish(globals(), "seraph")
+_publish(globals(), "seraph", [name for name in __all__ if name != "is_code"])

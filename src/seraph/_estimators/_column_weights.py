@@ -42,7 +42,7 @@ class ColumnWeights(MahalanobisLearner):
     def fit(
         self,
         X: ArrayLike,
-        y: ArrayLike | None = None,
+        y: ArrayLike | None = None,  # noqa: ARG002 (as every learner has it)
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,

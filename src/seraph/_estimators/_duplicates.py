@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from .._decisions import CandidateDecision, HeldOut, grouped, held_out
 from .._pairs import PairLabels, row_numbers
 from .._typing import Array
-from .._validation import check_n_jobs, check_number, check_seed
+from .._validation import check_number, check_seed
 from ._column_weights import ColumnWeights, block_gaps
 from ._record_vectors import RecordVectors, as_columns
 
@@ -76,8 +76,8 @@ class DuplicateFinder:
     r"""Find records of one table, or of two, that describe the same thing.
 
     Records become vectors: letter pairs of the text, scaled numbers and dates, a block for each
-    column and one for all text together. A missing cell lies halfway between equal and unrelated.
-    From a hundred answers, ``find`` learns what each column is worth, looks at the nearest
+    column and one for all text together. A missing cell counts neither for nor against. From a
+    hundred answers, ``find`` learns what each column is worth, looks at the nearest
     neighbors of every record, accepts those that are near enough for the wanted precision, and
     puts them into groups. ``questions`` chooses the pairs to answer.
 
@@ -87,8 +87,6 @@ class DuplicateFinder:
         Neighbors of each record to look at. More finds larger groups, and takes longer.
     text : collection of str, default=()
         Columns to compare letter by letter, although they hold numbers.
-    n_jobs : int or None, default=None
-        Number of threads of the search for neighbors; -1 uses all cores.
     random_state : int, default=0
         Seed of the choice of questions.
 
@@ -115,12 +113,10 @@ class DuplicateFinder:
         n_neighbors: int = 10,
         *,
         text: Collection[str] = (),
-        n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.text = text
-        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Any, other: Any = None) -> Self:
@@ -139,7 +135,6 @@ class DuplicateFinder:
             The finder.
         """
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_n_jobs(self.n_jobs)
         check_seed(self.random_state)
         columns = as_columns(X)
         self.n_, self.links_ = len(next(iter(columns.values()))), other is not None
@@ -319,7 +314,7 @@ class DuplicateFinder:
         return np.unique(np.concatenate(both), axis=0)
 
     def _nearest(self, among: Array, of: Array, k: int) -> Array:
-        search = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=self.n_jobs).fit(among)
+        search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(among)
         return np.asarray(search.kneighbors(of, return_distance=False))
 
 
@@ -385,7 +380,8 @@ def _evenly(d: Array, n: int, rng: np.random.Generator) -> Array:
 def _without_repeats(pairs: Array, n: int, order: Array) -> Array:
     """Take the first `n` pairs in order that share no row, then others if there are too few."""
     used: set[int] = set()
-    taken, spare = [], []
+    taken: list[int] = []
+    spare: list[int] = []
     for place, (i, j) in zip(order.tolist(), pairs.tolist(), strict=True):
         if len(taken) == n:
             break

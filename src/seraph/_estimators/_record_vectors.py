@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,9 @@ _LEARN_FROM = 20_000
 # Whole numbers of so many digits are codes: a slip in one digit leaves them alike as text only.
 _CODE_DIGITS = 4
 _FARTHEST = 3.0  # standard deviations
+_MISSING = 0.5  # squared length
+_DIRECTIONS = 4096  # to choose from
+_SPARE = 8  # dimensions in which missing numbers have a direction
 _EMPTY = ("", "nan", "NaN", "None", "NaT", "<NA>")
 
 
@@ -76,8 +80,11 @@ class RecordVectors:
     Other numbers are scaled to variance 1, so that two of them are at squared distance 2 on
     average; dates are both.
 
-    A missing cell is the zero vector: at squared distance 1 from every other cell, halfway
-    between equal and unrelated, so that it counts neither for nor against.
+    A missing cell counts neither for nor against: it is a direction at random, of squared length
+    1/2. So it is at squared distance 1.5 from a cell that is there, and two missing cells are at
+    1, halfway between equal and unrelated. (As zero vectors, two missing cells would be equal,
+    and records would be alike by what they lack.) The direction follows from the text of the
+    record: the same record always has the same vector.
 
     Parameters
     ----------
@@ -117,17 +124,23 @@ class RecordVectors:
 
     def transform(self, columns: Mapping[str, Array]) -> Array:
         """Return the vectors of records, of shape (n, total width)."""
+        whole = _joined(columns, self.text_)
+        choice = np.array([crc32(text.encode()) % _DIRECTIONS for text in whole])
         parts = []
-        for name, block in self.blocks_.items():
-            values = columns.get(name.removesuffix(" (days)"))
+        for number, (name, block) in enumerate(self.blocks_.items()):
+            values = np.asarray(columns.get(name.removesuffix(" (days)")))
             if name == WHOLE:
-                parts.append(block(_joined(columns, self.text_)))
+                part, missing = block(whole), whole == ""
             elif isinstance(block, _Text):
-                parts.append(block(_texts(np.asarray(values))))
+                texts = _texts(values)
+                part, missing = block(texts), texts == ""
             else:
-                numbers = np.asarray(values)
-                is_date = numbers.dtype.kind == "M"
-                parts.append(block(_days(numbers) if is_date else numbers.astype(np.float64)))
+                numbers = _days(values) if values.dtype.kind == "M" else values
+                part = block(numbers.astype(np.float64))
+                missing = np.isnan(numbers.astype(np.float64))
+            if missing.any() and block.width > 1:
+                part[missing] = _directions(block.width, number)[choice[missing]]
+            parts.append(part)
         return np.hstack(parts)
 
 
@@ -135,18 +148,21 @@ class RecordVectors:
 class _Number:
     mean: float
     scale: float
-    width: int = 1
+    width: int
 
     @classmethod
     def fitted(cls, values: Array) -> _Number | None:
         """Return the block of a column; None if all its values are the same."""
         known = values[np.isfinite(values)]
         scale = float(known.std()) if len(known) else 0.0
-        return cls(float(known.mean()), scale) if scale > 0.0 else None
+        width = 1 if len(known) == len(values) else 1 + _SPARE
+        return cls(float(known.mean()), scale, width) if scale > 0.0 else None
 
     def __call__(self, values: Array) -> Array:
         scaled = np.clip((values - self.mean) / self.scale, -_FARTHEST, _FARTHEST)
-        return np.nan_to_num(scaled, nan=0.0)[:, np.newaxis].astype(np.float32)
+        block = np.zeros((len(values), self.width), dtype=np.float32)
+        block[:, 0] = np.nan_to_num(scaled, nan=0.0)
+        return block
 
 
 @dataclass(frozen=True)
@@ -178,6 +194,11 @@ class _Text:
         reduced = self.reduce.transform(self.weigh.transform(_letter_pairs(distinct)))
         vectors: Array = normalize(reduced).astype(np.float32)
         return vectors[which]
+
+
+def _directions(width: int, seed: int) -> Array:
+    vectors = np.random.default_rng(seed).normal(size=(_DIRECTIONS, width)).astype(np.float32)
+    return np.sqrt(_MISSING) * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def _letter_pairs(texts: Array) -> sparse.csr_matrix:
