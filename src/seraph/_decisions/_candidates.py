@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import default_rng
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from .._typing import Array
 from ._held_out import HeldOut
@@ -19,6 +18,7 @@ _ENDS = (2.5, 97.5)  # percentiles of an interval of 95 %
 # keeps separable answers from giving certainty. Chosen on FEBRL 1 and 2: at 100 the found pairs
 # fall short of the wanted precision, at 1 half of the expected ones do not exist.
 _PENALTY = 10.0
+_STEPS = 50  # of Newton's method, at most
 
 
 @dataclass(frozen=True)
@@ -65,49 +65,92 @@ class CandidateDecision:
             The wanted precision.
         """
         ordered = np.sort(distances)
-        a, b = _fitted(held)
+        squared = held.distances**2
+        (a,), (b,) = fitted_curves(squared, held.similar, np.ones((1, len(squared))))
         p = expit(a - b * ordered**2)
         expected = np.cumsum(p) / np.arange(1, len(p) + 1)
         reached = np.flatnonzero((expected >= target) & (p >= 0.5))
         if len(reached) == 0:
+            most = np.floor(1e4 * p[0]) / 1e4
             raise ValueError(
                 f"A precision of {target:g} cannot be reached with these answers: even the "
-                f"nearest pairs are right with a probability of {p[0]:.3f} only. Ask for less, or "
+                f"nearest pairs are right with a probability of {most:g} only. Ask for less, or "
                 "answer more pairs."
             )
         last = int(reached[-1])
         threshold = float(np.mean(ordered[last : last + 2]))
-        replicates = []
-        rng, n = default_rng(0), len(held.similar)
-        for _ in range(_REPLICATES):
-            again = held.only(rng.integers(n, size=n))
-            if again.has_both_kinds:
-                other = _fitted(again)
-                replicates.append(_reached(expit(other[0] - other[1] * ordered**2), last))
+        n = len(squared)
+        drawn = default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_REPLICATES)
+        similar = drawn @ held.similar
+        drawn = drawn[(similar > 0) & (similar < n)].astype(np.float64)
+        curves = zip(*fitted_curves(squared, held.similar, drawn), strict=True)
+        replicates = [_reached(expit(c - d * ordered**2), last) for c, d in curves]
         ends = np.percentile(np.array(replicates), _ENDS, axis=0)
         value = _reached(p, last)
         precision, recall = (
             (value[k], min(value[k], float(ends[0, k])), max(value[k], float(ends[1, k])))
             for k in range(2)
         )
-        return cls(threshold, a, b, precision, recall)
+        return cls(threshold, float(a), float(b), precision, recall)
 
     def probability(self, distances: Array) -> Array:
         """Return the probability that pairs at these distances are similar."""
         return np.asarray(expit(self.intercept - self.slope * distances**2))
 
 
-def _fitted(held: HeldOut) -> tuple[float, float]:
-    """Fit a and b by logistic regression with a penalty on the slope."""
-    squared = held.distances**2
-    scale = float(squared.std()) or 1.0
-    model = LogisticRegression(C=_PENALTY, max_iter=1000)
-    model.fit((squared / scale)[:, np.newaxis], held.similar)
-    b = -float(model.coef_[0, 0]) / scale
-    if b < 0.0:  # farther would be more alike: the distance says nothing
-        share = (held.similar.sum() + 1) / (len(held.similar) + 2)
-        return float(np.log(share / (1 - share))), 0.0
-    return float(model.intercept_[0]), b
+def fitted_curves(squared: Array, similar: Array, weights: Array) -> tuple[Array, Array]:
+    r"""Fit :math:`p = \sigma(a - b d^2)` by logistic regression, once for each row of weights.
+
+    Newton's method with halved steps, on all of them at once; the penalty on the slope makes the
+    problem strictly convex. A slope that would say that farther is more alike is set to 0.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n,)
+        Squared distances.
+    similar : ndarray of bool of shape (n,)
+        Which pairs are similar; both kinds have a weight.
+    weights : ndarray of shape (k, n)
+        Weights of the pairs.
+
+    Returns
+    -------
+    a, b : ndarray of shape (k,)
+        Intercepts and slopes.
+    """
+    center, scale = squared.mean(), squared.std() or 1.0
+    x, y = (squared - center) / scale, np.where(similar, 1.0, -1.0)
+    share = (weights @ similar) / weights.sum(axis=1)
+    flat = np.log(share / (1.0 - share))
+    a, b = flat.copy(), np.zeros(len(weights))
+
+    def loss(a: Array, b: Array) -> Array:
+        margins = y * (a[:, np.newaxis] - np.multiply.outer(b, x))
+        return (weights * np.logaddexp(0.0, -margins)).sum(axis=1) + b**2 / (2.0 * _PENALTY)
+
+    value = loss(a, b)
+    for _ in range(_STEPS):
+        p = expit(a[:, np.newaxis] - np.multiply.outer(b, x))
+        off, curved = weights * (p - similar), weights * p * (1.0 - p)
+        g, h = off.sum(axis=1), -off @ x + b / _PENALTY
+        aa, ab, bb = curved.sum(axis=1), -curved @ x, curved @ x**2 + 1.0 / _PENALTY
+        det = aa * bb - ab**2
+        da, db = (bb * g - ab * h) / det, (aa * h - ab * g) / det
+        step = np.ones(len(a))
+        for _ in range(_STEPS):
+            worse = loss(a - step * da, b - step * db) > value
+            if not worse.any():
+                break
+            step[worse] *= 0.5
+        a, b = a - step * da, b - step * db
+        new = loss(a, b)
+        done = np.all(value - new <= 1e-12 * np.abs(value))
+        value = new
+        if done:
+            break
+    falls = b > 0.0
+    b = np.where(falls, b / scale, 0.0)
+    return np.where(falls, a + b * center, flat), b
 
 
 def _reached(p: Array, last: int) -> tuple[float, float]:

@@ -141,7 +141,7 @@ class RecordVectors:
             if missing.any() and block.width > 1:
                 part[missing] = _directions(block.width, number)[choice[missing]]
             parts.append(part)
-        return np.hstack(parts)
+        return np.hstack(parts) if parts else np.empty((len(whole), 0))
 
 
 @dataclass(frozen=True)
