@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._estimators import (
         SERAPH,
         SERAPHCV,
+        DuplicateFinder,
+        Duplicates,
         KernelMap,
         KernelMetric,
         KernelSERAPH,
@@ -48,6 +50,8 @@ __all__ = [
     "SERAPHCV",
     "ConvergenceDisplay",
     "DistanceDisplay",
+    "DuplicateFinder",
+    "Duplicates",
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
     "FitState",
@@ -91,6 +95,8 @@ _HOMES = {
     "_estimators": (
         "SERAPH",
         "SERAPHCV",
+        "DuplicateFinder",
+        "Duplicates",
         "KernelMap",
         "KernelMetric",
         "KernelSERAPH",

@@ -13,6 +13,7 @@ from .._version import __version__
 from ._ask import ask
 from ._compare import compare
 from ._console import give_up_stdout, one_line, warnings_as_notes
+from ._duplicates import duplicates
 from ._export import export
 from ._fit import fit
 from ._inspect import inspect
@@ -65,6 +66,7 @@ app.command(cls=_Command)(export)
 app.command(cls=_Command)(neighbors)
 app.command(cls=_Command)(query)
 app.command(cls=_Command)(ask)
+app.command(cls=_Command)(duplicates)
 app.command(cls=_Command)(inspect)
 app.command(cls=_Command)(demo)
 app.command("reproduce", cls=_Command)(reproduce_command)

@@ -97,7 +97,7 @@ def ask(
     shown = _shown_table(points, table)
     if points.n_rows < 3:
         raise ValueError(f"{data} has {points.n_rows} rows: at least 3 are needed to ask about.")
-    ids = _ids(shown, points.n_rows, id_column)
+    ids = row_ids(shown, points.n_rows, id_column)
     columns, folder = _what_to_show(shown, show or [], id_column)
     dropped = list(dict.fromkeys([*(drop or []), *_not_numbers(points, columns)]))
     without = [*dropped, *([id_column] if id_column and points.names else [])]
@@ -236,7 +236,7 @@ def _shown_table(points: InputTable, described: Path | None) -> InputTable | Non
     return table
 
 
-def _ids(table: InputTable | None, n_rows: int, column: str | None) -> list[str]:
+def row_ids(table: InputTable | None, n_rows: int, column: str | None) -> list[str]:
     """Return the name of each row; refuse names that are missing or not unique."""
     if column is None:
         return [str(row) for row in range(n_rows)]

@@ -144,7 +144,7 @@ def constrained_agglomerative(
     points, links = _input(Z, n_clusters, y, pairs, pair_labels, ids)
     everything = np.arange(len(points))
     d = squared_distances(points)(everything, everything)
-    merging = _Merging(d if linkage == "ward" else np.sqrt(d), linkage)
+    merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
     for members in _groups(links.group):
         for other in members[1:]:
             merging.merge(int(members[0]), int(other))
@@ -289,7 +289,7 @@ def _exchange(
 # Agglomerative
 
 
-class _Merging:
+class Merging:
     """Clusters that are merged one pair at a time, and the distances between them.
 
     Distances to a merged cluster follow from those to its parts (Lance and Williams 1967). The

@@ -2,15 +2,19 @@
 
 from .._public import publish as _publish
 from ._cv import SERAPHCV
+from ._duplicates import DuplicateFinder, Duplicates
 from ._kernel import KernelMap, KernelMetric, KernelSERAPH
 from ._neighbors import MetricNeighborsClassifier
 from ._path import RegularizationPath, seraph_path
 from ._pipeline import MetricPipeline, PreparedMetric
+from ._record_vectors import is_code
 from ._seraph import SERAPH
 
 __all__ = [
     "SERAPH",
     "SERAPHCV",
+    "DuplicateFinder",
+    "Duplicates",
     "KernelMap",
     "KernelMetric",
     "KernelSERAPH",
@@ -18,7 +22,8 @@ __all__ = [
     "MetricPipeline",
     "PreparedMetric",
     "RegularizationPath",
+    "is_code",
     "seraph_path",
 ]
 
-_publish(globals(), "seraph")
+_publish(globals(), "seraph", [name for name in __all__ if name != "is_code"])

@@ -10,7 +10,8 @@ from ._dates import DateUse, date_names, parse_dates
 from ._numbers import Faults, to_numbers
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
-from ._table import InputTable, Reading
+from ._stack import stack
+from ._table import InputTable, Reading, as_categories
 from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Faults",
     "InputTable",
     "Reading",
+    "as_categories",
     "check_output",
     "csv_text",
     "date_names",
@@ -29,6 +31,7 @@ __all__ = [
     "read_pairs",
     "read_table",
     "read_tables",
+    "stack",
     "to_numbers",
     "write_table",
 ]

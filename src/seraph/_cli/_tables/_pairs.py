@@ -18,7 +18,10 @@ _ANSWERS = {
 
 
 def read_pairs(
-    table: InputTable, n_rows: int, ids: Sequence[object] | None = None
+    table: InputTable,
+    n_rows: int,
+    ids: Sequence[object] | None = None,
+    other: tuple[int, Sequence[object] | None] | None = None,
 ) -> tuple[IntArray, BoolArray]:
     r"""Return the pairs that have been answered.
 
@@ -33,6 +36,8 @@ def read_pairs(
     ids : sequence, optional
         The ids of the rows of the data. If there are columns id_i and id_j, they name the rows,
         wherever these are in the data now; i and j are ignored.
+    other : (int, sequence or None), optional
+        Number of rows and ids of a second table, if j and id_j are about its rows.
 
     Returns
     -------
@@ -74,14 +79,15 @@ def read_pairs(
             "say which column of the data holds these ids (--id)."
         )
     sides = []
-    row_of = _rows_of(ids) if by_id and ids is not None else None
-    for name in ("id_i", "id_j") if by_id else ("i", "j"):
+    tables = [(n_rows, ids), (n_rows, ids) if other is None else other]
+    for name, (size, names) in zip(("id_i", "id_j") if by_id else "ij", tables, strict=True):
         raw = table.cells(name).to_pylist()
-        if row_of is not None:
+        if by_id and names is not None:
+            row_of = _rows_of(names)
             sides.append([_named_row(raw[row], name, row, table, row_of) for row in answered])
         else:
             cells = [_text(cell) for cell in raw]
-            sides.append([_row_number(cells[row], name, row, table, n_rows) for row in answered])
+            sides.append([_row_number(cells[row], name, row, table, size) for row in answered])
     pairs = np.array(sides, dtype=np.intp).T.reshape(-1, 2)
     return pairs, np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
 

@@ -1,0 +1,205 @@
+"""seraph duplicates: from a raw table to questions, answers and groups."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers.command import assert_refused, seraph
+from tests.helpers.people import people, same
+
+FIND = ["duplicates", "people.csv", "--id", "id", "--pairs", "answers.csv"]
+
+
+def with_ids(table, prefix):
+    table = table.copy()
+    table.insert(0, "id", [f"{prefix}{k}" for k in range(len(table))])
+    return table
+
+
+def answer(path, person, other=None):
+    asked = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows = asked[["i", "j"]].astype(int).to_numpy()
+    asked["similar"] = same(person, rows, other).astype(int)
+    asked.to_csv(path, index=False)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A table, and 60 answers to what the command asked."""
+    folder = tmp_path_factory.mktemp("duplicates")
+    table, person = people(120, 80)
+    with_ids(table, "P").to_csv(folder / "people.csv", index=False)
+    path = folder / "answers.csv"
+    done = seraph("duplicates", folder / "people.csv", "--id", "id", "--ask", path, "-n", "60")
+    assert done.code == 0, done.err
+    answer(path, person)
+    return folder, person
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    for path in made[0].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def person(made):
+    return made[1]
+
+
+def ok(*arguments):
+    done = seraph(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
+def test_questions_show_both_records_and_wait_for_answers(made):
+    asked = pd.read_csv(made[0] / "answers.csv")
+    assert list(asked.columns[:5]) == ["i", "j", "similar", "id_i", "id_j"]
+    assert {"name (i)", "name (j)", "age (i)", "age (j)"} <= set(asked.columns)
+    assert set(asked["similar"]) == {0, 1}
+
+
+def test_groups_and_pairs_are_written(folder, person):
+    done = ok(*FIND, "-o", "found.csv", "--pairs-out", "pairs.csv")
+    assert "precision" in done.out
+    assert "What matters" in done.out
+    found, pairs = pd.read_csv("found.csv"), pd.read_csv("pairs.csv")
+    assert list(found.columns[:5]) == ["group", "row", "probability", "id", "name"]
+    assert (np.diff(found["group"]) >= 0).all()
+    people_of = found.groupby("group")["row"].apply(lambda rows: set(person[rows]))
+    assert (people_of.map(len) == 1).mean() > 0.9
+    assert len(people_of) > 65  # of 80
+    right = person[pairs["i"]] == person[pairs["j"]]
+    assert right.mean() >= 0.95
+    assert pairs["probability"].is_monotonic_decreasing
+    assert [f"P{i}" for i in pairs["i"]] == pairs["id_i"].tolist()
+
+
+def test_json_has_the_figures(folder):
+    values = json.loads(ok(*FIND, "--json").out)
+    assert values["n_groups"] > 60
+    assert values["precision"]["low"] <= values["precision"]["value"]
+    assert sum(values["shares"].values()) == pytest.approx(1.0)
+    assert ok(*FIND, "--quiet").out == ""
+
+
+def test_the_result_itself_goes_to_standard_output(folder):
+    assert ok(*FIND, "-o", "-", "--quiet").out.startswith("group,row,probability,id,name")
+
+
+def test_rows_are_found_by_id_after_sorting(folder):
+    before = json.loads(ok(*FIND, "--json").out)
+    table = pd.read_csv("people.csv", dtype=str, keep_default_na=False).sort_values("street")
+    table.to_csv("people.csv", index=False)
+    after = json.loads(ok(*FIND, "--json").out)
+    assert abs(after["n_groups"] - before["n_groups"]) <= 3
+
+
+def test_more_questions_leave_out_what_was_answered(folder):
+    ok(*FIND, "--ask", "more.csv", "-n", "10")
+    old, new = pd.read_csv("answers.csv"), pd.read_csv("more.csv")
+    known = set(zip(old["id_i"], old["id_j"], strict=True))
+    assert len(new) == 10
+    assert not known & set(zip(new["id_i"], new["id_j"], strict=True))
+    assert new["similar"].isna().all()
+    assert ok(*FIND, "--ask", "-", "-n", "3", "--quiet").out.startswith("i,j,similar,id_i,id_j")
+
+
+def test_two_tables_are_linked(folder):
+    table, person = people(120, 80)
+    first = np.array([np.flatnonzero(person == p)[0] for p in range(120)])
+    second = np.setdiff1d(np.arange(len(table)), first)
+    with_ids(table.iloc[first], "A").to_csv("a.csv", index=False)
+    # The ids of the two tables may be the same.
+    with_ids(table.iloc[second], "A").to_csv("b.csv", index=False)
+    link = ["duplicates", "a.csv", "--against", "b.csv", "--id", "id"]
+    ok(*link, "--ask", "q.csv", "-n", "60")
+    answer("q.csv", person[first], person[second])
+    ok(*link, "--pairs", "q.csv", "-o", "found.csv", "--pairs-out", "pairs.csv")
+    pairs, found = pd.read_csv("pairs.csv"), pd.read_csv("found.csv")
+    assert (person[first][pairs["i"]] == person[second][pairs["j"]]).mean() >= 0.95
+    assert len(pairs) >= 65
+    assert set(found["table"]) == {"a.csv", "b.csv"}
+
+
+def test_hostile_names_and_cells_stay_as_they_are(folder):
+    table = pd.read_csv("people.csv", dtype=str, keep_default_na=False)
+    nasty = '=cmd|"x"!A1 [bold]\N{RIGHT-TO-LEFT OVERRIDE}'
+    table = table.rename(columns={"town": "group", "street": nasty})
+    answers = pd.read_csv("answers.csv", dtype=str)
+    both = answers.loc[answers["similar"] == "1", ["i", "j"]].astype(int).to_numpy()[0]
+    table.loc[both, "name"] = nasty
+    table.to_csv("people.csv", index=False)
+    ok(*FIND, "-o", "found.csv")
+    found = pd.read_csv("found.csv", dtype=str, keep_default_na=False)
+    assert (found["name"] == nasty).sum() == 2
+    assert list(found.columns[:2]) == ["group_", "row"]
+    assert nasty in found.columns
+
+
+def refused(*arguments):
+    done = seraph(*arguments)
+    assert_refused(done)
+    return done.err
+
+
+def test_what_cannot_be_done_is_said_in_one_line(folder):
+    def rewrite(change):
+        table = pd.read_csv("answers.csv", dtype=str, keep_default_na=False)
+        change(table)
+        table.to_csv("bad.csv", index=False)
+        return refused(*FIND[:4], "--pairs", "bad.csv", "-o", "out.csv")
+
+    def one_kind(table):
+        table["similar"] = "1"
+
+    def unanswered(table):
+        table["similar"] = ""
+
+    def unknown(table):
+        table.loc[3, "id_j"] = "nobody"
+
+    assert "--ask" in refused("duplicates", "people.csv", "-o", "out.csv")
+    assert "both kinds" in rewrite(one_kind)
+    assert "No pair is answered" in rewrite(unanswered)
+    assert "'nobody'" in rewrite(unknown)
+    assert "cannot be reached" in refused(*FIND, "--precision", "1", "-o", "out.csv")
+    assert "leave out -o" in refused(*FIND, "--ask", "q.csv", "-o", "out.csv")
+    assert "both name" in refused(*FIND, "--pairs-out", "out.csv", "-o", "out.csv")
+    assert "is an input" in refused(*FIND, "-o", "answers.csv")
+    assert "no column 'nope'" in refused(*FIND, "--drop", "nope", "-o", "out.csv")
+    assert "No column holds text" in refused(
+        *FIND, *[part for name in ("name", "street", "town", "code") for part in ("--drop", name)]
+    )
+    assert "no column is left" in refused(
+        *FIND,
+        *[p for name in ("name", "street", "town", "code", "age") for p in ("--drop", name)],
+    )
+    assert not (folder / "out.csv").exists()
+
+
+def test_tables_that_cannot_be_used_are_refused(folder):
+    table = pd.read_csv("people.csv", dtype=str, keep_default_na=False)
+    table.drop(columns="town").to_csv("other.csv", index=False)
+    assert "'town'" in refused(*FIND, "--against", "other.csv")
+    table.loc[5, "id"] = table.loc[2, "id"]
+    table.to_csv("twice.csv", index=False)
+    assert "same id" in refused("duplicates", "twice.csv", "--id", "id", "--ask", "q.csv")
+    table.iloc[:0].to_csv("empty.csv", index=False)
+    refused("duplicates", "empty.csv", "--ask", "q.csv")
+    np.save("array.npy", np.eye(4))
+    assert "array" in refused("duplicates", "array.npy", "--ask", "q.csv")
+    assert not (folder / "q.csv").exists()
+
+
+def test_row_numbers_without_a_name_are_left_out(folder):
+    pd.read_csv("people.csv").drop(columns="id").to_csv("numbered.csv", index_label="nr")
+    done = ok("duplicates", "numbered.csv", "--ask", "q.csv", "-n", "5")
+    assert "left out 'nr'" in done.err
+    done = ok("duplicates", "numbered.csv", "--ask", "q.csv", "-n", "5", "--text", "nr")
+    assert "left out" not in done.err
