@@ -74,6 +74,7 @@ MAY_IMPORT = {
         "_version",
         "classic",
         "datasets",
+        "metrics",
     },
     "_ask": {
         "_estimators",

@@ -1,0 +1,1 @@
+def write(records, docs): raise NotImplementedError
