@@ -1,5 +1,7 @@
 """Write the tables and the picture of the pages from the records."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,7 +12,7 @@ from benchmarks.evidence._report import fill, table
 from benchmarks.evidence._results import NAMES, SIGN, holm, title
 from seraph.plot._figure import COLORS, MARKERS, RED
 
-from ._tasks import SETS, WAYS
+from ._tasks import SETS, WAYS, load
 
 MEASURES = ("auc", "map", "error")
 WAY_NAMES = {
@@ -35,25 +37,45 @@ class Results:
         frame["count"] = frame["setting"].str.partition("-")[2].astype(int)
         wanted = frame.groupby("way")["method"].transform("nunique")
         frame = frame[frame.groupby(per_task)["method"].transform("nunique") == wanted]
-        self.frame = frame.astype(dict.fromkeys(MEASURES, float))
+        frame = frame.astype(dict.fromkeys(MEASURES, float))
+        # Has no distance, also where it failed and counts as the cosine.
+        frame.loc[frame["method"] == "lda-classifier", ["auc", "map"]] = np.nan
+        self.frame = frame
         present = set(self.frame["set"])
         self.sets = [name for name in SETS if name in present]
         self.means = self.frame.groupby(["set", "way", "count", "method"])[list(MEASURES)].mean()
+
+        places = ["way", "set", "count", "seed"]
+        self.wide = {
+            m: frame.set_index([*places, "method"])[m].unstack("method") for m in MEASURES
+        }
 
     def methods(self, way):
         """Return the methods of a way to mark, ours last."""
         return list(dict.fromkeys(self.frame[self.frame["way"] == way]["method"]))
 
+    @cache  # noqa: B019 (one object a run)
     def complete(self, way):
-        """Return the sets that have every count of a way."""
-        frame = self.frame[self.frame["way"] == way]
-        counts = frame.groupby("set")["count"].nunique()
-        return [name for name in self.sets if counts.get(name, 0) == frame["count"].nunique()]
+        """Return the sets that are large enough for every count of a way."""
+        counts = self.frame[self.frame["way"] == way].groupby("set")["count"].nunique()
+        return [name for name in self.sets if counts.get(name, 0) == len(WAYS[way])]
 
-    def mean(self, way, count, method, measure):
-        """Return the mean over the complete sets of a way."""
-        values = [self.means.loc[(s, way, count, method), measure] for s in self.complete(way)]
-        return float(np.mean(values))
+    def mean(self, way, count, method, measure, sets=None):
+        """Return the mean over some sets, the complete ones of a way by default."""
+        places = [(name, way, count, method) for name in sets or self.complete(way)]
+        values = [self.means[measure].get(place, np.nan) for place in places]
+        return float(np.mean(values)) if values else np.nan
+
+    def gain(self, way, method, measure, sets=None):
+        """Return the gain over the cosine for every count."""
+        return [
+            SIGN[measure]
+            * (
+                self.mean(way, count, method, measure, sets)
+                - self.mean(way, count, "euclidean", measure, sets)
+            )
+            for count in WAYS[way]
+        ]
 
     def tests(self, way, other, measure):
         """Test ours against another method on each set and count.
@@ -63,15 +85,13 @@ class Results:
         dict
             (set, count) -> (gain of ours, p of Wilcoxon's test after Holm's correction).
         """
-        frame = self.frame[self.frame["way"] == way]
+        wide = self.wide[measure].loc[way]
         found = {}
-        for place, rows in frame.groupby(["set", "count"]):
-            wide = rows.pivot_table(index="seed", columns="method", values=measure)
-            if other not in wide or wide[other].isna().any():
-                continue
-            gain = SIGN[measure] * (wide["seraph"] - wide[other]).to_numpy()
-            p = wilcoxon(gain).pvalue if np.any(gain) and len(gain) > 1 else 1.0
-            found[place] = float(gain.mean()), float(p)
+        if other in wide:
+            for place, rows in wide[["seraph", other]].dropna().groupby(level=["set", "count"]):
+                gain = SIGN[measure] * (rows["seraph"] - rows[other]).to_numpy()
+                p = wilcoxon(gain).pvalue if np.any(gain) and len(gain) > 1 else 1.0
+                found[place] = float(gain.mean()), float(p)
         corrected = holm([p for _, p in found.values()])
         return {k: (g, p) for (k, (g, _)), p in zip(found.items(), corrected, strict=True)}
 
@@ -97,28 +117,30 @@ def one_count(results, way="pairs", count=100):
     """Return the three measures of every method on every set, for one number of marks."""
     rows = []
     for method in results.methods(way):
-        cells = []
-        for name in results.sets:
-            values = results.means.loc[(name, way, count, method)]
-            cells.append(" / ".join(number(values[m]) for m in MEASURES))
+        cells = [
+            " / ".join(number(results.mean(way, count, method, m, [name])) for m in MEASURES)
+            for name in results.sets
+        ]
         rows.append([title(method), *cells])
     return table(["pair AUC / MAP@R / 1-NN error, %", *results.sets], rows)
+
+
+def marks_name(way, count):
+    """Return how a number of marks is called in the tables."""
+    if way == "classes":
+        return f"{count} label{'s' * (count > 1)} a class"
+    return f"{count:,} {way}"
 
 
 def by_count(results, ways):
     """Return a table of means over sets for each measure."""
     parts = []
     for measure in MEASURES:
-        places = [
-            (way, count)
-            for way in ways
-            for count in WAYS[way]
-            if (results.frame[["way", "count"]] == [way, count]).all(axis=1).any()
-        ]
+        places = [(way, count) for way in ways for count in WAYS[way]]
         methods = list(dict.fromkeys(m for way in ways for m in results.methods(way)))
         rows = [[results.mean(*place, m, measure) for place in places] for m in methods]
         cells = bold_best(rows, SIGN[measure])
-        head = [NAMES[measure], *(f"{count} {way}" for way, count in places)]
+        head = [NAMES[measure], *(marks_name(way, count) for way, count in places)]
         kept = [
             [title(m), *line]
             for m, line, row in zip(methods, cells, rows, strict=True)
@@ -132,12 +154,11 @@ def by_set(results, way="pairs"):
     """Return cosine and ours on every set, for every number of marks."""
     rows = []
     for name in results.sets:
-        counts = [c for c in WAYS[way] if (name, way, c, "seraph") in results.means.index]
         for measure in MEASURES:
-            values = [results.means.loc[(name, way, c, "seraph"), measure] for c in counts]
-            plain = results.means.loc[(name, way, counts[0], "euclidean"), measure]
-            cells = [number(v) for v in values] + [""] * (len(WAYS[way]) - len(counts))
-            rows.append([name, NAMES[measure], number(plain), *cells])
+            plain = [results.mean(way, c, "euclidean", measure, [name]) for c in WAYS[way]]
+            ours = [results.mean(way, c, "seraph", measure, [name]) for c in WAYS[way]]
+            cells = [number(value) for value in ours]
+            rows.append([name, NAMES[measure], number(np.nanmean(plain)), *cells])
     return table(["set", "measure", "cosine", *(f"{c} marks" for c in WAYS[way])], rows)
 
 
@@ -167,7 +188,7 @@ def losses(results):
                 if gain < 0:
                     significant = "yes" if p < LEVEL else "no"
                     rows.append(
-                        [name, f"{count} {way}", NAMES[measure], f"{gain:+.1f}", significant]
+                        [name, marks_name(way, count), NAMES[measure], f"{gain:+.1f}", significant]
                     )
     if not rows:
         return "None."
@@ -195,8 +216,6 @@ def seconds(results):
 
 
 def sets_table(results):
-    from ._tasks import load
-
     rows = []
     for name in results.sets:
         X, y = load(name)
@@ -231,30 +250,27 @@ def every_set(results):
 
 
 def draw(results, path):
-    """Draw the gain over the cosine against the number of marks, mean over the sets."""
-    figure = Figure(figsize=(12, 9.5), layout="constrained")
-    axes = figure.subplots(len(MEASURES), len(WAYS))
+    """Draw the gain over the cosine against the number of marks, mean over the sets.
+
+    A set that is too small for some number of pairs at random has its own column.
+    """
+    columns = [(way, results.complete(way), WAY_NAMES[way]) for way in WAYS]
+    columns = [(way, sets, f"{name}\n({len(sets)} sets)") for way, sets, name in columns if sets]
+    small = [name for name in results.sets if name not in results.complete("pairs")]
+    columns[1:1] = [("pairs", [name], f"{WAY_NAMES['pairs']}\n({name})") for name in small]
+    figure = Figure(figsize=(3.4 * len(columns), 9.5), layout="constrained")
+    axes = figure.subplots(len(MEASURES), len(columns), squeeze=False)
     methods = list(dict.fromkeys(m for way in WAYS for m in results.methods(way)))
     others = [m for m in methods if m not in ("euclidean", "seraph")]
-    colors = dict(zip(others, [c for c in COLORS if c != RED], strict=False))
+    colors = dict(zip(others, [c for c in COLORS if c != RED], strict=False)) | {"seraph": RED}
     for row, measure in zip(axes, MEASURES, strict=True):
-        for ax, way in zip(row, WAYS, strict=True):
+        for ax, (way, sets, name) in zip(row, columns, strict=True):
             for method in [m for m in (*others, "seraph") if m in results.methods(way)]:
-                gain = [
-                    SIGN[measure]
-                    * (
-                        results.mean(way, c, method, measure)
-                        - results.mean(way, c, "euclidean", measure)
-                    )
-                    for c in WAYS[way]
-                ]
-                if np.isnan(gain).all():
-                    continue
                 ours = method == "seraph"
                 ax.plot(
                     WAYS[way],
-                    gain,
-                    color=RED if ours else colors[method],
+                    results.gain(way, method, measure, sets),
+                    color=colors[method],
                     marker=MARKERS[methods.index(method) % len(MARKERS)],
                     markersize=6 if ours else 4,
                     linewidth=2.6 if ours else 1,
@@ -268,7 +284,7 @@ def draw(results, path):
             ax.minorticks_off()
             ax.spines[["top", "right"]].set_visible(False)
             if measure == MEASURES[0]:
-                ax.set_title(f"{WAY_NAMES[way]} ({len(results.complete(way))} sets)")
+                ax.set_title(name)
             if measure == MEASURES[-1]:
                 ax.set_xlabel("labels a class" if way == "classes" else "marked pairs")
         row[0].set_ylabel(f"gain in {NAMES[measure]} (points)")

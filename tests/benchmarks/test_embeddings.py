@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.embeddings import _run, _tasks
+from benchmarks.embeddings import _report, _run, _tasks
 from benchmarks.embeddings.__main__ import main
 from benchmarks.evidence._fetch import Unavailable
 from benchmarks.evidence._run import Records, run
@@ -106,3 +106,67 @@ def test_a_demonstration_that_cannot_run_ends_in_one_line(tmp_path, monkeypatch)
     with pytest.raises(SystemExit, match=r"^python -m benchmarks.embeddings: npm is missing"):
         main(["demo", "faces", "--picture", str(picture)])
     assert not picture.exists()
+
+
+# The report
+
+
+def made_up(gains, sets=("definitions-minilm", "faces"), samplings=10):
+    """Records in which a method is better than the cosine by its gain; faces has no 1,000."""
+    rng = np.random.default_rng(0)
+    for name in sets:
+        for setting in _tasks.SETTINGS:
+            way, count = setting.split("-")
+            if name == "faces" and count == "1000":
+                continue
+            for seed in range(samplings):
+                base = rng.uniform(40, 60)
+                for method in _tasks.METHODS[way]:
+                    gain = gains.get(method, 0.0) + rng.normal(scale=1e-3)
+                    record = {"set": name, "setting": setting, "seed": seed, "method": method}
+                    values = {"error": base - gain, "auc": base + gain, "map": base + gain}
+                    yield record | values | {"seconds": 0.1}
+
+
+@pytest.mark.slow
+def test_the_report_follows_the_records(tmp_path, monkeypatch, vectors):
+    monkeypatch.setattr(_report, "load", lambda name: vectors)
+    for folder in ("images", "results"):
+        (tmp_path / folder).mkdir()
+    for page in ("adapt_embedding.md", "which_vectors.md"):
+        text = "start\n<!-- evidence: embeddings-wins -->\n<!-- end -->\nend\n"
+        (tmp_path / page).write_text(text)
+    records = list(made_up({"seraph": 3.0, "gmml": 5.0, "rca": -2.0, "lda-classifier": 9.0}))
+    paths = _report.write(records, tmp_path)
+    assert [path.exists() for path in paths] == [True] * 4
+    page = (tmp_path / "which_vectors.md").read_text()
+    assert page.startswith("start\n")
+    # 4 numbers of marks on one set and 3 on the other.
+    assert "| pairs at random | RCA | 7 / 0 of 7 | 7 / 0 of 7 | 7 / 0 of 7 |" in page
+    assert "| pairs at random | GMML | 0 / 7 of 7 | 0 / 7 of 7 | 0 / 7 of 7 |" in page
+    assert "| labels of each class | LDA as a classifier |  |  | 0 / 6 of 6 |" in page
+    results = _report.Results(records)
+    assert results.complete("pairs") == ["definitions-minilm"]
+    assert results.complete("classes") == ["definitions-minilm", "faces"]
+    assert results.gain("near", "seraph", "error") == pytest.approx([3.0] * 4, abs=0.01)
+    assert _report.losses(results) == "None."
+    assert _report.failures(results) == "None."
+
+
+def test_losses_and_failures_are_listed():
+    records = list(made_up({"seraph": -1.0}, samplings=6))
+    records[0]["failed"] = "ValueError: too few"
+    results = _report.Results(records)
+    assert "| faces | 300 near | MAP@R | -1.0 | " in _report.losses(results)
+    assert _report.losses(results).count("\n") == 1 + 3 * (4 + 4 + 3 + 3 + 3 + 3)
+    assert "| pairs-40 | 1 | ValueError: too few |" in _report.failures(results)
+
+
+def test_only_samplings_that_every_method_has_done_count():
+    records = list(made_up({}, samplings=3))
+    kept = _report.Results(records[:-1]).frame
+    last = records[-1]
+    same = (kept["set"] == last["set"]) & (kept["setting"] == last["setting"])
+    assert set(kept[same]["seed"]) == {0, 1}
+    with pytest.raises(ValueError, match="no records yet"):
+        _report.write([], None)
