@@ -1,7 +1,5 @@
 """Write the tables and the picture of the pages from the records."""
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -45,6 +43,7 @@ class Results:
         self.sets = [name for name in SETS if name in present]
         self.means = self.frame.groupby(["set", "way", "count", "method"])[list(MEASURES)].mean()
 
+        self.counts = frame.groupby(["way", "set"])["count"].nunique().to_dict()
         places = ["way", "set", "count", "seed"]
         self.wide = {
             m: frame.set_index([*places, "method"])[m].unstack("method") for m in MEASURES
@@ -54,11 +53,9 @@ class Results:
         """Return the methods of a way to mark, ours last."""
         return list(dict.fromkeys(self.frame[self.frame["way"] == way]["method"]))
 
-    @cache  # noqa: B019 (one object a run)
     def complete(self, way):
         """Return the sets that are large enough for every count of a way."""
-        counts = self.frame[self.frame["way"] == way].groupby("set")["count"].nunique()
-        return [name for name in self.sets if counts.get(name, 0) == len(WAYS[way])]
+        return [name for name in self.sets if self.counts.get((way, name), 0) == len(WAYS[way])]
 
     def mean(self, way, count, method, measure, sets=None):
         """Return the mean over some sets, the complete ones of a way by default."""

@@ -159,7 +159,8 @@ def differences(task):
 
 def powered(A, power):
     """Return a power of a positive definite matrix."""
-    values, vectors = eigh(A)
+    # The default driver, "evr", gives up on some matrices with many equal eigenvalues.
+    values, vectors = eigh(A, driver="evd")
     return (vectors * np.maximum(values, 1e-300) ** power) @ vectors.T
 
 
