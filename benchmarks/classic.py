@@ -48,7 +48,7 @@ def itml(X, y, seconds, n_constraints=None):
         return itml_objective(A, X, pairs, similar, learner.bounds_)
 
     return (
-        lambda: ITML(gamma=1.0).fit(X, **known),
+        lambda: ITML(gamma=1.0, tol=1e-6).fit(X, **known),
         plain,
         lambda learner: learner.objective_,
     )

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
+from seraph import save
 from seraph._files import write_whole
+from seraph.classic import Euclidean
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
 
@@ -51,6 +54,23 @@ def test_a_link_stays_and_the_file_it_points_to_is_written(tmp_path):
         assert link.is_symlink()
         assert (folder / name).read_text() == "new"
     assert sorted(path.name for path in folder.iterdir()) == ["absent", "old"]
+
+
+def test_what_is_no_plain_file_stays_what_it_is(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "folder").mkdir()
+    model = Euclidean().fit(np.eye(3))
+    for name in ("pipe", "link", "folder", ".", "/"):
+        path = tmp_path / name
+        for write, content in (
+            (lambda what, where: write_whole(where, what), "text"),
+            (save, model),
+        ):
+            with pytest.raises(ValueError, match="is not a plain file: choose another name"):
+                write(content, path)
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link", "pipe"]
 
 
 def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):

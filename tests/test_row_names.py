@@ -199,6 +199,19 @@ def test_marks_of_absent_rows_are_left_out_and_counted(learner):
     np.testing.assert_allclose(by_name.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
 
 
+@pytest.mark.parametrize("named", ["index", "ids"])
+def test_triplets_find_their_rows_behind_a_scaler(named):
+    triplets = np.random.default_rng(0).permutation(N)[:30].reshape(10, 3)
+    plain = MetricPipeline(StandardScaler(), SERAPH()).fit(X, triplets=triplets)
+    order = np.random.default_rng(1).permutation(N)
+    ids = {"ids": NAMES[order]} if named == "ids" else {}
+    points = X[order] if named == "ids" else FRAME.iloc[order]
+    moved = MetricPipeline(StandardScaler(), SERAPH()).fit(points, triplets=NAMES[triplets], **ids)
+    np.testing.assert_allclose(
+        moved.get_mahalanobis_matrix(), plain.get_mahalanobis_matrix(), rtol=1e-4, atol=1e-6
+    )
+
+
 def test_the_path_matches_names_too():
     by_name = seraph_path(FRAME, pairs=PAIRS, pair_labels=MARKS, n_lams=3)
     by_number = seraph_path(X, pairs=ROWS, pair_labels=MARKS, n_lams=3)
@@ -283,6 +296,33 @@ def test_routing_takes_marks_to_the_splitter_the_learner_and_its_score(given):
         assert score == pytest.approx(np.mean(near[:, None] < far))
         assert len(near)
         assert len(far)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SERAPH(tol=0.01),
+        MetricPipeline(StandardScaler(), SERAPH(tol=0.01)),
+        MetricNeighborsClassifier(SERAPH(tol=0.01)),
+    ],
+)
+@pytest.mark.usefixtures("routing")
+def test_routing_takes_weights_and_triplets_to_the_learner(model, monkeypatch):
+    seen = []
+    plain = SERAPH.fit
+
+    def watched(self, points, y=None, **more):
+        seen.append(more)
+        return plain(self, points, y, **more)
+
+    monkeypatch.setattr(SERAPH, "fit", watched)
+    weights, triplets = np.linspace(1.0, 2.0, len(PAIRS)), NAMES[np.arange(N).reshape(-1, 3)]
+    params = {"pairs": PAIRS, "pair_labels": MARKS, "pair_weights": weights, "triplets": triplets}
+    cross_val_score(model, FRAME, Y, cv=2, params=params, error_score="raise")
+    assert len(seen) == 2
+    for more in seen:
+        assert more["pair_weights"] is weights
+        assert more["triplets"] is triplets
 
 
 @pytest.mark.usefixtures("routing")

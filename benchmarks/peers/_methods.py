@@ -29,7 +29,7 @@ METHODS = {
     "LMNN": Method("LMNN", "LMNN", 10.0),
     "NCA": Method("NCA", "NCA", 1.0),
     "MMC": Method("GDM", "MMC_Supervised", 10.0, seeded=True),
-    "LFDA": Method("MFDA", "LFDA", None),
+    "LFDA": Method("LFDA", "LFDA", None),
 }
 
 LIBRARIES = ("seraph", "metric-learn")

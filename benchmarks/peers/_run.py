@@ -8,6 +8,8 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
+from benchmarks.evidence import _data
+
 from ._environment import Worker
 from ._methods import LIBRARIES
 from ._tasks import sample
@@ -41,8 +43,9 @@ def plan(sets, rows, samplings, methods):
     """List all fits: one sampling of everything before the next.
 
     The errors do not depend on the threads: the default number of them is timed on the first
-    sampling alone.
+    sampling of the sets for judging alone.
     """
+    judging = {one.name for one in _data.JUDGING}
     jobs = []
     for seed in range(samplings):
         for name in sets:
@@ -50,7 +53,7 @@ def plan(sets, rows, samplings, methods):
                 if sample(name, n, seed) is None:
                     continue
                 jobs.append(Job(name, n, seed, "scikit-learn", "Euclidean", ONE))
-                for threads in (ONE, MANY) if seed == 0 else (ONE,):
+                for threads in (ONE, MANY) if seed == 0 and name in judging else (ONE,):
                     jobs += [
                         Job(name, n, seed, library, method, threads)
                         for method in methods

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -73,4 +75,16 @@ def check_seed(value: Any) -> None:
         raise ValueError(
             "random_state must be None, a whole number from 0 to 2**32 - 1, or a RandomState; "
             f"got {value!r}."
+        ) from error
+
+
+@contextmanager
+def within_floats(name: str) -> Iterator[None]:
+    """Refuse a table with a whole number beyond all floats, where it is turned into an array."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} holds a whole number beyond the range of floating-point numbers, which end "
+            "at about 1.8e308. Correct it, or scale the features."
         ) from error

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
-from seraph._ask._questions import PairQuestions, RowQuestions, distances_of, query_rows
+from seraph._ask._questions import POOL, PairQuestions, RowQuestions, distances_of
 from tests.helpers.ask import clusters
 
 X, y = clusters(60)
@@ -28,6 +28,15 @@ def test_the_weights_of_the_test_undo_its_preference_for_near_pairs():
         truth = all_distances.mean() if value is distances else np.mean(y[i] == y[j])
         assert np.average(value, weights=weights) == pytest.approx(truth, rel=0.1)
     assert weights.mean() == pytest.approx(1.0, rel=0.05)
+
+
+def test_few_tests_have_pairs_of_all_kinds_of_distances():
+    for seed in range(5):
+        questions = pair_questions(seed=seed)
+        weights = [questions.test(set()).weight for _ in range(8)]
+        places = np.histogram(np.array(weights) / 2.0, bins=4, range=(0.0, 1.0))[0]
+        assert places.min() >= 1
+        assert places.max() <= 3
 
 
 @pytest.mark.parametrize("kind", ["test", "plain"])
@@ -89,12 +98,18 @@ def test_the_first_rows_are_far_from_each_other():
     assert len({y[row] for (row,) in known}) == 3
 
 
-def test_the_rows_to_name_are_between_classes_and_unlike_each_other():
-    Z = np.array([[0.05], [0.5], [0.51], [0.95], [0.3]])
-    named, codes = np.array([[0.0], [1.0]]), np.array([0, 1])
-    picked = query_rows(Z, named, codes, 5)
-    assert picked[0] == 1
-    assert picked[1] not in (1,)
-    assert sorted(picked) == [0, 1, 2, 3, 4]
-    alone = query_rows(Z, named[:1], codes[:1], 1)
-    assert alone == [3]
+def test_the_rows_to_name_are_those_of_query_rows():
+    codes = {0: 0, 1: 1, 4: 1}
+    known_classes = np.full(60, -1)
+    known_classes[list(codes)] = list(codes.values())
+    learner = SERAPH().fit(X, known_classes)
+    questions = RowQuestions(X, ROWS, np.random.default_rng(0))
+    questions.codes = codes
+    asked = questions.chosen(learner, {(0,), (1,), (4,), (5,)})  # the person was unsure about 5
+    rows = [row for question in asked for row in question.rows]
+    assert len(set(rows)) == POOL
+    assert not {0, 1, 4, 5} & set(rows)
+    shuffled = np.random.default_rng(0).choice(np.setdiff1d(ROWS, [0, 1, 4, 5]), 56, replace=False)
+    order = np.r_[list(codes), shuffled]
+    expected = learner.query_rows(X[order], POOL, y=known_classes[order])
+    assert rows == order[expected].tolist()

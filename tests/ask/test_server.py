@@ -143,7 +143,7 @@ def test_two_hosts_are_refused(client):
         f"GET {client.root}state HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\n"
         "Host: evil.example\r\nConnection: close\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", client.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=120) as raw:
         raw.sendall(request.encode())
         assert raw.recv(100).split()[1] in (b"400", b"421")
 
@@ -332,7 +332,7 @@ def test_there_are_no_web_sockets(client):
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", client.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", client.port), timeout=120) as raw:
         raw.sendall(request.encode())
         assert b"101" not in raw.recv(100).split(b"\r\n")[0]
 

@@ -7,14 +7,56 @@ from scipy.optimize import approx_fprime, minimize
 
 from seraph._pairs import PairLabels
 from seraph.classic import LSML
-from seraph.classic._comparisons import listed_pairs
+from seraph.classic._comparisons import pairs_by_number
 from seraph.classic._lsml import ComparisonObjective
 from tests.classic.test_gmml import blobs
 
 
+def all_pairs(labels):
+    return (
+        pairs_by_number(labels, np.arange(labels.n_similar), similar=True),
+        pairs_by_number(labels, np.arange(labels.n_dissimilar), similar=False),
+    )
+
+
+def test_numbered_pairs_are_all_pairs_of_a_kind_once():
+    rng = np.random.default_rng(0)
+    y = np.array([2, 0, -1, 1, 0, 2, 2, -1, 0, 1])
+    marked = np.array([[2, 7], [0, 2], [7, 3]])
+    labels = PairLabels.make(10, y, marked, [1, 1, -1])
+    known = [(i, j) for i in range(10) for j in range(i) if min(y[i], y[j]) >= 0]
+    for found, alike, extra in zip(
+        all_pairs(labels), (True, False), ([(7, 2), (2, 0)], [(7, 3)]), strict=True
+    ):
+        expected = {(i, j) for i, j in known if (y[i] == y[j]) == alike} | set(extra)
+        assert {(max(p), min(p)) for p in found.tolist()} == expected
+        assert len(found) == len(expected)
+        some = rng.permutation(len(found))
+        assert_array_equal(pairs_by_number(labels, some, similar=alike), found[some])
+
+
+def test_many_rows_make_as_many_quadruplets_as_asked_for_in_little_memory():
+    n = 60_000  # 1.8e9 pairs, 8e17 quadruplets
+    labels = PairLabels.make(n, np.arange(n) % 3)
+    rows = LSML(n_constraints=200)._comparisons(np.zeros((n, 1)), labels)
+    assert rows.shape == (200, 4)
+    assert (rows[:, 0] % 3 == rows[:, 1] % 3).all()
+    assert (rows[:, 2] % 3 != rows[:, 3] % 3).all()
+    assert (rows[:, 0] != rows[:, 1]).all()
+
+
+def test_more_quadruplets_than_have_numbers_are_sampled_too():
+    n = 200_000  # 2e10 pairs: more quadruplets than an integer of 64 bits counts
+    labels = PairLabels.make(n, np.arange(n) % 3)
+    rows = LSML(n_constraints=50)._comparisons(np.zeros((n, 1)), labels)
+    assert len(np.unique(rows, axis=0)) == 50
+    assert (rows[:, 0] % 3 == rows[:, 1] % 3).all()
+    assert (rows[:, 2] % 3 != rows[:, 3] % 3).all()
+
+
 def quadruplets_of(X, y, n=60, seed=0):
     rng = np.random.default_rng(seed)
-    similar, dissimilar = listed_pairs(PairLabels.make(len(X), y))
+    similar, dissimilar = all_pairs(PairLabels.make(len(X), y))
     return np.hstack(
         [
             similar[rng.integers(len(similar), size=n)],

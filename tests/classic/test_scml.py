@@ -38,6 +38,27 @@ def test_marked_pairs_make_triplets_of_points_in_both_kinds():
     assert neighbor_triplets(X, labels, 3, 3).tolist() == [[0, 1, 4]]
 
 
+def test_marked_pairs_compete_with_those_of_the_classes():
+    X = np.array([[0.0], [2.0], [5.0], [9.0], [1.0]])
+    y = [0, 0, 1, 1, -1]
+    labels = PairLabels.make(5, y, [[0, 4], [2, 4]], [1, -1])
+    found = neighbor_triplets(X, labels, 1, 1)
+    assert found[found[:, 0] == 0].tolist() == [[0, 4, 2]]  # row 4 is nearer than row 1
+    assert found[found[:, 0] == 2].tolist() == [[2, 3, 1]]
+    assert found[found[:, 0] == 4].tolist() == [[4, 0, 2]]
+
+
+def test_no_more_triplets_are_made_than_asked_for():
+    X, y = blobs(n=60)
+    labels = PairLabels.make(60, y)
+    every = set(map(tuple, SCML()._comparisons(X, labels).tolist()))
+    some = SCML(n_constraints=50)._comparisons(X, labels)
+    assert len(every) > 50
+    assert len(some) == len({*map(tuple, some.tolist())} & every) == 50
+    again = SCML(n_constraints=50)._comparisons(X, labels)
+    assert again.tolist() == some.tolist()
+
+
 def hinges(seed=0, shape=(80, 12)):
     rng = np.random.default_rng(seed)
     return rng.normal(size=shape) - 0.3

@@ -612,7 +612,8 @@ def test_the_model_is_saved_although_standard_output_is_full(made, tmp_path):
             stdout=full, stderr=subprocess.PIPE, text=True, cwd=made, check=False,
         )  # fmt: skip
     assert done.returncode == 2
-    assert re.fullmatch(r"seraph: .*No space left on device.*\n", done.stderr)
+    # A slow machine may say before it that code is being compiled.
+    assert re.fullmatch(r"seraph: .*No space left on device.*", done.stderr.splitlines()[-1])
     assert len(load(model)[-1].components_)
 
 

@@ -14,6 +14,7 @@ from sklearn.datasets import load_wine
 from seraph import load
 from seraph._cli._classify import best_temperature, class_shares, leave_one_out
 from seraph._cli._held_out import best_threshold, held_out_pair_errors, learning_curve
+from seraph._cli._learners import learners
 from seraph._cli._progress import done_share, progress_callbacks
 from seraph.classic import MFDA, Euclidean
 from tests.helpers.command import assert_refused, seraph
@@ -123,17 +124,18 @@ def test_one_row_is_explained_by_its_id_or_number(folder):
                "--row", "B30").out  # fmt: skip
     assert re.search(r"Row B30: [xyz] \(probability 0\.\d+\)", by_id)
     assert re.search(r"│ B\d+ +│ [xyz]", by_id)
-    by_number = values("predict", "m.skops", "wine.csv", "--label", "kind", "--row", "30")
+    wines().drop(columns=["truth", "bottle"]).to_csv("bare.csv", index=False)
+    by_number = values("predict", "m.skops", "bare.csv", "--label", "kind", "--row", "30")
     assert by_number["predicted"] in "xyz"
     assert sum(by_number["probabilities"].values()) == pytest.approx(1.0)
-    known = values("predict", "m.skops", "wine.csv", "--label", "kind", "--row", "3")
+    known = values("predict", "m.skops", "bare.csv", "--label", "kind", "--row", "3")
     assert known["given"] is True
-    for arguments, message in (
-        (["--row", "B99", "--id", "bottle"], "no row of wine.csv has this bottle"),
-        (["--row", "B3"], "--row B3: name a number"),
-        (["--row", "70"], "only has rows 0 to 69"),
+    for table, row, message in (
+        ("wine.csv", "B99", "no row of wine.csv has this bottle"),
+        ("bare.csv", "B3", "--row B3: name a number"),
+        ("bare.csv", "70", "only has rows 0 to 69"),
     ):
-        done = seraph("predict", "m.skops", "wine.csv", "--label", "kind", *arguments)
+        done = seraph("predict", "m.skops", table, "--label", "kind", "--row", row)
         assert_refused(done)
         assert message in done.err
 
@@ -154,7 +156,8 @@ def test_a_model_without_a_check_finds_its_temperature_by_itself(folder):
 
 
 def test_predictions_without_labels_are_refused(folder):
-    done = seraph("predict", "m.skops", "wine.csv")
+    wines().drop(columns=["truth", "kind"]).to_csv("new.csv", index=False)
+    done = seraph("predict", "m.skops", "new.csv")
     assert_refused(done)
     assert "--label" in done.err
     wines().assign(kind="x").to_csv("one.csv", index=False)
@@ -198,7 +201,7 @@ def test_every_learner_of_the_package_is_compared():
     from seraph._cli._compare import _methods
 
     learners = {name for name in classic.__all__ if hasattr(getattr(classic, name), "fit")}
-    assert {"SERAPH", *learners} <= set(_methods(None))
+    assert {"SERAPH", *learners} - {"MLKR"} <= set(_methods(None))  # MLKR learns from numbers
 
 
 def test_a_learner_that_fails_does_not_end_the_comparison(folder, monkeypatch):
@@ -362,3 +365,38 @@ def test_a_solver_without_a_gap_moves_the_bar_by_its_iterations():
     shares = [done_share(None, None, 1e-3, iteration) for iteration in range(50)]
     assert shares == sorted(set(shares))
     assert shares[-1] < 1.0
+
+
+def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):
+    table = pd.read_csv("wine.csv", keep_default_na=False)
+    table["kind"] = table["kind"].replace("", "open")
+    table.to_csv("open.csv", index=False)
+    ok("fit", "open.csv", "--label", "kind", "--unlabeled", "open", "--id", "bottle", "--no-check",
+       "-o", "o.skops")  # fmt: skip
+    found = values("predict", "o.skops", "open.csv", "-o", "filled.csv")
+    assert found["classes"].keys() == {"x", "y", "z"}
+    filled = pd.read_csv("filled.csv")
+    assert filled["given"].sum() == 21
+    assert filled["bottle"].tolist() == table["bottle"].tolist()
+    named = values("predict", "o.skops", "open.csv", "--label", "kind", "--unlabeled", "open",
+                   "--id", "bottle", "-o", "same.csv")  # fmt: skip
+    assert named["classes"] == found["classes"]
+    assert Path("same.csv").read_bytes() == Path("filled.csv").read_bytes()
+    assert values("neighbors", "o.skops", "open.csv", "--row", "B3")["row"] == 3
+    assert "id_i" in values("query", "o.skops", "open.csv", "-n", "1")["pairs"][0]
+    assert "'open' means unknown" in ok("inspect", "o.skops").out
+    # A table without those columns, and a label of another name
+    table.drop(columns=["kind", "bottle"]).to_csv("bare.csv", index=False)
+    assert values("neighbors", "o.skops", "bare.csv", "--row", "3")["label"] is None
+    renamed = table.rename(columns={"kind": "sort"})
+    renamed["sort"] = renamed["sort"].replace("open", "")
+    renamed.to_csv("renamed.csv", index=False)
+    found = values("predict", "o.skops", "renamed.csv", "--label", "sort", "-o", "r.csv")
+    assert found["classes"] == named["classes"]
+
+
+def test_a_learner_of_numbers_is_not_one_of_classes(folder):
+    done = seraph(*FIT, "--learner", "mlkr")
+    assert_refused(done)
+    assert "--learner must be one of" in done.err
+    assert "MLKR" not in {method.__name__ for method in learners().values()}

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -18,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import seraph.classic
 from seraph.compat import metric_learn
-from seraph.compat.metric_learn import Constraints
+from seraph.compat.metric_learn import Constraints, _pairs
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
 from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
@@ -297,7 +298,7 @@ def test_pairs_are_told_apart_by_a_threshold(name):
     assert learner.set_threshold(distances.max() + 1) is learner
     assert (learner.predict(X[PAIRS]) == 1).all()
     for threshold in ("far", None, [1, 2]):
-        with pytest.raises(ValueError, match="threshold must be a number"):
+        with pytest.raises(ValueError, match="threshold must be a real number"):
             learner.set_threshold(threshold)
 
 
@@ -438,6 +439,30 @@ def test_itml_is_ours_with_bounds_from_distances():
         make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2, 3])
 
 
+def test_many_points_give_the_bounds_of_a_part_of_them(monkeypatch):
+    every = fitted("ITML").bounds_
+    monkeypatch.setattr(_pairs, "_POINTS_FOR_BOUNDS", 30)
+    some = fitted("ITML").bounds_
+    used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
+    used = used[np.linspace(0, len(used) - 1, 30).astype(int)]
+    distances = np.linalg.norm(used[:, None] - used[None], axis=2)
+    assert_allclose(some, np.percentile(distances, (5, 95)))
+    assert_allclose(some, every, rtol=0.5)
+
+
+def test_words_that_users_match_are_those_of_metric_learn():
+    learner = fitted("ITML")
+    with pytest.raises(ValueError, match=r"^Parameter threshold must be a real number\. Got <cl"):
+        learner.set_threshold("far")
+    for rate in (None, -0.2, "low"):
+        with pytest.raises(ValueError, match=rf"min_rate must be .*\[0, 1\]\. Got {rate} inst"):
+            learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="max_tpr", min_rate=rate)
+    with pytest.raises(ValueError, match=r"Parameter beta must be a real number\."):
+        learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="f_beta", beta="much")
+    with pytest.raises(ValueError, match=r"^Invalid n_components, must be in \[1, 4\]$"):
+        fitted("NCA", n_components=5)
+
+
 def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
     prior = np.diag([1.0, 2.0, 3.0, 4.0])
     learner = fitted("ITML", prior=prior, gamma=1e-9)
@@ -455,6 +480,38 @@ def test_mmc_has_the_scale_of_metric_learn(diagonal):
     if diagonal:
         off = learner.get_mahalanobis_matrix()[~np.eye(4, dtype=bool)]
         assert_allclose(off, 0.0, atol=1e-9)
+
+
+def test_a_diagonal_mmc_is_the_minimum_that_metric_learn_looks_for():
+    """The squared distances of alike pairs, less the log of the others' distances."""
+    learner = fitted("MMC", diagonal=True, diagonal_c=2.0, tol=1e-7, max_iter=1000)
+    alike, others = ((X[A] - X[B]) ** 2, (X[C] - X[D]) ** 2)
+
+    def objective(w):
+        return (alike @ w).sum() - 2.0 * np.log(np.sqrt(np.maximum(others @ w, 1e-300)).sum())
+
+    found = minimize(objective, np.full(4, 0.01), bounds=[(0, None)] * 4, tol=1e-12)
+    weights = np.diag(learner.get_mahalanobis_matrix())
+    assert objective(weights) <= found.fun + 1e-4
+    assert_allclose(weights, found.x, rtol=0.02, atol=0.02 * found.x.max())
+
+
+@pytest.mark.parametrize("name", ["ITML", "LMNN", "NCA", "MMC", "RCA", "MLKR", "ITML_Supervised"])
+def test_defaults_of_ours_have_no_influence(name, monkeypatch):
+    """Whatever could change a result is passed, so that new defaults of ours do not leak in."""
+    ours = "GDM" if name == "MMC" else name.removesuffix("_Supervised")
+    real, passed = getattr(seraph.classic, ours), []
+
+    def recorder(**parameters):
+        passed.append(parameters)
+        return real(**parameters)
+
+    monkeypatch.setattr(seraph.classic, ours, recorder)
+    fitted(name)
+    neutral = {"shrinkage_target", "verbose", "random_state"}
+    assert passed
+    for parameters in passed:
+        assert parameters.keys() | neutral >= inspect.signature(real).parameters.keys()
 
 
 def test_sdml_says_when_its_weight_is_too_large_and_takes_a_smaller_one():

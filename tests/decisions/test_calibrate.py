@@ -7,9 +7,9 @@ from sklearn.metrics import brier_score_loss
 
 from seraph import SERAPH
 from seraph._decisions._calibrate import calibrated, probabilities
-from seraph._decisions._held_out import HeldOut
 from seraph.classic import Euclidean
 from seraph.metrics import expected_calibration_error
+from tests.helpers.held import equal_pairs
 
 
 def held(seed=0, n=3000, rate=0.4):
@@ -17,7 +17,7 @@ def held(seed=0, n=3000, rate=0.4):
     rng = np.random.default_rng(seed)
     d = rng.uniform(0, 4, size=n)
     similar = rng.random(n) < 1 / (1 + np.exp(2 * d - 3))
-    return HeldOut(d, similar, np.arange(2 * n).reshape(n, 2), np.arange(n) % 5)
+    return equal_pairs(d, similar, np.arange(2 * n).reshape(n, 2), np.arange(n) % 5)
 
 
 def test_the_sigmoid_is_platts():
@@ -60,7 +60,7 @@ def test_a_base_rate_shifts_the_odds(method):
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_separable_pairs_do_not_make_it_certain(method):
     d = np.r_[np.full(10, 1.0), np.full(10, 3.0)]
-    pairs = HeldOut(d, d < 2, np.arange(40).reshape(20, 2), np.arange(20) % 5)
+    pairs = equal_pairs(d, d < 2, np.arange(40).reshape(20, 2), np.arange(20) % 5)
     p = probabilities(calibrated(pairs, method, None), np.array([1.0, 3.0]))
     assert 0.8 < p[0] < 0.99
     assert 0.01 < p[1] < 0.2
@@ -68,7 +68,7 @@ def test_separable_pairs_do_not_make_it_certain(method):
 
 def test_a_distance_that_says_nothing_gives_the_base_rate():
     d = np.r_[np.full(10, 3.0), np.full(10, 1.0)]
-    pairs = HeldOut(d, np.arange(20) < 10, np.arange(40).reshape(20, 2), np.arange(20) % 5)
+    pairs = equal_pairs(d, np.arange(20) < 10, np.arange(40).reshape(20, 2), np.arange(20) % 5)
     p = probabilities(calibrated(pairs, "sigmoid", None), np.array([0.0, 9.0]))
     assert p == pytest.approx(0.5)
 
@@ -77,7 +77,7 @@ def test_the_judgment_is_made_on_pairs_of_other_folds():
     rng = np.random.default_rng(0)
     d = rng.random(60)
     similar = rng.random(60) < 0.5
-    pairs = HeldOut(d, similar, np.arange(120).reshape(60, 2), np.arange(60) % 5)
+    pairs = equal_pairs(d, similar, np.arange(120).reshape(60, 2), np.arange(60) % 5)
     found = calibrated(pairs, "isotonic", None)
     p = probabilities(found, d)
     assert brier_score_loss(similar, p) < 0.25 < found["brier_score"]

@@ -8,9 +8,10 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, KernelSERAPH, MetricPipeline
 from seraph._decisions import _held_out
-from seraph._decisions._held_out import HeldOut, held_out
+from seraph._decisions._held_out import Given, held_out
 from seraph._decisions._threshold import choose_threshold, judged
 from seraph.classic import ITML, LMNN, Euclidean
+from tests.helpers.held import equal_pairs
 
 WINE, Y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(WINE)
@@ -61,7 +62,7 @@ def plain_candidates(d, similar, weights):
 )
 def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_rate, ties):
     d, similar = sample(ties=ties)
-    held = HeldOut(d, similar, np.zeros((len(d), 2), dtype=int), np.zeros(len(d), dtype=int))
+    held = equal_pairs(d, similar, np.zeros((len(d), 2), dtype=int), np.zeros(len(d), dtype=int))
     weights = held.weights(base_rate)
     all_of_them = list(plain_candidates(d, similar, weights))
     if strategy == "precision" and base_rate is not None:
@@ -81,7 +82,7 @@ def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_ra
 
 def test_base_rate_is_the_weighted_share():
     d, similar = sample()
-    held = HeldOut(d, similar, np.zeros((len(d), 2)), np.zeros(len(d)))
+    held = equal_pairs(d, similar, np.zeros((len(d), 2)), np.zeros(len(d)))
     weights = held.weights(0.02)
     assert np.average(similar, weights=weights) == pytest.approx(0.02)
     assert weights.mean() == pytest.approx(1.0)
@@ -108,8 +109,8 @@ def test_no_metric_measures_points_that_it_has_seen(learner, monkeypatch):
     seen = []
     refit = _held_out._refitted
 
-    def watched(learner, points, labels):
-        fitted = refit(learner, points, labels)
+    def watched(learner, points, labels, graph):
+        fitted = refit(learner, points, labels, graph)
         distance = fitted.pair_distance
 
         def pair_distance(pairs, X=None, *, ids=None):
@@ -121,7 +122,7 @@ def test_no_metric_measures_points_that_it_has_seen(learner, monkeypatch):
         return fitted
 
     monkeypatch.setattr(_held_out, "_refitted", watched)
-    held = held_out(learner, X[TRAIN], None, ROWS, MARKS, None, 5)
+    held = held_out(learner, X[TRAIN], Given(**GIVEN), 5)
     assert len(seen) == 5
     assert all(not inside & outside for inside, outside in seen)
     folds = [set(held.rows[held.fold == k].ravel()) for k in range(5)]
@@ -139,14 +140,14 @@ def test_distances_of_folds_are_on_the_scale_of_the_metric():
             return np.eye(points.shape[1]) * len(points), {}
 
     learner = Doubtful().fit(X[TRAIN], **GIVEN)
-    held = held_out(learner, X[TRAIN], None, ROWS, MARKS, None, 5)
+    held = held_out(learner, X[TRAIN], Given(**GIVEN), 5)
     expected = learner.pair_distance(held.rows, X[TRAIN])
     np.testing.assert_allclose(held.distances, expected)
 
 
 def test_marks_a_metric_has_not_seen_need_no_refit():
     learner = SERAPH().fit(X[TRAIN], Y[TRAIN])
-    held = held_out(learner, X[TRAIN], None, ROWS, MARKS, None, "prefit")
+    held = held_out(learner, X[TRAIN], Given(**GIVEN), "prefit")
     assert len(held.distances) == len(ROWS)
     np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X[TRAIN]))
 
@@ -198,7 +199,9 @@ def test_pairs_that_share_points_have_wider_intervals():
         similar = np.arange(n) % 2 == 0
         error = wrong[shared[:, 0]] & (rng.random(n) < 0.9)
         d = np.where(similar ^ error, 1.0, 3.0)
-        report = judged(HeldOut(d, similar, rows, np.arange(n) % 5), 2.0, "accuracy", None, None)
+        report = judged(
+            equal_pairs(d, similar, rows, np.arange(n) % 5), 2.0, "accuracy", None, None
+        )
         width.append(report["accuracy"][2] - report["accuracy"][1])
     assert width[1] > 1.5 * width[0]
 

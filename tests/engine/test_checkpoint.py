@@ -1,5 +1,6 @@
 """Checkpoints: a fit that was ended goes on to where it would have come, and to no other."""
 
+import os
 import re
 import shutil
 import signal
@@ -455,24 +456,85 @@ def test_a_file_that_was_changed_is_refused_or_makes_no_difference(wine, file):
     assert refused > 5  # the rest fell on unused bytes
 
 
-def test_a_forged_sum_of_another_size_is_refused(wine, file):
+FORGED = {
+    "value": ["text", b"bytes", 3],
+    "gradient": ["text", b"", 3],
+    "rows": ["text", b"bytes", 1, -3, 2.5, 2**62],
+    "columns": ["text", b"bytes", 1, -3, 2.5, 2**62],
+    "by_columns": ["text", b"bytes"],
+}
+
+
+@pytest.mark.parametrize("column", FORGED)
+def test_a_forged_sum_of_another_type_or_shape_is_refused(wine, file, column):
+    X, y, _ = wine
+    begun(SERAPH(), file, X, y)
+    content = file.read_bytes()
+    names = checkpoint._SUM.split(", ")
+    for value in FORGED[column]:
+        file.write_bytes(content)
+        with sqlite3.connect(file) as connection:
+            connection.execute("PRAGMA ignore_check_constraints = 1")
+            row = list(connection.execute(f"SELECT {checkpoint._SUM} FROM sums").fetchone())
+            where = "WHERE key = ?"
+            connection.execute(f"UPDATE sums SET {column} = ? {where}", (value, row[0]))
+            # As the file has it, so that the seal is right.
+            row = connection.execute(f"SELECT {', '.join(names)} FROM sums {where}", (row[0],))
+            row = row.fetchone()
+            sealed = (checkpoint._seal(*row), row[0])
+            connection.execute(f"UPDATE sums SET seal = ? {where}", sealed)
+        connection.close()
+        if column == "value" and value == 3:  # SQLite makes it a float, as a sum is
+            continue
+        with pytest.raises(ValueError, match=r"damaged \(a sum was changed\)"):
+            SERAPH(checkpoint=file).fit(X, y)
+
+
+def test_a_forged_sum_of_another_shape_and_the_same_size_is_refused(wine, file):
     X, y, _ = wine
     begun(SERAPH(), file, X, y)
     with sqlite3.connect(file) as connection:
-        key, value, gradient, *form, _ = connection.execute("SELECT * FROM sums").fetchone()
-        row = key, value, gradient[:-8], *form
-        statement = "UPDATE sums SET gradient = ?, seal = ? WHERE key = ?"
-        connection.execute(statement, (row[2], checkpoint._seal(*row), key))
+        connection.execute("UPDATE sums SET rows = rows * columns, columns = NULL")
+        for row in connection.execute(f"SELECT {checkpoint._SUM} FROM sums").fetchall():
+            sealed = (checkpoint._seal(*row), row[0])
+            connection.execute("UPDATE sums SET seal = ? WHERE key = ?", sealed)
     connection.close()
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match=r"damaged \(a sum was changed\)"):
         SERAPH(checkpoint=file).fit(X, y)
 
 
-@pytest.mark.parametrize("path", ["/dev/full", "/dev/zero"])
-def test_a_device_is_refused_unread(wine, path):
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("UPDATE fit SET value = x'00'", "it does not say whose it is"),
+        ("UPDATE fit SET name = NULL WHERE name = 'X'", "it does not say whose it is"),
+        ("DROP TABLE sums", "no such table"),
+        ("ALTER TABLE sums DROP COLUMN seal", "seal"),
+        ("ALTER TABLE scores RENAME COLUMN score TO other", "no such column"),
+        ("DROP TABLE fit; CREATE TABLE fit (name)", "no such column"),
+    ],
+)
+def test_a_forged_table_is_refused(wine, file, statement, reason):
     X, y, _ = wine
-    with pytest.raises(ValueError, match="is a device"):
-        SERAPH(checkpoint=path).fit(X, y)
+    begun(SERAPH(), file, X, y)
+    with sqlite3.connect(file) as connection:
+        connection.executescript(statement)
+    connection.close()
+    with pytest.raises(ValueError, match=f"damaged .*{reason}"):
+        SERAPH(checkpoint=file).fit(X, y)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
+def test_a_device_or_pipe_is_refused_unread(wine, tmp_path):
+    X, y, _ = wine
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with os.fdopen(os.open(path, os.O_RDWR), "r+b", buffering=0) as pipe:
+        pipe.write(b"SQLite format 3")
+        with pytest.raises(ValueError, match="is a device"):
+            SERAPH(checkpoint=path).fit(X, y)
+        assert pipe.read(15) == b"SQLite format 3"
+    assert path.is_fifo()
 
 
 def test_the_database_of_another_program_is_left_alone(wine, file):

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from seraph import SERAPH
 from seraph._base import MahalanobisLearner
 from seraph._estimators._neighbors import MetricNeighborsClassifier
-from seraph.classic._euclidean import Euclidean
+from seraph.classic import MLKR, Euclidean
 
 
 class Collapse(MahalanobisLearner):
@@ -194,3 +194,9 @@ def test_bad_labels_are_refused_with_a_reason(settings, y, message):
     X = np.array([[0.0], [1.0], [0.1], [1.1]])
     with pytest.raises(ValueError, match=message):
         MetricNeighborsClassifier(Euclidean(), **settings).fit(X, y)
+
+
+def test_a_learner_of_numbers_is_refused():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="MLKR learns from numbers, not from classes"):
+        MetricNeighborsClassifier(MLKR()).fit(X, (X[:, 0] > 0).astype(int))

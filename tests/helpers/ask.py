@@ -44,10 +44,15 @@ def session(path, X, *, things=None, classes=None, finish=None, seed=0):
             opened.close()
 
 
-def answer_truly(opened, y, n=1):
-    """Answer `n` questions from the true classes; return their rows."""
+def answer_truly(opened, y, n=1, *, patient=True):
+    """Answer `n` questions from the true classes; return their rows.
+
+    Somebody patient waits until the model has learned from the last answer, so the questions do
+    not depend on how fast that is.
+    """
     asked = []
     for _ in range(n):
+        assert not patient or opened.wait()
         question = opened.state()["question"]
         rows = [int(part) for part in question["key"].split("-")]
         if len(rows) == 1:
@@ -56,6 +61,7 @@ def answer_truly(opened, y, n=1):
             value = "same" if y[rows[0]] == y[rows[1]] else "different"
         assert opened.answer(question["key"], value)
         asked.append(tuple(rows))
+    assert not patient or opened.wait()
     return asked
 
 
@@ -79,7 +85,7 @@ class Client:
         self.origin = f"http://127.0.0.1:{self.port}"
 
     def raw(self, method, path, headers, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in headers.items():
@@ -125,5 +131,5 @@ def served(opened, port=None):
         yield Client(server.address)
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(120)
         assert not thread.is_alive()

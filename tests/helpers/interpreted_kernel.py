@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from seraph._sweep import NumpySweep, PairTerms, Posterior, Sample
+from seraph._sweep import NumpySweep, PairTerms, Posterior, Sample, _triton
 from seraph._sweep._torch import TorchSweep, fits_kernel
 
 
@@ -80,6 +80,17 @@ def errors_of_wide_posteriors():
     yield from difference(sweep, X, P, terms, "factor")
 
 
+def errors_of_stripes():
+    """Differences where memory has room for the sums of one block of rows, or of three."""
+    rng = np.random.default_rng(4)
+    X, P = rng.normal(size=(420, 5)) * 0.6, rng.normal(size=(2, 5))
+    terms = PairTerms(rng.integers(0, 3, 140), eta=1.3, mu=0.4)
+    sweep = TorchSweep(X.astype(np.float32), "cpu")
+    for n_bytes, wrt in ((1, "factor"), (4 * 384 * 17 * 3, "factor"), (1, "threshold")):
+        _triton._MIRRORED_BYTES = n_bytes
+        yield from difference(sweep, X, P, terms, wrt)
+
+
 def difference(sweep, X, P, terms, wrt):
     """Relative differences of value and gradient from those of numpy in double precision."""
     value, gradient = sweep(P, terms, wrt)
@@ -94,5 +105,6 @@ if __name__ == "__main__":
         "samples": errors_of_samples(),
         "tiles": errors_of_tiles(),
         "wide": errors_of_wide_posteriors(),
+        "stripes": errors_of_stripes(),
     }
     print(json.dumps({name: [float(error) for error in all_] for name, all_ in found.items()}))

@@ -47,8 +47,11 @@ class Dense:
         self.value = terms.sum() - lam * trace - 0.5 * gamma * scale**2
         self.size = np.abs(terms).sum() + np.abs(w) @ (scale * (d2 + eta)) + lam * trace
         self.size += gamma * scale**2
+        # Tiles compute |z_i|^2 + |z_j|^2 - 2 z_i z_j, and round at the size of these.
+        squares = np.sum((X @ P.T) ** 2, axis=1)
+        self.size += 1e-6 * scale * (np.abs(w) @ (squares[i] + squares[j]))
         # A huge mu amplifies the rounding of each entropy, also where they cancel.
-        self.size += 1e-9 * mu * len(t)
+        self.size += 1e-8 * mu * len(t)
         self.gradient = scale * (D.T * w) @ D - lam * np.eye(X.shape[1])
         self.pull = float(np.abs(w) @ np.sum(D**2, axis=1))
 

@@ -1,7 +1,9 @@
 """What the generator has found, each as a test of its own."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from seraph import (
     SERAPH,
@@ -12,7 +14,11 @@ from seraph import (
     save,
     to_onnx,
 )
+from seraph._pairs._names import RowNames
+from seraph._solvers import low_rank
 from seraph.classic import Euclidean
+from seraph.datasets import load_task
+from seraph.metrics import map_at_r
 from seraph.persist import read_versions
 from tests.hostile.dense import Dense, signs_of
 
@@ -76,3 +82,77 @@ def test_a_number_of_things_to_draw_is_checked(Display, name, wine):
     if Display is FeatureImportanceDisplay:
         with pytest.raises(ValueError, match="feature_names must be a list of names"):
             Display.from_estimator(learner, X, feature_names=2.5)
+
+
+def test_a_whole_number_beyond_all_floats_is_refused_in_words():
+    X, y = [[1.0, 10**400], [2.0, 3.0], [0.0, 1.0]], [0, 0, 1]
+    learner = Euclidean().fit(np.eye(2))
+    model = SERAPH(mu=0.0).fit(np.eye(3)[:, :2], y)
+    for act in (
+        lambda: SERAPH().fit(X, y),
+        lambda: Euclidean().fit(X),
+        lambda: learner.transform(X),
+        lambda: learner.pair_distance([X[:2]]),
+        lambda: model.query_pairs(X, 1),
+        lambda: map_at_r(X, y),
+        lambda: PosteriorDisplay.from_estimator(model, X),
+    ):
+        with pytest.raises(ValueError, match="holds a whole number beyond the range"):
+            act()
+
+
+def test_a_mask_is_no_list_of_pairs_of_a_frame():
+    frame = pd.DataFrame(np.arange(8.0).reshape(4, 2))
+    mask = [[True, False], [False, True]]
+    with pytest.raises(ValueError, match=r"pairs\[0\] names row True"):
+        SERAPH().fit(frame, pairs=mask, pair_labels=[1, -1])
+    flags = pd.DataFrame([[0.0], [1.0]], index=[True, False])
+    assert RowNames.of(flags, None, mask).rows(mask)[0].tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("name", [np.array([1.0, 2.0]), [], {}, 3, None])
+def test_what_is_no_name_of_a_task_is_refused_in_words(name):
+    with pytest.raises(ValueError, match="There is no task"):
+        load_task(name)
+
+
+def test_a_gap_above_tol_is_never_called_converged():
+    """However close it is, and whatever part of it is rounding."""
+
+    class Noisy:
+        n_features, scale, rounding = 1, 1.0, 1e-12
+
+        def by_metric(self, P):
+            a = float(np.sum(P**2))
+            noise = 1.5e-3 if len(P) > 1 or P[0, 0] < 1.0 else 1.2e-3
+            return -0.5 * (a - 1.0) ** 2, np.array([[1.0 - a + noise]])
+
+        def by_factor(self, P):
+            value, gradient = self.by_metric(P)
+            return value, 2.0 * P @ gradient
+
+    options = {"max_iter": 200, "tol": 1e-3, "callback": lambda step, P: None}
+    found = low_rank(Noisy(), np.array([[0.5]]), **options)
+    assert found.gap > 1e-3
+    assert found.stalled
+    assert not found.converged
+
+
+@pytest.mark.parametrize(
+    ("weights", "advice"),
+    [
+        ({"lam": 0.0}, "Either the labels ask for a collapse, .* Add dissimilar pairs"),
+        ({"lam": 1e9}, "Either lam is too large .* Lower lam, add dissimilar pairs"),
+        ({"manifold": 1e9}, "Either lam or manifold is too large .* Lower lam or manifold, add"),
+    ],
+)
+def test_a_zero_metric_is_blamed_on_weights_that_are_there(rng, weights, advice):
+    X = rng.normal(size=(30, 1))
+    with pytest.warns(UserWarning, match=f"The learned metric is zero .*{advice}"):
+        SERAPH(max_iter=50, **weights).fit(X, np.arange(30) % 2)
+
+
+def test_em_that_stops_early_is_told_of_its_own_tolerance(wine):
+    X, y, _ = wine
+    with pytest.warns(ConvergenceWarning, match="Raise em_max_iter or max_iter, or em_tol, or"):
+        SERAPH(algorithm="em", em_max_iter=1).fit(X, y)

@@ -64,6 +64,7 @@ CLASSIC = {
         "n_basis": st.sampled_from([None, 1, 30]),
         "n_neighbors": st.sampled_from([1, 5]),
         "n_impostors": st.sampled_from([1, 5]),
+        "n_constraints": st.sampled_from([1, 100]),
         **STEPS,
     },
     SDML: {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
-from seraph._engine import Settings
+from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
@@ -170,8 +170,29 @@ def test_a_misleading_sample_only_costs_time():
     assert found.value == pytest.approx(exact.value, rel=1e-6)
 
 
-def test_sampled_pairs_are_sampled_again(rng):
+@pytest.mark.parametrize(
+    ("listed", "share"), [pytest.param(10**9, 0.131, marks=pytest.mark.slow), (1 << 20, 0.256)]
+)
+def test_sampled_pairs_are_sampled_again(monkeypatch, listed, share):
+    monkeypatch.setattr(_problem, "_LISTED", listed)  # in a list, or in tiles
     X, y = classes(n=4000)
     learner = SERAPH(backend="numpy", unlabeled_pairs=2_000_000, random_state=0).fit(X, y)
     assert learner.converged_
-    assert set(np.round(learner.history_["share"], 3)) == {0.131, 1.0}
+    assert set(np.round(learner.history_["share"], 3)) <= {share, 1.0}
+
+
+@pytest.mark.parametrize("share", [0.06, 0.2, 0.55, 0.9])
+@pytest.mark.parametrize("least_side", [1, 64, 2048])
+def test_a_share_of_tiles_is_met_closely_and_treats_labeled_rows_alike(share, least_side):
+    n, k = 3000, 300
+    strips, _ = design(n, k, 256, share, least_side)
+    count = np.zeros((n, n), dtype=np.int8)
+    for rows, across in strips:
+        for columns in across:
+            count[rows, columns] += 1
+    count[:k, :k] = 0
+    assert count.max() == 1
+    n_unlabeled = n * (n - 1) / 2 - k * (k - 1) / 2
+    assert abs(count.sum() / n_unlabeled - share) < 0.04
+    met = count[:k].sum(axis=1)
+    assert met.max() - met.min() <= 0.02 * n

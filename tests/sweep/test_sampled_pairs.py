@@ -4,13 +4,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH
-from seraph._engine import Settings
+from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._sweep import PointsInMemory
 
+FEW_MARKED = {"pairs": [[20, 30], [3, 50]], "pair_labels": [1, -1]}
 MARKED = {"pairs": [[0, 70], [71, 72], [75, 3]], "pair_labels": [1, -1, -1]}
 LEARNERS = [
     SERAPH(),
@@ -42,6 +44,19 @@ def problem(data, budget, seed=0, mu="auto"):
     return made, labels
 
 
+# (The tiles of so few points are tiny, and take long.)
+IN_TILES = pytest.param("in tiles", marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=["listed", IN_TILES])
+def form(request, monkeypatch):
+    """Whether few pairs are listed, as they are, or sampled in tiles, as many are."""
+    if request.param == "in tiles":
+        monkeypatch.setattr(_problem, "_LISTED", 0)
+        monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 0)
+    return request.param
+
+
 # The sample
 
 
@@ -64,7 +79,7 @@ def test_a_sample_weighs_as_much_as_all_unlabeled_pairs(wine):
 
 
 @pytest.mark.parametrize("term", ["entropy", "first M-step", "M-step"])
-def test_a_sample_is_unbiased(wine, rng, term):
+def test_a_sample_is_unbiased(wine, rng, term, form):
     few_features = wine[0][:, :4], *wine[1:]
     P = 2.0 * rng.normal(size=(2, 4))
 
@@ -77,7 +92,8 @@ def test_a_sample_is_unbiased(wine, rng, term):
         return np.append(gradient[np.triu_indices(4)], value)
 
     exact = value_and_gradient(None)
-    sampled = np.array([value_and_gradient(200, seed) for seed in range(500)])
+    size = 200 if form == "listed" else 600
+    sampled = np.array([value_and_gradient(size, seed) for seed in range(500)])
     noise = sampled.std(axis=0, ddof=1) / np.sqrt(len(sampled))
     # Precise enough to see a weight that is wrong by a few percent. Four standard errors, since
     # there are 11 numbers.
@@ -108,7 +124,7 @@ def test_a_sample_of_all_pairs_changes_nothing(wine, learner, everything):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_the_seed_determines_the_sample(wine, learner):
+def test_the_seed_determines_the_sample(wine, learner, form):
     one, same, other = (
         fitted(learner, wine, unlabeled_pairs=400, random_state=seed) for seed in (0, 0, 1)
     )
@@ -129,7 +145,7 @@ def test_a_share_is_that_number_of_pairs(wine):
     np.testing.assert_array_equal(smallest.components_, one_pair.components_)
 
 
-def test_counts_and_weights_stay_those_of_all_pairs(wine):
+def test_counts_and_weights_stay_those_of_all_pairs(wine, form):
     exact = fitted(SERAPH(), wine)
     some = fitted(SERAPH(), wine, unlabeled_pairs=300, random_state=0)
     for name in ("n_similar_", "n_dissimilar_", "n_unlabeled_", "mu_", "lam_"):
@@ -138,7 +154,7 @@ def test_counts_and_weights_stay_those_of_all_pairs(wine):
 
 @pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs):
+def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs, form):
     some = {"unlabeled_pairs": 500, "random_state": 0}
     exact = metric(fitted(SERAPH(backend="numpy"), wine, **some))
     found = metric(fitted(SERAPH(backend=backend, n_jobs=n_jobs), wine, **some))
@@ -154,7 +170,7 @@ def test_float32_finds_the_same_metric(wine):
     assert np.linalg.norm(single - double) < 1e-2 * np.linalg.norm(double)
 
 
-def test_labeled_pairs_without_classes_are_enough(wine):
+def test_labeled_pairs_without_classes_are_enough(wine, form):
     X, _, _ = wine
     one, other = (
         SERAPH(unlabeled_pairs=500, random_state=seed).fit(X, **MARKED) for seed in (0, 1)
@@ -163,7 +179,7 @@ def test_labeled_pairs_without_classes_are_enough(wine):
     assert not np.array_equal(one.components_, other.components_)
 
 
-def test_without_unlabeled_pairs_nothing_is_sampled(wine):
+def test_without_unlabeled_pairs_nothing_is_sampled(wine, form):
     X, _, y = wine
     state = np.random.RandomState(0)
     before = state.get_state()[1].copy()
@@ -177,7 +193,7 @@ def test_without_unlabeled_pairs_nothing_is_sampled(wine):
     np.testing.assert_array_equal(state.get_state()[1], before)
 
 
-def test_cross_validation_samples_too(wine):
+def test_cross_validation_samples_too(wine, form):
     X, y_partial, _ = wine
     factors = {"lam_factors": (0.5, 2.0), "cv": 2}
     one, same, other = (
@@ -190,7 +206,55 @@ def test_cross_validation_samples_too(wine):
     assert not np.array_equal(scores[0], scores[2])
 
 
+def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
+    monkeypatch.setattr(_problem, "_LISTED", 0)
+    monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 0)
+    X, P = rng.normal(size=(60, 3)) ** 3, rng.normal(size=(2, 3))
+    labels = PairLabels.make(60, np.r_[np.zeros(4), np.ones(4), np.full(52, -1)], **FEW_MARKED)
+
+    def value(size, seed=0):
+        settings = Settings(mu=0.3, unlabeled_pairs=size, backend="numpy", random_state=seed)
+        made = Problem.make(PointsInMemory(X), labels, settings)
+        assert (made.terms.share < 1.0) == (size != "all")
+        return made.objective("auto").by_metric(P)[0]
+
+    sampled = np.array([value(0.3, seed) for seed in range(30)])
+    noise = sampled.std(ddof=1) / np.sqrt(len(sampled))
+    assert 0.0 < noise < 0.01 * abs(value("all"))
+    assert abs(sampled.mean() - value("all")) < 4.0 * noise
+
+
+def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(wine, monkeypatch):
+    monkeypatch.setattr(_problem, "_LISTED", 0)
+    monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 10)
+    few, _ = problem(wine, 800)
+    many, labels = problem(wine, 801)
+    assert few.terms.share == 1.0
+    assert len(few.terms.sample.pairs) == 800
+    assert many.terms.sample is None
+    assert many.terms.share == 801 / labels.n_unlabeled
+
+
 # Memory
+
+
+@pytest.mark.parametrize("share", [0.5, pytest.param(0.9, marks=pytest.mark.slow)])
+def test_a_large_sample_takes_no_more_memory_than_all_pairs(rng, share):
+    n = 2300
+    y = rng.integers(4, size=n)
+    X = rng.normal(size=(4, 6))[y] + rng.normal(size=(n, 6))
+    y[40:] = -1
+    peaks = []
+    for size in ("all", share):
+        learner = SERAPH(unlabeled_pairs=size, random_state=0, backend="numpy", max_iter=1)
+        tracemalloc.start()
+        try:
+            with pytest.warns(ConvergenceWarning):
+                learner.fit(X, y)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])

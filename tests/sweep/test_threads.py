@@ -7,6 +7,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 from seraph._sweep._threads import SharedSetting
+from seraph._typing import computed_once
 
 N_FITS = 10
 SECONDS = 120
@@ -250,3 +253,68 @@ def test_a_child_is_free_of_the_limits_of_threads_that_it_does_not_have():
         finally:
             go_on.set()
     assert blas_threads() == before
+
+
+@forks
+@of_threads
+def test_a_property_that_another_thread_computes_keeps_no_child_waiting():
+    computing, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, wait):
+            self.wait = wait
+
+        @computed_once
+        def value(self):
+            computing.set()
+            return go_on.wait(SECONDS) if self.wait else True
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(lambda: Slow(wait=True).value)
+        assert computing.wait(SECONDS)
+        try:
+            assert Slow(wait=False).value  # nor another thread
+            assert succeeds_in_a_child(lambda: Slow(wait=False).value)
+        finally:
+            go_on.set()
+        assert other.result(SECONDS)
+
+
+def test_no_property_has_a_lock():
+    # That of functools has one in Python 3.11: see `computed_once`.
+    for path in Path(seraph.__file__).parent.rglob("*.py"):
+        assert "import cached_property" not in path.read_text("utf-8"), path
+
+
+@forks
+@of_threads
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
+def test_children_forked_at_any_moment_of_fits_in_other_threads_can_fit(backend):
+    X, y = problem(0)
+    X, y = X[:60], y[:60]
+    done = threading.Event()
+
+    def fit(backend):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            SERAPH(max_iter=2, backend=backend).fit(X, y)
+        return True
+
+    def fit_again_and_again():
+        while not done.is_set():
+            fit(backend)
+
+    fit(backend)
+    # torch's own threads do not survive a fork, so a child fits without it.
+    in_child = "numpy" if backend == "torch" else backend
+    with ThreadPoolExecutor(3) as pool:
+        loops = [pool.submit(fit_again_and_again) for _ in range(3)]
+        try:
+            for number in range(30):
+                time.sleep(0.003 * (number % 7))
+                assert succeeds_in_a_child(lambda: fit(in_child)), number
+        finally:
+            done.set()
+        for loop in loops:
+            loop.result(SECONDS)

@@ -7,7 +7,7 @@ import torch
 
 from seraph import SERAPH
 from seraph._sweep import NumpySweep, PairTerms, _tensors, choose_backend
-from seraph._sweep._torch import TorchSweep, _TorchPass
+from seraph._sweep._torch import TorchSweep, _scatter, _TorchPass
 
 
 def test_a_tensor_is_fitted_on_its_device(digits):
@@ -144,3 +144,10 @@ def test_a_missing_package_is_named_with_its_extra(digits, monkeypatch, name):
     monkeypatch.setattr("seraph._sweep._choose.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=rf"pip install .seraph-learn\[{name}\]"):
         SERAPH(backend=name).fit(X, y_partial)
+
+
+def test_the_scatter_of_a_device_is_that_of_numpy(rng):
+    X = rng.normal(size=(50, 4)).astype(np.float32)
+    wide = X.astype(np.float64)
+    np.testing.assert_allclose(_scatter(torch.tensor(X)), wide.T @ wide, rtol=1e-12)
+    assert TorchSweep(X, "cpu").scatter() is None  # numpy is as fast there

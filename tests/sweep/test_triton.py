@@ -18,6 +18,7 @@ def test_kernels_agree_with_numpy_in_the_interpreter():
     assert run.returncode == 0, run.stderr
     errors = json.loads(run.stdout)
     counts = {name: len(found) for name, found in errors.items()}
-    assert counts == {"fused": 90, "samples": 8, "tiles": 6, "wide": 4}
+    assert counts == {"fused": 90, "samples": 8, "tiles": 6, "wide": 4, "stripes": 6}
     assert max(errors["fused"] + errors["samples"] + errors["wide"]) < 1e-5
+    assert max(errors["stripes"]) < 1e-6
     assert max(errors["tiles"]) < 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 from scipy.optimize import brentq
@@ -204,9 +204,10 @@ def advice(
     if change is None:
         return f"{interval}. Answer {max(1, 2 * WINDOW - n_answers)} more before you judge.", False
     if change >= _STEADY and now.high - now.low > _WIDE:
+        more = _answers_until_narrow(now, n_answers)
         return (
-            f"The last {WINDOW} answers changed little, but the test is small: {interval}. Ask "
-            f"{WINDOW} more, or stop.",
+            f"The last {WINDOW} answers changed little, but the test is too small to say how good "
+            f"the distance is: {interval}. About {more} more answers will tell.",
             False,
         )
     if change >= _STEADY:
@@ -215,3 +216,13 @@ def advice(
             True,
         )
     return f"The last {WINDOW} answers still changed the distance; {interval}. Go on.", False
+
+
+def _answers_until_narrow(now: Auc, n_answers: int) -> int:
+    """Return how many more answers make the interval narrow enough, in tens.
+
+    Its width falls with the square root of the number of test answers, which are a fixed share of
+    all.
+    """
+    needed = n_answers * (((now.high - now.low) / _WIDE) ** 2 - 1.0)
+    return 10 * ceil(needed / 10)

@@ -130,9 +130,8 @@ class Learning:
         n = sum(not _is_unsure(answer) for answer in answers)
         distances = self._distances(self._watched)[0]
         self._past = [(count, d) for count, d in self._past if count < n]
-        earlier = [d for count, d in self._past if count <= n - WINDOW]
-        self.change = steadiness(earlier[-1], distances) if earlier else None
         self._past.append((n, distances))
+        self._compare()
         self.judgments = [past for past in self.judgments if past.answers < n]
         tested = [a for a in answers if a.weight is not None]
         labels = Labels.of(tested)
@@ -148,6 +147,21 @@ class Learning:
         learned, euclidean = (judge(d, same, weights, most) for d in self._distances(pairs))
         if learned is not None and euclidean is not None:
             self.judgments.append(Judgment(n, learned, euclidean))
+
+    def _compare(self) -> None:
+        """Note how alike the distances of today and of `WINDOW` answers ago are."""
+        n, distances = self._past[-1]
+        earlier = [d for count, d in self._past if count <= n - WINDOW]
+        self.change = steadiness(earlier[-1], distances) if earlier else None
+
+    def remember(self, earlier: Learning) -> None:
+        """Put what another model of these rows has noted after fewer answers before our own."""
+        if not self._past:
+            return
+        first = self._past[0][0]
+        self._past = [past for past in earlier._past if past[0] < first] + self._past
+        self.judgments = [j for j in earlier.judgments if j.answers < first] + self.judgments
+        self._compare()
 
     def _distances(self, pairs: IntArray) -> tuple[Array, Array]:
         """Return the learned and the Euclidean distances of pairs of rows."""

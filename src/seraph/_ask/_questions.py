@@ -18,6 +18,8 @@ from .._typing import Array
 _ROWS = 600
 # Pairs that a choice without a model looks at, and the share of them that counts as near.
 _DRAW, _NEAR = 1000, 0.02
+# Multiples of it, modulo 1, are spread evenly.
+_GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 # One question in so many is for the test.
 TEST_EVERY = 4
 # Questions that one fit suggests.
@@ -78,6 +80,7 @@ class PairQuestions:
         self._X = X
         self._rows = rows
         self._rng = rng
+        self._u = rng.random()
 
     def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
         r"""Return a random pair, near ones more often.
@@ -85,10 +88,14 @@ class PairQuestions:
         Pairs of the same kind are rare among random ones, and often near. With pairs ordered by
         their Euclidean distance, from 0 to 1, this takes the pair at :math:`u^2` for a uniform u.
         A pair at r then has a density of :math:`1 / (2 \sqrt r)`, and its weight undoes that.
+        The u of one test after the other are spread evenly, so that few tests have pairs of all
+        kinds of distances.
         """
         pairs, distances = self._draw()
         order = np.argsort(distances, kind="stable")
-        for place in (_DRAW * self._rng.random(20) ** 2).astype(int).tolist():
+        for _ in range(20):
+            self._u = (self._u + _GOLDEN) % 1.0
+            place = int(_DRAW * self._u**2)
             pair = tuple(pairs[order[place]].tolist())
             if pair not in known:
                 return Question(pair, round(2.0 * sqrt((place + 0.5) / _DRAW), 4))
@@ -172,66 +179,20 @@ class RowQuestions:
         return Question((int(sample[np.argmax(nearest)]),))
 
     def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
-        """Return the rows whose class is least clear by the learned distance."""
+        """Return the rows that ``query_rows`` chooses from a sample of the rows."""
         free = self._free(known)
-        named = np.array(sorted(self.codes), dtype=np.intp)
-        if len(free) == 0 or len(named) == 0:
+        if len(free) == 0:
             return []
         sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
-        codes = np.array([self.codes[row] for row in named.tolist()])
-        picked = query_rows(
-            learner.transform(self._X[sample]), learner.transform(self._X[named]), codes, POOL
-        )
-        return [Question((row,)) for row in sample[picked].tolist()]
+        rows = np.concatenate([np.array(list(self.codes), dtype=np.intp), sample])
+        y = np.full(len(rows), -1)
+        y[: len(self.codes)] = list(self.codes.values())
+        picked = learner.query_rows(self._X[rows], min(POOL, len(sample)), y=y)
+        return [Question((row,)) for row in rows[picked].tolist()]
 
     def _free(self, known: Collection[tuple[int, ...]]) -> Array:
         asked = np.array([row for (row,) in known], dtype=np.intp)
         return self._rows[~np.isin(self._rows, asked)]
-
-
-def query_rows(Z: Array, named: Array, codes: Array, n: int) -> Array:
-    """Choose rows to name next: nearly as near to one class as to another, and unlike each other.
-
-    The margin of a row is its distance to the second nearest class over that to the nearest; a
-    row that was picked already counts as a class of its own.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n_free, r)
-        Mapped points without a class.
-    named : ndarray of shape (n_named, r)
-        Mapped points with a class.
-    codes : ndarray of int of shape (n_named,)
-        Their class codes.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    ndarray of int
-        Places in `Z`, the best first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Z = np.array([[0.1], [0.5], [0.9]])
-    >>> query_rows(Z, np.array([[0.0], [1.0]]), np.array([0, 1]), 1)
-    array([1])
-    """
-    to_class = [
-        squared_distances(Z, named[codes == code]).min(axis=1) for code in np.unique(codes)
-    ]
-    picked: list[int] = []
-    for _ in range(min(n, len(Z))):
-        ordered = np.sort(np.column_stack(to_class), axis=1)
-        if ordered.shape[1] == 1:
-            score = ordered[:, 0].copy()  # one class is known: look far away
-        else:
-            score = ordered[:, 0] / np.maximum(ordered[:, 1], 1e-12)
-        score[picked] = -np.inf
-        picked.append(int(np.argmax(score)))
-        to_class.append(squared_distances(Z, Z[picked[-1:]])[:, 0])
-    return np.array(picked, dtype=np.intp)
 
 
 def distances_of(Z: Array, pairs: Array) -> Array:

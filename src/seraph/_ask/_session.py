@@ -5,6 +5,9 @@ worker thread::
 
     answer -> file -> next question          (request)
            -> refit -> picture, questions    (worker, every few answers)
+
+A session that goes on learns from all answers first. Then the worker judges the models on the way
+there once more, so that the chart and the advice know of them.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from ._things import Things
 
 # Learn again after so many answers.
 _REFIT_EVERY = 4
+# Models on the way to the answers of an earlier run that are judged again.
+_MOST_PAST = 20
 # Questions kept ready, and how many of them the browser may have loaded already.
 _READY, _LOADED = 5, 3
 LONGEST_NAME = 60
@@ -96,6 +101,10 @@ class Session:
             else RowQuestions(setting.X, rows, rng)
         )
         self._learning = Learning(setting.X, setting.seed)
+        self._earlier = Learning(setting.X, setting.seed)
+        n_answers = len(file.answers)
+        step = max(_REFIT_EVERY, -(-n_answers // _MOST_PAST))
+        self._recalled = deque(range(step, n_answers, step))
         self._classes = list(setting.classes or ())
         self._pool: deque[Question] = deque()
         self._queue: deque[Question] = deque()
@@ -193,7 +202,9 @@ class Session:
     def wait(self, timeout: float = 120.0) -> bool:
         """Wait until the model has learned from the latest answers; for tests and scripts."""
         with self._lock:
-            return self._lock.wait_for(lambda: not self._busy and not self._due(), timeout)
+            return self._lock.wait_for(
+                lambda: not (self._busy or self._due() or self._recalled), timeout
+            )
 
     # Helpers; the lock is held
 
@@ -294,16 +305,23 @@ class Session:
     def _work(self) -> None:
         while True:
             with self._lock:
-                self._lock.wait_for(lambda: self._closed or self._due())
+                self._lock.wait_for(lambda: self._closed or self._due() or self._recalled)
                 if self._closed:
                     return
                 answers = list(self.file.answers)
-                self._fitted_at = len(answers)
+                due = self._due()
+                if due:
+                    self._fitted_at = len(answers)
+                else:
+                    answers = answers[: self._recalled.popleft()]
                 self._busy = True
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the fit at the end warns
-                    self._learn(answers)
+                    if due:
+                        self._learn(answers)
+                    else:
+                        self._recall(answers)
             except Exception as error:  # a refit that fails must not end the session
                 self._failure = f"Learning failed ({error}); your answers are kept."
             finally:
@@ -331,6 +349,13 @@ class Session:
                 kept = list(self._queue)[:_LOADED]
                 self._queue = deque(kept)
                 self._top_up()
+
+    def _recall(self, answers: Sequence[Answer]) -> None:
+        """Judge a model on the way to the answers of an earlier run; show all when done."""
+        self._earlier.refit(answers)
+        with self._lock:
+            if not self._recalled:
+                self._learning.remember(self._earlier)
 
 
 def check_class(name: str) -> str:

@@ -23,6 +23,7 @@ from .._sweep import (
     map_rows,
 )
 from .._typing import Array
+from .._validation import within_floats
 from ._shrinkage import Blend
 
 
@@ -44,9 +45,10 @@ class MahalanobisLearner(
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
         points = in_memory(X)
-        return check_array(
-            points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
-        )
+        with within_floats("X"):
+            return check_array(
+                points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+            )
 
     def _learned(
         self,
@@ -114,7 +116,8 @@ class MahalanobisLearner(
         if is_chunked(X):
             validate_data(self, header(X), reset=False, skip_check_array=True)
             return map_rows(X, _Map(self.components_), width=len(self.components_))
-        points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+        with within_floats("X"):
+            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
     def _transform_tensor(self, X: Any) -> Any:
@@ -200,15 +203,16 @@ class MahalanobisLearner(
 
     def _squared_distances(self, pairs: ArrayLike) -> Array:
         check_is_fitted(self)
-        points: Array = check_array(
-            in_memory(pairs),
-            dtype=FLOATS,
-            allow_nd=True,
-            ensure_2d=False,
-            ensure_min_samples=0,
-            estimator=self,
-            input_name="pairs",
-        )
+        with within_floats("pairs"):
+            points: Array = check_array(
+                in_memory(pairs),
+                dtype=FLOATS,
+                allow_nd=True,
+                ensure_2d=False,
+                ensure_min_samples=0,
+                estimator=self,
+                input_name="pairs",
+            )
         m = self.n_features_in_
         if points.ndim != 3 or points.shape[1:] != (2, m):
             raise ValueError(

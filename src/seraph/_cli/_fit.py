@@ -115,6 +115,7 @@ def fit(
     Example: seraph fit data.csv --label class --learner itml --set gamma=2.0
     """
     from ._learning import Request, learn_model
+    from ._models import LEARNED_FROM
     from ._prepare import Preparation
     from ._tables import check_output, read_tables
 
@@ -162,6 +163,8 @@ def fit(
     table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
     summary = learn_model(table, request)
     # Files first: what goes wrong while printing or drawing must not cost the model.
+    noted = {"label": label, "unlabeled": list(unlabeled or ()), "id": id_column}
+    setattr(summary.model, LEARNED_FROM, summary.learned_from() | noted)
     written = _write(summary, output, report, f"{table.path.name}")
     _print(summary, f"Learned from {table.path}")
     for line in written:
@@ -196,10 +199,8 @@ def _write(
     """Save the model, then the report page, and say where."""
     from .._files import write_whole
     from ..persist import save
-    from ._models import LEARNED_FROM
 
     written = []
-    setattr(summary.model, LEARNED_FROM, summary.learned_from())
     if output is not None:
         written.append(f"Model: {save(summary.model, output)}")
         result(model=str(output))

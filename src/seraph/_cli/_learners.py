@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from sklearn.utils import get_tags
+
 from .. import classic
 from .._estimators import SERAPH, SERAPHCV
 
 
 def learners() -> dict[str, type]:
-    """Return the learners by their names in small letters: SERAPH and those of seraph.classic.
+    """Return the learners of classes by their names in small letters: SERAPH and the classic ones.
 
     Examples
     --------
@@ -22,7 +24,8 @@ def learners() -> dict[str, type]:
     found: dict[str, type] = {"seraph": SERAPH}
     for name in classic.__all__:
         value = getattr(classic, name)
-        if isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "transform"):
+        learns = isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "transform")
+        if learns and get_tags(value()).regressor_tags is None:
             found[name.casefold()] = value
     return found
 

@@ -74,6 +74,30 @@ class SavedModel:
         """Facts about the table that `seraph fit` kept; empty for a model made elsewhere."""
         return dict(getattr(self.estimator, LEARNED_FROM, {}))
 
+    def roles(
+        self,
+        table: InputTable,
+        label: str | None = None,
+        unlabeled: Collection[str] | None = None,
+        id_column: str | None = None,
+    ) -> tuple[str | None, Collection[str], str | None]:
+        """Return the label column, the labels that mean "unknown", and the id column.
+
+        What the user has not named is as it was in `seraph fit`, if the table has such a column.
+        """
+        noted = self.learned_from
+        known = {
+            role: name
+            for role in ("label", "id")
+            if isinstance(name := noted.get(role), str) and name in (table.names or ())
+        }
+        if label is None:
+            label = known.get("label")
+        if unlabeled is None and label is not None and label == noted.get("label"):
+            present = {str(cell).strip() for cell in table.cells(label).to_pylist()}
+            unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
+        return label, unlabeled or (), id_column or known.get("id")
+
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
         """Return the features that the model was fitted on, in its order.
 

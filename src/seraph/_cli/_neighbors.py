@@ -42,9 +42,10 @@ def neighbors(
 
     fitted = SavedModel.read(model)
     table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     place = find_row(table, row, id_column)
     points = fitted.points(table, without=[label, id_column])
-    labels = table.labels(label, unlabeled or ())
+    labels = table.labels(label, unlabeled_labels)
     mapped = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
     distances = np.linalg.norm(mapped - mapped[place], axis=1)
     order = np.argsort(distances, kind="stable")

@@ -53,9 +53,11 @@ def predict(
     The labeled rows vote, the near ones most; how fast a vote fades with the distance was chosen
     on held-out labels when the model was fitted. The nearest labeled rows are the reason.
 
-    Example: seraph predict model.skops data.csv --label class --id name -o filled.csv
+    The columns of the labels and ids are those of seraph fit, unless you name others.
 
-    Example: seraph predict model.skops data.csv --label class --id name --row W17
+    Example: seraph predict model.skops data.csv -o filled.csv
+
+    Example: seraph predict model.skops data.csv --row W17
     """
     from ._models import SavedModel, find_row
     from ._tables import MIXED_TABLES, STDOUT, check_output, read_table, read_tables, write_table
@@ -67,7 +69,10 @@ def predict(
     known = None
     if reference is not None:
         known = read_table(reference, decimal_comma=decimal_comma)
-    votes = _Votes.count(fitted, table, known, label, unlabeled or (), id_column)
+    label, unlabeled_labels, id_column = fitted.roles(
+        table if known is None else known, label, unlabeled, id_column
+    )
+    votes = _Votes.count(fitted, table, known, label, unlabeled_labels, id_column)
     if row is not None:
         _explain(votes, find_row(table, row, id_column), k)
         return

@@ -66,12 +66,13 @@ def query(
             "about a pair: fit a SERAPH."
         )
     table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     points = fitted.points(table, without=[label, id_column])
     known: IntArray = np.empty((0, 2), dtype=np.intp)
     if pairs is not None:
         ids = None if id_column is None else table.cells(id_column).to_pylist()
         known = read_pairs(read_table(pairs), table.n_rows, ids)[0]
-    labels = table.labels(label, unlabeled or ())
+    labels = table.labels(label, unlabeled_labels)
     chosen = fitted.learner.query_pairs(
         fitted.before_learner(points), n, strategy, y=labels, pairs=known
     )

@@ -45,11 +45,12 @@ def report(
     check_output(output, (".html", ".htm"), (model, *data, pairs))
     fitted = SavedModel.read(model)
     table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     summary = summarize_model(
         fitted,
         table,
         label=label,
-        unlabeled=unlabeled or (),
+        unlabeled=unlabeled_labels,
         id_column=id_column,
         pairs_file=pairs,
         seed=None if no_check else seed,

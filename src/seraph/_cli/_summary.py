@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import Array, BoolArray, FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IntArray, computed_once
 
 if TYPE_CHECKING:
     from ._held_out import CurvePoint, HeldOutErrors
@@ -66,7 +65,7 @@ class FitSummary:
         """Last step of the model: the metric learner."""
         return self.model[-1] if hasattr(self.model, "steps") else self.model
 
-    @cached_property
+    @computed_once
     def classes(self) -> dict[str, int]:
         """Number of labeled rows of each class."""
         if self.labels is None:
@@ -76,7 +75,7 @@ class FitSummary:
         )
         return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
-    @cached_property
+    @computed_once
     def shares(self) -> dict[str, float]:
         """Share of each column in the mean squared distance, largest first.
 
@@ -175,6 +174,13 @@ _SCALINGS = {
 def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
     """Return what was done to the columns, from what a model file keeps about its table."""
     facts = []
+    if noted.get("label"):
+        unknown = ", ".join(map(repr, noted.get("unlabeled") or ()))
+        facts.append(
+            ["label", f"{noted['label']}{f'; {unknown} means unknown' if unknown else ''}"]
+        )
+    if noted.get("id"):
+        facts.append(["id", f"{noted['id']}"])
     if noted.get("categories"):
         facts.append(["categories", f"{', '.join(noted['categories'])}: columns of 0 and 1"])
     if noted.get("dates"):

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from .._typing import Array
 from ..metrics import expected_calibration_error
-from ._held_out import HeldOut
+from ._held_out import HeldOut, effective_number
 
 METHODS = ("sigmoid", "isotonic")
 # Inverse strength of the penalty: small enough to change nothing but a singular problem.
@@ -45,7 +45,7 @@ def calibrated(held: HeldOut, method: str, base_rate: float | None) -> dict[str,
         "n_similar": int(held.similar.sum()),
         "n_dissimilar": int((~held.similar).sum()),
         "brier_score": float(np.average((p - held.similar) ** 2, weights=weights)),
-        "calibration_error": expected_calibration_error(held.similar, p),
+        "calibration_error": expected_calibration_error(held.similar, p, pair_weights=weights),
     }
 
 
@@ -57,7 +57,9 @@ def probabilities(fitted: dict[str, Any], distances: Array) -> Array:
 
 
 def _fitted(held: HeldOut, weights: Array, method: str) -> dict[str, Any]:
-    n_similar, n_dissimilar = int(held.similar.sum()), int((~held.similar).sum())
+    n_similar, n_dissimilar = (
+        effective_number(held.counts[kind]) for kind in (held.similar, ~held.similar)
+    )
     soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_dissimilar + 2))
     if method == "isotonic":
         least = 1 / (len(held.similar) + 2)

@@ -16,7 +16,7 @@ from .._validation import check_choice, check_number, check_seed
 from .._warnings import warn
 from ..metrics import pair_auc
 from ._calibrate import METHODS, calibrated, probabilities
-from ._held_out import held_out
+from ._held_out import Given, held_out
 from ._pipelines import refuse_unlabeled_classes
 from ._query_rows import typical_rows
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
@@ -129,7 +129,10 @@ class PairDecisions:
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         ids: ArrayLike | None = None,
+        graph: Any = None,
         strategy: Literal[
             "accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate"
         ] = "accuracy",
@@ -146,13 +149,17 @@ class PairDecisions:
         - ``threshold_``, the distance at which ``pair_predict`` decides;
         - ``threshold_report_``, a dict: "accuracy", "precision", "recall" and
           "false_accept_rate" as (value, low, high), with a 95 % interval; the "base_rate" that
-          accuracy and precision hold for; "n_similar" and "n_dissimilar", the held-out pairs.
-          Each fold is judged by a threshold chosen on the others.
+          accuracy and precision hold for; "n_similar" and "n_dissimilar", the held-out pairs
+          (a mark between 0 and 1 is in both). Each fold is judged by a threshold chosen on the
+          others.
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, ids : array-like
-            What the learner was fitted with; with ``cv="prefit"``, data that it has not seen.
+        X, y, pairs, pair_labels, pair_weights, triplets, ids, graph
+            What the learner was fitted with, all of it; with ``cv="prefit"``, data that it has
+            not seen. A mark counts as much as its weight, and one of 0.7 as a similar pair of
+            weight 0.7 and a dissimilar one of weight 0.3. Triplets and the graph only serve
+            the fits: they say nothing about single pairs.
         strategy : str, default="accuracy"
             "accuracy": most pairs decided correctly. "equal_error_rate": as large a share of
             the similar pairs rejected as of the dissimilar ones accepted. "precision", "recall"
@@ -197,7 +204,8 @@ class PairDecisions:
         _check_share("target", target)
         _check_base_rate(base_rate)
         _check_cv(cv)
-        held = held_out(self, X, y, pairs, pair_labels, ids, cv)
+        given = Given(y, pairs, pair_labels, pair_weights, triplets, ids, graph)
+        held = held_out(self, X, given, cv)
         weights = held.weights(base_rate)
         threshold = choose_threshold(held.distances, held.similar, weights, strategy, target)
         report = judged(held, threshold, strategy, target, base_rate)
@@ -211,7 +219,10 @@ class PairDecisions:
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         ids: ArrayLike | None = None,
+        graph: Any = None,
         method: Literal["sigmoid", "isotonic"] = "sigmoid",
         base_rate: float | None = None,
         cv: int | Literal["prefit"] = 5,
@@ -225,8 +236,11 @@ class PairDecisions:
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, ids : array-like
-            What the learner was fitted with; with ``cv="prefit"``, data that it has not seen.
+        X, y, pairs, pair_labels, pair_weights, triplets, ids, graph
+            What the learner was fitted with, all of it; with ``cv="prefit"``, data that it has
+            not seen. A mark counts as much as its weight, and one of 0.7 as a similar pair of
+            weight 0.7 and a dissimilar one of weight 0.3. Triplets and the graph only serve
+            the fits: they say nothing about single pairs.
         method : {"sigmoid", "isotonic"}, default="sigmoid"
             "sigmoid" fits two numbers: log-odds that fall linearly with the distance (Platt).
             "isotonic" fits any probability that falls with it, and needs hundreds of pairs.
@@ -267,7 +281,8 @@ class PairDecisions:
         check_choice("method", method, METHODS)
         _check_base_rate(base_rate)
         _check_cv(cv)
-        held = held_out(self, X, y, pairs, pair_labels, ids, cv)
+        given = Given(y, pairs, pair_labels, pair_weights, triplets, ids, graph)
+        held = held_out(self, X, given, cv)
         self.calibration_ = calibrated(held, method, base_rate)
         return self
 

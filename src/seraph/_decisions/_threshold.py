@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from .._typing import Array
-from ._held_out import HeldOut
+from ._held_out import HeldOut, effective_number
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
 WITH_TARGET = STRATEGIES[2:]
@@ -99,7 +99,7 @@ def judged(
             except ValueError:  # the others alone do not reach the target
                 chosen = threshold
         accepted[inside] = held.distances[inside] <= chosen
-    base = float(held.similar.mean()) if base_rate is None else base_rate
+    base = held.share(base_rate)
     points, place = np.unique(held.rows, return_inverse=True)
     place = place.reshape(-1, 2)
     rng = default_rng(0)
@@ -107,20 +107,21 @@ def judged(
     replicates = []
     for _ in range(_REPLICATES):
         times = np.bincount(rng.integers(n, size=n), minlength=n)
-        replicates.append(_rates(accepted, held.similar, times[place].prod(axis=1), base))
-    values = _rates(accepted, held.similar, np.ones(len(accepted)), base)
+        weights = held.counts * times[place].prod(axis=1)
+        replicates.append(_rates(accepted, held.similar, weights, base))
+    values = _rates(accepted, held.similar, held.counts, base)
     sizes = {
-        "recall": held.similar.sum(),
-        "false_accept_rate": (~held.similar).sum(),
-        "precision": max(1, accepted.sum()),
-        "accuracy": len(accepted),
+        "recall": effective_number(held.counts[held.similar]),
+        "false_accept_rate": effective_number(held.counts[~held.similar]),
+        "precision": effective_number(held.counts[accepted]),
+        "accuracy": effective_number(held.counts),
     }
     return {
         "n_similar": int(held.similar.sum()),
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
         **{
-            name: _interval(value, np.array([r[name] for r in replicates]), int(sizes[name]))
+            name: _interval(value, np.array([r[name] for r in replicates]), sizes[name])
             for name, value in values.items()
         },
     }
@@ -139,7 +140,7 @@ def _rates(accepted: Array, similar: Array, weights: Array, base: float) -> dict
         }
 
 
-def _interval(value: float, replicates: Array, n: int) -> Interval:
+def _interval(value: float, replicates: Array, n: float) -> Interval:
     """Return the value with the ends of its 95 % interval."""
     if np.isnan(value):  # the precision of nothing
         return value, 0.0, 1.0

@@ -41,13 +41,19 @@ def warn_of_scales(scales: Array) -> None:
             )
 
 
-def warn_of_rank_zero(*, shrunk: bool) -> None:
+def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
     """Warn that the learned metric is zero, or that its target stands in for it."""
+    weights = " or ".join(
+        name for name, value in (("lam", lam), ("manifold", manifold)) if value > 0.0
+    )
+    cause, remedy = "the", "Add"
+    if weights:
+        cause, remedy = f"{weights} is too large for these labels, or the", f"Lower {weights}, add"
     effect = "only the metric that it shrinks toward is left" if shrunk else "every distance is 0"
     warn(
-        f"The learned metric is zero (rank 0): {effect}. Either lam is too large for these "
-        "labels, or the labels ask for a collapse, or all points are equal. Lower lam, add "
-        "dissimilar pairs, or give features that vary."
+        f"The learned metric is zero (rank 0): {effect}. Either {cause} labels ask for a "
+        f"collapse, or all points are equal. {remedy} dissimilar pairs, or give features that "
+        "vary."
     )
 
 

@@ -10,6 +10,7 @@ consistent whenever the process is killed.
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import time
@@ -42,6 +43,7 @@ CREATE TABLE sums (
     rows INTEGER, columns INTEGER, by_columns INTEGER NOT NULL, seal TEXT NOT NULL
 );
 """
+_SUM = "key, value, gradient, rows, columns, by_columns"
 # Parameters that only affect what is printed, how sums are computed, or when to stop; and
 # "warm_start", for which the metric to start from is compared instead.
 _MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
@@ -170,10 +172,10 @@ class Journal:
 
     def sums(self, key: str, compute: Callable[[], tuple[float, Array]]) -> tuple[float, Array]:
         """Return a value and a gradient from the file, or else compute and record them."""
-        query = "SELECT value, gradient, rows, columns, by_columns FROM sums WHERE key = ?"
+        query = f"SELECT {_SUM} FROM sums WHERE key = ?"
         row = None if self._is_lost else self._connection.execute(query, (key,)).fetchone()
         if row is not None:
-            return row[0], _unpacked(*row[1:])
+            return row[1], _unpacked(*row[2:])
         value, gradient = compute()
         self._write(
             "INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?)", _sum_row(key, value, gradient)
@@ -255,23 +257,25 @@ class Journal:
         """Refuse a file that is damaged or belongs to another fit."""
         connection = self._connection
         if connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
-            raise self._damaged("its pages do not fit together")
-        self._refuse_other(fit, dict(connection.execute("SELECT name, value FROM fit").fetchall()))
-        for key, value, gradient, *form, seal in connection.execute("SELECT * FROM sums"):
-            sizes = [size for size in form[:2] if size is not None]
-            n_bytes = 8 * int(np.prod([max(size, 0) for size in sizes]))
-            if seal != _seal(key, value, gradient, *form) or len(gradient) != n_bytes:
-                raise self._damaged("a sum was changed")
-        for key, score, seal in connection.execute("SELECT * FROM scores"):
-            if seal != _seal(key, score):
-                raise self._damaged("a score was changed")
+            raise self.damaged("its pages do not fit together")
+        written = connection.execute("SELECT name, value FROM fit").fetchall()
+        if not all(isinstance(text, str) for row in written for text in row):
+            raise self.damaged("it does not say whose it is")
+        self._refuse_other(fit, dict(written))
+        for *row, seal in connection.execute(f"SELECT {_SUM}, seal FROM sums"):
+            if seal != _seal(*row) or not _is_sum(*row):
+                raise self.damaged("a sum was changed")
+        for key, score, seal in connection.execute("SELECT key, score, seal FROM scores"):
+            if seal != _seal(key, score) or not isinstance(score, float):
+                raise self.damaged("a score was changed")
 
     def _unusable(self, error: sqlite3.Error, exists: bool) -> Exception:
         if exists:
-            return self._damaged(error)
+            return self.damaged(error)
         return OSError(f"The checkpoint {str(self.path)!r} cannot be written: {error}.")
 
-    def _damaged(self, reason: object) -> ValueError:
+    def damaged(self, reason: object) -> ValueError:
+        """Return the error that says that the file is damaged, and how."""
         return ValueError(
             f"The checkpoint {str(self.path)!r} is damaged ({reason}). Remove it to start the fit "
             "from the beginning."
@@ -324,6 +328,10 @@ class RecordedSweep:
         """Number of columns of the points."""
         return self.sweep.n_features
 
+    def scatter(self) -> Array | None:
+        """Compute ``X'X``, where the sweep can; it is not recorded."""
+        return self.sweep.scatter()
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
         return self.sweep.shares(terms)
@@ -336,7 +344,11 @@ class RecordedSweep:
         weights = np.array([terms.eta, terms.mu, terms.share])
         q = "entropy" if terms.q is None else "first" if terms.q.P is None else terms.q.P
         key = digest(self.salt, P, weights, q, self._digest_of(terms.sample), wrt)
-        return self.journal.sums(key, lambda: self.sweep(P, terms, wrt))
+        value, gradient = self.journal.sums(key, lambda: self.sweep(P, terms, wrt))
+        shape = {"metric": (P.shape[1],) * 2, "factor": P.shape, "threshold": ()}[wrt]
+        if gradient.shape != shape:
+            raise self.journal.damaged("a sum was changed")
+        return value, gradient
 
     def _digest_of(self, sample: Sample | None) -> str:
         """Digest the sampled pairs once: there may be many."""
@@ -356,6 +368,16 @@ def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:
     rows, columns = (*gradient.shape, None, None)[:2]
     row = (key, float(value), content, rows, columns, int(by_columns))
     return (*row, _seal(*row))
+
+
+def _is_sum(_: Any, value: Any, content: Any, rows: Any, columns: Any, by_columns: Any) -> bool:
+    """Whether a row of the file is what `_sum_row` makes. SQLite checks no types."""
+    sizes = [size for size in (rows, columns) if size is not None]
+    if not all(isinstance(size, int) and size >= 0 for size in (*sizes, by_columns)):
+        return False
+    if not (isinstance(value, float) and isinstance(content, bytes)):
+        return False
+    return len(content) == 8 * math.prod(sizes)
 
 
 def _unpacked(content: bytes, rows: int | None, columns: int | None, by_columns: int) -> Array:

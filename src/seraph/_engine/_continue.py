@@ -44,7 +44,8 @@ def sample_of(objective: Objective, n: int, n_unlabeled: int) -> Objective | Non
         Number of points and of their unlabeled pairs.
     """
     terms, size = objective.terms, _PAIRS_PER_POINT * n
-    if terms.mu == 0.0 or terms.sample is not None or n_unlabeled < _MANY_TIMES * size:
+    n_swept = terms.share * n_unlabeled
+    if terms.mu == 0.0 or terms.sample is not None or n_swept < _MANY_TIMES * size:
         return None
     # The same pairs in each fit, so that a fit repeats.
     rng = np.random.RandomState(0)

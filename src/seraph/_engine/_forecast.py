@@ -79,7 +79,8 @@ class Forecast:
         on_gpu = (settings.device or "").startswith("cuda")
         advice = []
         enough = _PAIRS_PER_POINT * self.n_points
-        if self.problem.terms.sample is None and 20 * enough <= self.n_pairs:
+        terms = self.problem.terms
+        if terms.sample is None and 20 * enough <= terms.share * self.n_pairs:
             advice.append(f"unlabeled_pairs={enough:_}")
         if coordinates.array.dtype == "float64":
             advice.append("X in float32")

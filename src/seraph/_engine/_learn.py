@@ -95,7 +95,7 @@ class Fit:
         if self.kappa == 0.0:
             advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
         elif len(self.averaged) == 0:
-            advice.warn_of_rank_zero(shrunk=shrunk)
+            advice.warn_of_rank_zero(lam=self.lam, manifold=settings.manifold, shrunk=shrunk)
         if self.stopped:
             return
         n_steps = len(self.history["step"])
@@ -109,7 +109,8 @@ class Fit:
         elif settings.gamma == 0.0 and (not self.converged or self.kappa < -_STEEP):
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
         elif not self.converged:
-            remedy = "em_max_iter or max_iter" if settings.algorithm == "em" else "max_iter"
+            is_em = settings.algorithm == "em"
+            remedy = "em_max_iter or max_iter, or em_tol" if is_em else "max_iter"
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 

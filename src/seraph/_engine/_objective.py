@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from .._sweep import PairTerms, Posterior, Sample, Sweep
-from .._typing import Array
+from .._sweep import PairTerms, Posterior, Sweep
+from .._typing import Array, computed_once
 from ._triplets import Triplets
 
 
@@ -52,11 +51,11 @@ class Objective:
         """Relative error of a value."""
         return self.sweep.rounding
 
-    @cached_property
+    @computed_once
     def samples(self) -> list[tuple[float, Objective]]:
         """Estimates from shares of the unlabeled pairs, the smallest first."""
         return [
-            (share, replace(self, terms=_sampled(self.terms, share)))
+            (share, replace(self, terms=replace(self.terms, share=share * self.terms.share)))
             for share in self.sweep.shares(self.terms)
         ]
 
@@ -93,15 +92,6 @@ class Objective:
         None stands for the start, where every unlabeled pair counts as dissimilar.
         """
         return replace(self, terms=replace(self.terms, q=Posterior(P)))
-
-
-def _sampled(terms: PairTerms, share: float) -> PairTerms:
-    """Return terms that sum over about a share of the unlabeled pairs."""
-    if terms.sample is None:
-        return replace(terms, share=share)
-    pairs = np.ascontiguousarray(terms.sample.pairs[:: round(1.0 / share)])
-    weight = terms.sample.weight * len(terms.sample.pairs) / len(pairs)
-    return replace(terms, sample=Sample(pairs, weight))
 
 
 @dataclass(frozen=True)

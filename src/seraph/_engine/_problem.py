@@ -31,6 +31,9 @@ from ._triplets import Triplets
 _FIRST_RANK = 20
 # Units in which the metric, and lam in the solvers' coordinates, are numbers of full precision.
 _UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
+# A sample of more pairs than this is one of tiles, which take no memory and less time for each
+# pair. (In a sample of fewer pairs for each row, tiles would be too small to pay off.)
+_LISTED, _LISTED_PER_ROW = 1 << 20, 64
 # Noise of the labeled gradient that the trace has to outweigh, in units of its own scale.
 _NOISE = 0.08
 
@@ -90,15 +93,22 @@ class Problem:
         coordinates = points.coordinates(rescale=settings.solver_name != "projected-gradient")
         _check_unit(coordinates.unit, points.dtype)
         first, terms = ordered_terms(labels, settings.eta, _mu(labels, settings))
-        others: tuple[Array, ...] = ()
-        if isinstance(points, PointsInMemory) and shares(points.shape, len(terms.codes)):
-            order, terms = shuffled(len(points), terms)
-            others = (order,)
-        size = settings.sample_size(labels.n_unlabeled)
-        if terms.mu > 0.0 and size is not None and size < labels.n_unlabeled:
+        size = settings.sample_size(labels.n_unlabeled) or labels.n_unlabeled
+        is_sampled = terms.mu > 0.0 and size < labels.n_unlabeled
+        rng = None
+        if is_sampled:
             if journal is not None:
                 check_repeatable("unlabeled pairs", settings.random_state)
             rng = check_random_state(settings.random_state)
+        others: tuple[Array, ...] = ()
+        if isinstance(points, PointsInMemory):
+            in_tiles = is_sampled and size > max(_LISTED, _LISTED_PER_ROW * len(points))
+            if in_tiles:
+                terms = replace(terms, share=size / labels.n_unlabeled)
+            if in_tiles or shares(points.shape, len(terms.codes)):
+                order, terms = shuffled(len(points), terms, rng if in_tiles else None)
+                others = (order,)
+        if rng is not None and terms.share == 1.0:
             pairs = sample_pairs(len(points), len(terms.codes), terms.pairs, size, rng)
             terms = replace(terms, sample=Sample(pairs, labels.n_unlabeled / size))
         R = _roughness(points, coordinates, settings, graph)
@@ -110,6 +120,10 @@ class Problem:
         )
         if journal is not None:
             sweep = journal.recorded(sweep, points.digest(), terms)
+        if coordinates.known_covariance is None and points.shape[0] > points.shape[1]:
+            scatter = sweep.scatter()
+            if scatter is not None:
+                coordinates = replace(coordinates, known_covariance=scatter / len(points))
         noise = _noise(labels) * 2.0 * coordinates.top_variance()
         triplets = None
         if len(labels.triplets):
@@ -187,13 +201,16 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, Pai
     return first, terms
 
 
-def shuffled(n: int, terms: PairTerms) -> tuple[Array, PairTerms]:
+def shuffled(
+    n: int, terms: PairTerms, rng: np.random.RandomState | None = None
+) -> tuple[Array, PairTerms]:
     """Return a random order of the rows without a class label, and the terms of the new rows.
 
-    Some tiles of rows in random order can stand for all. The order is the same in each fit.
+    Some tiles of rows in random order can stand for all. Without `rng`, the order is the same in
+    each fit.
     """
     k = len(terms.codes)
-    order = np.random.default_rng(0).permutation(n - k)
+    order = (rng or np.random.default_rng(0)).permutation(n - k)
     place = np.empty(n, dtype=terms.pairs.dtype)
     place[:k] = np.arange(k)
     place[k + order] = np.arange(k, n)

@@ -10,7 +10,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -77,7 +77,9 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     """
 
     # With metadata routing, marks go to the learner without being asked for.
-    __metadata_request__fit: ClassVar = {"pairs": True, "pair_labels": True, "ids": True}
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("pairs", "pair_labels", "pair_weights", "triplets", "ids"), True
+    )
 
     def __init__(
         self,
@@ -124,6 +126,11 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             raise ValueError(
                 "MetricNeighborsClassifier requires y to be passed, but the target y is None: "
                 "the neighbors of a point need a class to vote for."
+            )
+        if get_tags(self.learner).regressor_tags is not None:
+            raise ValueError(
+                f"{type(self.learner).__name__} learns from numbers, not from classes: use it "
+                "before KNeighborsRegressor, or take another learner."
             )
         labels = as_labels(y)
         check_consistent_length(X, labels)

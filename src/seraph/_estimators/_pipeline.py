@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,6 +92,9 @@ class MetricPipeline(
     True
     """
 
+    # With metadata routing, these go to the learner without being asked for, as pairs do.
+    __metadata_request__fit: ClassVar = {"pair_weights": True, "triplets": True}
+
     def __init__(self, prepare: Any, learner: Any) -> None:
         self.prepare = prepare
         self.learner = learner
@@ -103,6 +106,8 @@ class MetricPipeline(
         *,
         pairs: ArrayLike | None = None,
         pair_labels: ArrayLike | None = None,
+        pair_weights: ArrayLike | None = None,
+        triplets: ArrayLike | None = None,
         ids: ArrayLike | None = None,
         **fit_params: Any,
     ) -> Self:
@@ -114,8 +119,8 @@ class MetricPipeline(
             All points, labeled or not.
         y : array-like of shape (n_samples,), optional
             Class labels, -1 where unknown. The transformer does not see them.
-        pairs, pair_labels, ids : array-like, optional
-            Marked pairs, as in ``SERAPH.fit``.
+        pairs, pair_labels, pair_weights, triplets, ids : array-like, optional
+            Marked pairs and triplets, as in ``SERAPH.fit``.
         **fit_params : dict
             Further arguments of the learner's ``fit``.
 
@@ -125,11 +130,16 @@ class MetricPipeline(
             The fitted pipeline.
         """
         self._check_parts()
-        if pairs is not None:
-            ids = RowNames.of(X, ids, pairs, "drop").listed()
-            fit_params = {"pairs": pairs, "pair_labels": pair_labels, "ids": ids, **fit_params}
-        elif pair_labels is not None:
-            fit_params = {"pair_labels": pair_labels, **fit_params}
+        marks = {
+            "pairs": pairs,
+            "pair_labels": pair_labels,
+            "pair_weights": pair_weights,
+            "triplets": triplets,
+        }
+        fit_params |= {name: value for name, value in marks.items() if value is not None}
+        named = triplets if pairs is None else pairs
+        if named is not None:
+            fit_params["ids"] = RowNames.of(X, ids, named, "drop").listed()
         prepare = clone(self.prepare).fit(X)
         learner = clone(self.learner).fit(prepare.transform(X), y, **fit_params)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_

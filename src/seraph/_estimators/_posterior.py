@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from .._decisions import pair_points
 from .._pairs import PairLabels, RowNames, as_labels, is_missing
 from .._sweep import FLOATS, in_memory, posterior
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, within_floats
 from .._warnings import warn
 from ..metrics._tiles import squared_distances
 from . import _query as query
@@ -24,6 +24,9 @@ class PosteriorLearner(MahalanobisLearner):
 
     ``p = 1 / (1 + exp(-kappa (d^2 - eta)))``, with ``kappa = -1`` in the simplified model (8).
     """
+
+    # With metadata routing, these go to the learner without being asked for, as pairs do.
+    __metadata_request__fit: ClassVar = {"pair_weights": True, "triplets": True}
 
     eta_: float
     kappa_: float
@@ -137,7 +140,8 @@ class PosteriorLearner(MahalanobisLearner):
     def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+        with within_floats("X"):
+            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
 
 

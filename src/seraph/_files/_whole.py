@@ -28,7 +28,14 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     -------
     Path
         `path`.
+
+    Raises
+    ------
+    ValueError
+        If `path` is a folder, a device or a pipe. (A file would take its place.)
     """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{str(path)!r} is not a plain file: choose another name.")
     data = content.encode() if isinstance(content, str) else content
     target = Path(os.path.realpath(path))
     # Short, however long the name of the target is, and the same at the start for every write

@@ -326,7 +326,7 @@ def _present(
     if kept is None or pair_labels is None:
         return rows, pair_labels, pair_weights, 0
     labels = _pair_likeness(in_memory(pair_labels), len(kept))[kept]
-    weights = _pair_weights(pair_weights, len(kept))[kept]
+    weights = mark_weights(pair_weights, len(kept))[kept]
     return rows, labels, weights, int((~kept).sum())
 
 
@@ -350,7 +350,7 @@ def _marked_pairs(
         at = int(np.flatnonzero(itself)[0])
         raise ValueError(f"pairs[{at}] pairs row {rows[at, 0]} with itself: remove it.")
     likeness = _pair_likeness(pair_labels, len(rows))
-    weights = _pair_weights(pair_weights, len(rows))
+    weights = mark_weights(pair_weights, len(rows))
     counts = ~np.isnan(likeness) & (weights > 0.0)
     return _merged(np.sort(rows[counts], axis=1), likeness[counts], weights[counts], n)
 
@@ -506,7 +506,14 @@ def _is_unknown(values: Array) -> Array:
     return unknown
 
 
-def _pair_weights(pair_weights: ArrayLike | None, n_pairs: int) -> Array:
+def mark_weights(pair_weights: ArrayLike | None, n_pairs: int) -> Array:
+    """Return the weight of each mark, checked; ones for None.
+
+    Examples
+    --------
+    >>> mark_weights(None, 2)
+    array([1., 1.])
+    """
     if pair_weights is None:
         return np.ones(n_pairs)
     given = _array("pair_weights", in_memory(pair_weights))

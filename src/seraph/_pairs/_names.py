@@ -117,7 +117,8 @@ class RowNames:
         if self.row_of is None:
             return pairs, None
         named = _rows_of_names(pairs, what, width)
-        found = [[self._row(name) for name in pair] for pair in named.tolist()]
+        names = list(self.row_of)
+        found = [[self._row(name, names) for name in pair] for pair in named.tolist()]
         rows = np.array(found, dtype=np.intp).reshape(-1, width)
         present = np.all(rows >= 0, axis=1)
         if present.all():
@@ -142,11 +143,14 @@ class RowNames:
         same = plain.ndim == 1 and plain.dtype.kind in "iufU"
         return plain[rows] if same and plain.tolist() == all_names.tolist() else all_names[rows]
 
-    def _row(self, name: Any) -> int:
+    def _row(self, name: Any, names: list[Hashable]) -> int:
         try:
-            return (self.row_of or {}).get(name, -1)
+            row = (self.row_of or {}).get(name, -1)
         except TypeError:  # a name that cannot be looked up is no name
             return -1
+        # To Python, True is 1: a mask given as pairs would find rows.
+        is_flag = isinstance(name, bool | np.bool_)
+        return row if is_flag == isinstance(names[row], bool | np.bool_) else -1
 
     def _report_absent(self, named: Array, rows: Array, present: Array, what: str) -> None:
         """Refuse pairs of absent rows, or say that they are left out."""

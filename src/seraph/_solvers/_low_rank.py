@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, computed_once
 from ._lbfgs import lbfgs
 from ._psd import compress, numerical_rank, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
@@ -24,8 +23,6 @@ _LOWEST_SLOPE = 1e-13
 _NEW_ROWS = 5
 # L-BFGS ends where this many iterations in a row gain nothing but rounding errors.
 _IDLE_ITERATIONS = 15
-# A gap that may be `tol`, but for its rounding error, is at most this multiple of it.
-_NEARLY = 2.0
 # Multiple of a measured rounding error that is taken for the largest.
 _SAFETY = 4.0
 
@@ -67,8 +64,7 @@ def low_rank(
     Returns
     -------
     Result
-        `stalled` if rounding errors hide what is left to gain. A gap that exceeds `tol` by no
-        more than its own rounding error counts as converged, up to twice `tol`.
+        `stalled` if rounding errors hide what is left to gain.
     """
     n_features = objective.n_features
     capped = max_rank is not None and max_rank < n_features
@@ -98,9 +94,8 @@ def low_rank(
             slope_tol *= 0.1
         elif wider is None:
             of_value, of_gap = _rounding_errors(objective, here)
-            converged = here.gap <= min(tol + of_gap, _NEARLY * tol)
-            if converged or _SAFETY * of_value <= values.rounding:
-                return Result(here.P, here.value, here.gap, converged, steps, stalled=True)
+            if here.gap <= tol + of_gap or _SAFETY * of_value <= values.rounding:
+                return Result(here.P, here.value, here.gap, False, steps, stalled=True)
             values.rounding = _SAFETY * of_value  # larger than assumed: try again
     raise AssertionError("the loop above returns")  # pragma: no cover
 
@@ -137,7 +132,7 @@ class _Values:
         """Whether a value is no lower than another, but for rounding."""
         return value >= other - self.rounding * abs(other)
 
-    @cached_property
+    @computed_once
     def _at_zero(self) -> _Certified:
         nothing = np.zeros((0, self.objective.n_features))
         return self._at(nothing, *self.objective.by_metric(nothing))

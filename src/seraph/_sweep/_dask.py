@@ -8,22 +8,21 @@ on which of them computed what.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.optimization import cull
-from distributed import Client, LocalCluster, default_client
+from distributed import Client, LocalCluster, default_client, wait
 from joblib import effective_n_jobs
 
-from .._typing import Array
+from .._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
-from ._design import row_blocks
+from ._design import row_blocks, shares
 from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Variable
 
@@ -39,8 +38,14 @@ _MAX_PARTS = 256
 # The workers hold the points if they need at most this share of the free memory of all. Points
 # that do not fit are swept in strips, whose rows need at most _STRIP_SHARE of each worker's.
 _HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
-# Differences of pairs are held in shards of this number of bytes.
-_SHARD_BYTES = 1 << 27
+# Sweeps of projections are cut into this many tasks, each with sums of all rows.
+_N_GROUPS = 32
+# Differences of pairs are held in shards of at most this number of bytes; fewer, if that makes
+# enough of them to share, but not below this number of pairs.
+_SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
+# The points of pairs are gathered in rounds, each of which needs this share of the free memory of
+# all workers, and reads the points again.
+_GATHERED_SHARE = 0.05
 
 # Which listed pairs are similar, and their weights; see `PairTerms`.
 _Marks = tuple[Array, Array | None]
@@ -109,9 +114,17 @@ class DaskSweep:
         """Number of columns of the points."""
         return int(self.X.shape[1])
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:  # noqa: ARG002
-        """No shares: chunks may be sorted, so that some pairs of them do not stand for all."""
-        return ()
+    def scatter(self) -> None:
+        """Nothing: see `Sweep`."""
+
+    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+        """Shares of a sample of the unlabeled pairs; of all pairs there are none.
+
+        Chunks may be sorted, so that some pairs of them do not stand for all.
+        """
+        if terms.mu == 0.0 or terms.sample is None:
+            return ()
+        return shares(self.X.shape, len(terms.codes), len(terms.sample.pairs))
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -123,14 +136,19 @@ class DaskSweep:
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
             self._listed = self._sampled = None
+        all_unlabeled = terms.mu > 0.0 and terms.sample is None
+        parts.hold(others=all_unlabeled)
         bare = PairTerms(np.empty(0, dtype=np.intp), eta=terms.eta, mu=terms.mu, q=terms.q)
-        weight = None if terms.sample is None else terms.sample.weight
-        request = _tasks.Request(P, bare, wrt, weight)
+        weight = None
+        if terms.mu > 0.0 and terms.sample is not None:
+            if self._sampled is None or not self._sampled.are_of(terms.sample.pairs):
+                self._sampled = _Shards(parts, terms.sample.pairs)
+            n_taken = self._sampled.count(terms.step)
+            weight = terms.sample.weight * len(terms.sample.pairs) / n_taken
+        request = _tasks.Request(P, bare, wrt, weight, terms.step)
         # The sum over no points, for its shape.
         found = [request.sums(np.empty((0, self.n_features)), bare)]
 
-        all_unlabeled = terms.mu > 0.0 and terms.sample is None
-        parts.hold(others=all_unlabeled)
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
@@ -138,11 +156,11 @@ class DaskSweep:
             if self._listed is None or not self._listed.are_of(terms.pairs, marks):
                 self._listed = _Shards(parts, terms.pairs, marks)
             self._listed.add_pairs(job)
-        if terms.mu > 0.0 and terms.sample is not None:
-            if self._sampled is None or not self._sampled.are_of(terms.sample.pairs):
-                self._sampled = _Shards(parts, terms.sample.pairs)
+        if self._sampled is not None and weight is not None:
             self._sampled.add_pairs(job)
-        if all_unlabeled:
+        if all_unlabeled and wrt != "metric" and parts.can_hold_projections(request):
+            found.append(parts.swept_by_projections(request))
+        elif all_unlabeled:
             for tiles in parts.strips():
                 if not parts.fits:
                     found += job.run()
@@ -161,7 +179,7 @@ class _Job:
         self.keys: list[Any] = []
         self.token = chunks.unique("")
 
-    def add(self, name: str, function: Callable[..., _tasks.Sums], *arguments: Any) -> None:
+    def add(self, name: str, function: Callable[..., Any], *arguments: Any) -> None:
         """Add a task."""
         key = (name + self.token, len(self.keys))
         self.graph[key] = (function, self.request, *arguments)
@@ -169,10 +187,24 @@ class _Job:
 
     def run(self) -> list[_tasks.Sums]:
         """Compute the sum of all tasks, if there are any."""
-        if not self.keys:
-            return []
-        root = chunks.tree(self.graph, self.keys, _tasks.total, "seraph-sum" + self.token)
-        return [chunks.compute(self.graph, root)]
+        return [self.merged(_tasks.total)] if self.keys else []
+
+    def merged(self, merge: Callable[[list[Any]], Any], *last: Any) -> Any:
+        """Merge the results of all tasks, in their order, and compute that.
+
+        Parameters
+        ----------
+        merge : callable
+            Takes a list of results and returns one.
+        *last
+            A function to call in the end, with the request, what was merged and these arguments.
+        """
+        root = chunks.tree(self.graph, self.keys, merge, "seraph-sum" + self.token)
+        if last:
+            function, *arguments = last
+            self.graph["seraph-last" + self.token] = (function, self.request, root, *arguments)
+            root = "seraph-last" + self.token
+        return chunks.compute(self.graph, root)
 
 
 class _Parts:
@@ -198,17 +230,17 @@ class _Parts:
         self.strip = np.inf if self.fits else _STRIP_SHARE * min(free)
         self._held: set[str] = set()
 
-    @cached_property
+    @computed_once
     def labeled(self) -> Any:
         """Class-labeled points."""
         return self._array(slice(0, len(self.codes)), self.labeled_lengths)
 
-    @cached_property
+    @computed_once
     def labels(self) -> Any:
         """Their class codes."""
         return _from_array(self.codes, self.labeled_lengths)
 
-    @cached_property
+    @computed_once
     def others(self) -> Any:
         """All other points."""
         return self._array(slice(len(self.codes), None), self.other_lengths)
@@ -225,7 +257,7 @@ class _Parts:
             self.__dict__.update(zip(new, arrays, strict=True))
             self._held.update(new)
 
-    @cached_property
+    @computed_once
     def _tasks_of_others(self) -> chunks.Graph:
         return chunks.tasks(self.others)[0]
 
@@ -257,7 +289,10 @@ class _Parts:
             if b != a:
                 arguments += [self.key(b), self._codes_key(b)]
             job.add("seraph-tile", _tasks.tile, *arguments)
-        needed = {part for tile in tiles for part in tile}
+        self._add_points(job, {part for tile in tiles for part in tile})
+
+    def _add_points(self, job: _Job, needed: Iterable[int]) -> None:
+        """Add the tasks that read some parts, or what the workers hold of them."""
         if any(part < self.n_labeled for part in needed):
             job.graph.update(self.labeled.dask)
             job.graph.update(self.labels.dask)
@@ -266,6 +301,46 @@ class _Parts:
             job.graph.update(self.others.dask)
         elif others:
             job.graph.update(cull(self._tasks_of_others, others)[0])
+
+    def can_hold_projections(self, request: _tasks.Request) -> bool:
+        """Whether points that do not fit have projections that do, three times over."""
+        size = 3 * self.edges[-1] * (len(request.P) + 1) * 8
+        if request.terms.q is not None and request.terms.q.P is not None:
+            size *= 2
+        return not self.fits and size <= self.strip
+
+    def swept_by_projections(self, request: _tasks.Request) -> _tasks.Sums:
+        """Sweep the unlabeled pairs by a factor, and read the points twice.
+
+        The pair terms and their weights need the points ``Z = X P'`` alone, which are narrow; only
+        then does ``2 (Lap(W) Z)' X`` need the points again.
+        """
+        # In three jobs, so that no part is kept from its first use to its second.
+        lengths, name = np.diff(self.edges).tolist(), chunks.unique("seraph-projected")
+        key = chunks.unique("seraph-factor")
+        graph: chunks.Graph = {key: request}
+        for part in range(len(lengths)):
+            graph[name, part, 0] = (_tasks.projected, key, self.key(part))
+        arrays = [self.array_of(part) for part in (0, len(lengths) - 1)]
+        width = len(_tasks.factors(request))
+        shape = (tuple(lengths), (width,))
+        (Z,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        points = [(name, part, 0) for part in range(len(lengths))]
+        job = _Job(request)
+        job.graph.update(Z.dask)
+        for group in range(_N_GROUPS):
+            some = len(self.codes), slice(group, None, _N_GROUPS)
+            job.add("seraph-tile", _tasks.among_projected, points, *some)
+        value, degree, L = job.merged(_tasks.added, _tasks.laplacian, points)
+        del Z
+        if request.wrt == "threshold":
+            return value, np.asarray(-0.5 * degree)
+        job = _Job(request)
+        for part, rows in enumerate(pairwise(self.edges.tolist())):
+            job.add("seraph-gradient", _tasks.back_projected, self.key(part), L[slice(*rows)])
+        self._add_points(job, range(len(lengths)))
+        (back,) = job.run()
+        return value, back[1]
 
     def labeled_tiles(self) -> list[tuple[int, int]]:
         """Pairs of parts whose rows are all class-labeled."""
@@ -287,37 +362,22 @@ class _Parts:
 
 
 class _Shards:
-    """Differences of pairs of points, held by the workers.
-
-    Pairs are sorted by the parts of their rows. The first rows of a shard are of one part, the
-    second rows of any.
-    """
+    """Differences of pairs of points, held by the workers."""
 
     def __init__(self, parts: _Parts, pairs: Array, marks: _Marks | None = None) -> None:
         self.pairs, self.known_marks = pairs, marks
-        of = np.searchsorted(parts.edges, pairs, side="right") - 1
-        order = np.lexsort([of[:, 1], of[:, 0]])
-        of, rows = of[order], (pairs - parts.edges[of])[order].astype(np.int32)
-        n_features, dtype = parts.X.shape[1], parts.X.dtype
-        limit = max(1, _SHARD_BYTES // (dtype.itemsize * n_features))
-        name, taken = chunks.unique("seraph-differences"), chunks.unique("seraph-rows")
-        graph: chunks.Graph = {}
-        lengths: list[int] = []
-        for run in _runs(of[:, 0]):
-            for start in range(run.start, run.stop, limit):
-                stop, shard = min(start + limit, run.stop), len(lengths)
-                # Only the rows that are needed travel between workers, not whole parts.
-                sides = [(0, slice(start, stop))]
-                sides += [(1, second) for second in _runs(of[start:stop, 1], start)]
-                for number, (side, some) in enumerate(sides):
-                    part = parts.key(of[some.start, side])
-                    graph[taken, shard, number] = (np.take, part, rows[some, side], 0)
-                left, *right = ((taken, shard, number) for number in range(len(sides)))
-                graph[name, shard, 0] = (_tasks.differences, left, right)
-                lengths.append(stop - start)
-        arrays = [parts.array_of(part) for part in (int(of.min()), int(of.max()))]
-        shape = (tuple(length + 1 for length in lengths), (n_features,))
-        (self.array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, dtype))
+        bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
+        length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
+        self.shards = row_blocks(0, len(pairs), max(1, length))
+        # A round has the points of its pairs in memory, two for each, besides the differences.
+        room = _GATHERED_SHARE * sum(_free_memory()) / (2 * bytes_each)
+        self.arrays: list[Any] = []
+        first = 0
+        while first < len(self.shards):
+            fitting = [s for s in self.shards if s.stop - self.shards[first].start <= room]
+            stop = max(first + 1, len(fitting))
+            self.arrays.append(_gathered(parts, pairs, self.shards[first:stop]))
+            first = stop
         self.marks = None
         if marks is not None:
             similar, weights = marks
@@ -325,7 +385,12 @@ class _Shards:
             both[:, 0] = similar
             if weights is not None:
                 both[:, 1] = weights
-            (self.marks,) = chunks.persist(_from_array(both[order], lengths))
+            lengths = [shard.stop - shard.start for shard in self.shards]
+            (self.marks,) = chunks.persist(_from_array(both, lengths))
+
+    def count(self, step: int) -> int:
+        """Count the pairs, if each shard takes one after so many."""
+        return sum(len(range(shard.start, shard.stop, step)) for shard in self.shards)
 
     def are_of(self, pairs: Array, marks: _Marks | None = None) -> bool:
         """Whether these are the differences of the given pairs."""
@@ -334,15 +399,59 @@ class _Shards:
 
     def add_pairs(self, job: _Job) -> None:
         """Add tasks that sum over the pairs, which are listed ones if they have labels."""
-        job.graph.update(self.array.dask)
+        held = [(array.name, k, 0) for array in self.arrays for k in range(array.numblocks[0])]
+        for array in self.arrays:
+            job.graph.update(array.dask)
         if self.marks is not None:
             job.graph.update(self.marks.dask)
-        for shard in range(self.array.numblocks[0]):
-            D = (self.array.name, shard, 0)
+        for shard, D in enumerate(held):
             if self.marks is None:
                 job.add("seraph-pairs", _tasks.sampled_pairs, D)
             else:
                 job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
+
+
+def _gathered(parts: _Parts, pairs: Array, shards: list[slice]) -> Any:
+    """Have the workers hold the differences of some pairs: a dask array, of a chunk a shard.
+
+    One task for each part takes the rows that any of the shards needs, so that a part is read
+    once and then released; only these rows travel between workers.
+    """
+    start, stop = shards[0].start, shards[-1].stop
+    rows = pairs[start:stop].ravel()
+    of = np.searchsorted(parts.edges, rows, side="right") - 1
+    order = np.argsort(of, kind="stable").astype(np.int32 if rows.size < 2**31 else np.int64)
+    bounds = np.searchsorted(of[order], np.arange(len(parts.edges)))
+    del of
+    name, taken = chunks.unique("seraph-differences"), chunks.unique("seraph-rows")
+    graph: chunks.Graph = {}
+    needed: list[list[Any]] = [[] for _ in shards]
+    places: list[list[Array]] = [[] for _ in shards]
+    edges = [2 * (shard.start - start) for shard in shards] + [rows.size]
+    for part in np.flatnonzero(np.diff(bounds)).tolist():
+        here = order[bounds[part] : bounds[part + 1]]
+        cuts = np.searchsorted(here, edges)
+        wanted: list[Array] = []
+        for shard, (low, high) in enumerate(pairwise(cuts.tolist())):
+            if low == high:
+                continue
+            some = here[low:high]
+            graph[taken, part, shard] = (operator.getitem, (taken, part), len(wanted))
+            wanted.append((rows[some] - parts.edges[part]).astype(np.int32))
+            needed[shard].append((taken, part, shard))
+            places[shard].append(some - edges[shard])
+        graph[taken, part] = (_tasks.pieces, parts.key(part), wanted)
+    for shard in range(len(shards)):
+        length = shards[shard].stop - shards[shard].start
+        graph[name, shard, 0] = (_tasks.differences, length, needed[shard], places[shard])
+    used = np.flatnonzero(np.diff(bounds))
+    arrays = [parts.array_of(int(part)) for part in (used[0], used[-1])]
+    lengths = tuple(shard.stop - shard.start for shard in shards)
+    shape = (lengths, (parts.X.shape[1],))
+    (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, parts.X.dtype))
+    if _client() is not None:
+        wait(array)  # before the next round needs the memory
+    return array
 
 
 def _cut(lengths: Sequence[int], rows: int) -> list[int]:
@@ -358,12 +467,6 @@ def _cut(lengths: Sequence[int], rows: int) -> list[int]:
 
 def _even(length: int, rows: int) -> list[int]:
     return [block.stop - block.start for block in row_blocks(0, length, rows)]
-
-
-def _runs(numbers: Array, offset: int = 0) -> list[slice]:
-    """Slices of equal numbers."""
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1)) + offset
-    return [slice(*edge) for edge in pairwise([*starts.tolist(), len(numbers) + offset])]
 
 
 def _from_array(array: Array, lengths: Sequence[int]) -> Any:

@@ -33,6 +33,8 @@ _PER_ROW, _SMALLEST_SHARE = 128, 0.005
 _SAMPLED_PAIRS = 1 << 18
 # With fewer rows than this for each feature, gradients by the metric cost too much.
 _ROWS_PER_FEATURE = 16
+# There are at least this many blocks of rows, so that any share can be met closely.
+_LEAST_BLOCKS = 32
 # The next sample is this many times as large. None costs more than _LARGEST_SHARE of all pairs.
 _GROWTH, _LARGEST_SHARE = 4, 0.2
 
@@ -53,9 +55,9 @@ class Design(NamedTuple):
 
 
 def shares(
-    shape: Sequence[int], n_labeled: int, n_sampled: int | None = None
+    shape: Sequence[int], n_labeled: int, n_sampled: int | None = None, share: float = 1.0
 ) -> tuple[float, ...]:
-    """Return shares of the unlabeled pairs to sweep before all of them, the smallest first.
+    """Return shares of the swept pairs to sweep before all of them, the smallest first.
 
     Parameters
     ----------
@@ -64,7 +66,9 @@ def shares(
     n_labeled : int
         Number of class-labeled rows, whose pairs are all swept.
     n_sampled : int, optional
-        Number of unlabeled pairs, if they are sampled.
+        Number of unlabeled pairs, if they are listed.
+    share : float, default=1.0
+        Share of the unlabeled pairs that is swept, if they are sampled in tiles.
 
     Examples
     --------
@@ -73,14 +77,14 @@ def shares(
     """
     n, n_features = shape
     labeled = n_labeled * (n_labeled - 1) // 2
-    n_pairs = n * (n - 1) // 2 - labeled if n_sampled is None else n_sampled
+    n_pairs = share * (n * (n - 1) // 2 - labeled) if n_sampled is None else n_sampled
     if n_pairs < _MANY_PAIRS or n < _ROWS_PER_FEATURE * n_features:
         return ()
     smallest = _SAMPLED_PAIRS if n_sampled is not None else _PER_ROW * n
     first = max(smallest / n_pairs, _SMALLEST_SHARE)
     affordable = _LARGEST_SHARE * (labeled + n_pairs)
     return tuple(
-        share for share in (first, _GROWTH * first) if labeled + share * n_pairs <= affordable
+        part for part in (first, _GROWTH * first) if labeled + part * n_pairs <= affordable
     )
 
 
@@ -98,18 +102,19 @@ def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1)
     share : float
         Share of the unlabeled pairs; at least one block for each.
     least_side : int, default=1
-        Smallest side of a tile that is worth the call; the share may become larger.
+        Smallest side of a tile that is worth the call, unless there are few rows; the share may
+        become larger.
     """
     k = n_labeled
-    per_row = share * (n - 1) / 2.0
+    per_row = share * (n - k - 1) / 2.0
     labeled = row_blocks(0, k, side)
-    others = row_blocks(k, n, max(least_side, min(side, round(per_row))))
+    fine = max(1, (n - k) // _LEAST_BLOCKS)
+    others = row_blocks(k, n, min(fine, max(least_side, min(side, round(per_row)))))
     reach = _reach(len(others), round(per_row / (others[0].stop - others[0].start)))
     strips: list[Strip] = []
     n_met = 0
-    every = max(1, round(1.0 / share))
     for number, rows in enumerate(labeled):
-        met = others[number % min(every, len(others)) :: every]
+        met = _spread(others, number, share)
         n_met += _length(rows) * sum(map(_length, met))
         strips.append((rows, [*labeled[number:], *met]))
     n_banded = 0
@@ -119,6 +124,13 @@ def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1)
         strips.append((rows, met))
     u = n - k
     return Design(strips, (k * u / max(n_met, 1), u * (u - 1) / 2.0 / max(n_banded, 1)))
+
+
+def _spread(blocks: list[slice], first: int, share: float) -> list[slice]:
+    """Choose a share of the blocks, evenly spaced: the same number whatever the first."""
+    count = max(1, round(share * len(blocks)))
+    places = (first + step * len(blocks) // count for step in range(count))
+    return [blocks[place % len(blocks)] for place in places]
 
 
 def _reach(n_blocks: int, wanted: int) -> int:

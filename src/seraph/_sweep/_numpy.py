@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 
-from .._typing import Array
+from .._typing import Array, computed_once
 from . import _formulas
-from ._design import Strip, shares
+from ._design import Strip, row_blocks, shares
 from ._terms import ROUNDING, PairTerms, Variable
 from ._tiles import Arithmetic, Pass, Sums, Term, chunks
 
@@ -28,6 +27,9 @@ _N_GROUPS = 16
 _N_SAMPLE_GROUPS = 4
 # A chunk of the pairs of a sparse matrix is worked on as a tile of this shape.
 _SPARSE_SHAPE = (64, 256)
+# Differences of pairs are summed over this many at a time: their product stays in the cache, and
+# in single precision it is a short sum.
+_DIFFERENCES = 2048
 # Loading compiled code pays off from this number of points on.
 COMPILED_FROM = 1000
 
@@ -76,10 +78,15 @@ class NumpySweep:
         """Number of columns of the points."""
         return int(self.X.shape[1])
 
+    def scatter(self) -> None:
+        """Nothing: see `Sweep`."""
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)
-        return shares(self.X.shape, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
+        if terms.mu == 0.0:
+            return ()
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -113,6 +120,48 @@ class NumpySweep:
             gradient = 2.0 * P @ gradient
         return value, gradient
 
+    def among_unlabeled(self, P: Array, terms: PairTerms, n_labeled: int, group: slice) -> Sums:
+        """Sum over some of the pairs that are not of two labeled rows: value, degrees, ``W Z``.
+
+        Parameters
+        ----------
+        P, terms
+            As above.
+        n_labeled : int
+            Number of labeled rows, which come first; the terms have no codes of theirs.
+        group : slice
+            Which of the strips of tiles to sweep.
+        """
+        blocks, n = row_blocks(0, n_labeled, self.tile), len(self.X)
+        others = row_blocks(n_labeled, n, self.tile)
+        strips = [(rows, others) for rows in blocks]
+        strips += [(rows, others[number:]) for number, rows in enumerate(others)]
+        with np.errstate(under="ignore"):
+            sums = _NumpyPass(self.X, P, terms, "factor", self._arithmetic())
+            found = [sums.sweep(strips[group])] if strips[group] else []
+            nothing = 0.0, np.zeros(n), np.zeros((n, len(P)))
+            return sums.added([nothing, *found])
+
+    def of_differences(
+        self, P: Array, terms: PairTerms, wrt: Variable, *, listed: bool
+    ) -> tuple[float, Array]:
+        """Sum over pairs of which `X` has the differences, one pair a row.
+
+        Parameters
+        ----------
+        P, terms, wrt
+            As above.
+        listed : bool
+            Whether these are the listed pairs, or else unlabeled ones of weight 1.
+        """
+        value, gradient = 0.0, np.zeros(())
+        with np.errstate(under="ignore"):
+            for chunk in chunks(len(self.X), _DIFFERENCES):
+                sums = _NumpyPass(self.X[chunk], P, terms, wrt, self._arithmetic(), in_tiles=False)
+                some = sums.of_differences(chunk, listed=listed)
+                value, gradient = value + some[0], gradient + some[1].astype(np.float64)
+        return value, gradient
+
     def _arithmetic(self) -> Arithmetic:
         return _formulas
 
@@ -122,7 +171,7 @@ class NumpySweep:
             return map(function, items)
         return self._threads.map(function, items)
 
-    @cached_property
+    @computed_once
     def _threads(self) -> ThreadPoolExecutor:
         """Threads for all sweeps; they end when this object, and so the pool, is collected."""
         return ThreadPoolExecutor(self.n_threads, thread_name_prefix="seraph-sweep")
@@ -178,7 +227,7 @@ class _NumpyPass(Pass):
         """Sums over all tiles, by groups, and over the sampled pairs."""
         strips = self.strips(side, split)
         parts = list(self.map_in_order(self.sweep, self._groups(strips)))
-        sample = self.terms.sample
+        sample = self.terms.sampled
         if self.terms.mu > 0.0 and sample is not None:
             scale = self.terms.mu * sample.weight
             parts.append(self._sparse(sample.pairs, lambda _, *t: self._unlabeled(*t), scale))

@@ -7,13 +7,12 @@ numbers are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, computed_once
 
 FLOATS = (np.float64, np.float32)
 # Directions in which the points are shorter than this share of their longest direction are
@@ -22,8 +21,8 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant except for
 # rounding. It matters where features are divided by their own spread.
 CONSTANT_FEATURE = 1e-13
-# Rows to convert to double precision at a time.
-_ROWS = 1 << 14
+# Rows to convert to double precision at a time, and rows to sum in their own precision.
+_ROWS, _SHORT = 1 << 14, 1 << 9
 # Squares of numbers between these are finite and have all their digits.
 _LOW, _HIGH = 1e-140, 1e150
 
@@ -102,10 +101,28 @@ def sum_of_squares(points: Array) -> float:
     >>> sum_of_squares(np.array([[3.0, 4.0]]))
     25.0
     """
-    total = 0.0
+    # (In float32 a short sum has as many digits as its terms.)
+    return sum(
+        float(np.vdot(rows, rows))
+        for start in range(0, len(points), _SHORT)
+        for rows in (points[start : start + _SHORT],)
+    )
+
+
+def scatter(points: Array) -> Array:
+    """Compute ``X'X`` in double precision, some rows at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scatter(np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32))
+    array([[10., 14.],
+           [14., 20.]])
+    """
+    total = np.zeros((points.shape[1],) * 2)
     for start in range(0, len(points), _ROWS):
         rows = points[start : start + _ROWS].astype(np.float64, copy=False)
-        total += float(np.einsum("ij,ij->", rows, rows))
+        total += rows.T @ rows
     return total
 
 
@@ -223,13 +240,12 @@ class Coordinates:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
-    @cached_property
+    @computed_once
     def covariance(self) -> Array:
         """Covariance of the points."""
         if self.known_covariance is not None:
             return self.known_covariance
-        points = self.array.astype(np.float64)
-        return points.T @ points / len(points)
+        return scatter(self.array) / len(self.array)
 
     def some_rows(self, count: int) -> Array:
         """Return at most `count` points, evenly spaced, in double precision."""
@@ -339,8 +355,8 @@ class PointsInMemory:
             return size * PointsInMemory(X / X.dtype.type(size)).std()
         mean = X.mean(axis=0, dtype=np.float64)
         squares = np.zeros(X.shape[1])
-        for start in range(0, len(X), _ROWS):
-            rows = X[start : start + _ROWS] - mean
+        for start in range(0, len(X), _SHORT):
+            rows = X[start : start + _SHORT] - mean.astype(X.dtype)
             squares += np.einsum("ij,ij->j", rows, rows)
         return np.sqrt(squares / len(X))
 
@@ -349,7 +365,8 @@ class PointsInMemory:
         X = self.array
         size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
-        points = centered(np.divide(X, X.dtype.type(size), order="C"))
+        points = np.divide(X, X.dtype.type(size), order="C")
+        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
         squared = 2.0 * sum_of_squares(points) / len(points)

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Array
 from ._design import row_blocks
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
-from ._terms import PairTerms, Sample, Variable
+from ._terms import PairTerms, Posterior, Variable
 from ._threads import one_blas_thread
 
 # Parts are swept in blocks of this number of rows, which bounds the memory of a task.
@@ -33,18 +33,19 @@ class Request:
         What to differentiate by.
     weight : float or None
         Number of unlabeled pairs that each sampled one represents; None if all are swept.
+    step : int
+        Take each pair of the sample after so many.
     """
 
     P: Array
     terms: PairTerms
     wrt: Variable
     weight: float | None = None
+    step: int = 1
 
     def sums(self, X: Array, terms: PairTerms, split: int | None = None) -> Sums:
-        """Sum over the pairs of `X`, compiled if this machine has numba."""
-        compiled = len(X) >= COMPILED_FROM and find_spec("numba") is not None
-        sweep = (NumbaSweep if compiled else NumpySweep)(X, split=split)
-        return sweep(self.P, terms, self.wrt)
+        """Sum over the pairs of `X`."""
+        return _sweep(X, split)(self.P, terms, self.wrt)
 
 
 def tile(
@@ -86,39 +87,104 @@ def tile(
     return total(found)
 
 
+def projected(request: Request, X: Array) -> Array:
+    """Project points by the factor, and by that of the frozen metric if there is one."""
+    with one_blas_thread():
+        return X @ factors(request).T.astype(X.dtype)
+
+
+def among_projected(
+    request: Request, Z: list[Array], n_labeled: int, group: slice
+) -> tuple[float, Array, Array]:
+    """Sum over some of the unlabeled pairs of all points, from what `projected` made of them."""
+    points, r, terms = np.concatenate(Z), len(request.P), request.terms
+    width = points.shape[1]
+    if width > r:
+        terms = replace(terms, q=Posterior(np.eye(width)[r:]))
+    with one_blas_thread():
+        sweep = _sweep(points)
+        return sweep.among_unlabeled(np.eye(r, width), terms, n_labeled, group)
+
+
+def added(found: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array]:
+    """Add up value, degrees and products, in their order."""
+    values, degrees, products = zip(*found, strict=True)
+    return sum(values), np.sum(degrees, axis=0), np.sum(products, axis=0)
+
+
+def laplacian(
+    request: Request, sums: tuple[float, Array, Array], Z: list[Array]
+) -> tuple[float, float, Array]:
+    """Turn the sums over all unlabeled pairs into value, sum of weights and ``Lap(W) Z``."""
+    value, degree, product = sums
+    points = np.concatenate(Z)[:, : len(request.P)]
+    return value, float(degree.sum()), degree[:, np.newaxis] * points - product
+
+
+def back_projected(request: Request, X: Array, L: Array) -> Sums:  # noqa: ARG001
+    """Compute the share of some points in ``d / dP = 2 (Lap(W) Z)' X``."""
+    with one_blas_thread():
+        return 0.0, 2.0 * L.T @ X
+
+
+def factors(request: Request) -> Array:
+    """The factor, above that of the frozen metric if there is one."""
+    q = request.terms.q
+    return request.P if q is None or q.P is None else np.vstack([request.P, q.P])
+
+
 def sampled_pairs(request: Request, D: Array) -> Sums:
     """Sum over sampled unlabeled pairs, from their `differences`."""
     assert request.weight is not None
-    sample = Sample(_with_last(D), request.weight)
+    scale = request.terms.mu * request.weight
     with one_blas_thread():
-        return request.sums(D, replace(request.terms, sample=sample))
+        sweep = _sweep(D[:: request.step])
+        value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, listed=False)
+    return scale * value, scale * gradient
 
 
 def listed_pairs(request: Request, D: Array, marks: Array) -> Sums:
     """Sum over listed pairs, from their `differences`, likeness and weights (two columns)."""
     similar, weights = marks.T
-    terms = replace(request.terms, pairs=_with_last(D), similar=similar, weights=weights)
+    terms = replace(request.terms, similar=similar, weights=weights)
     if request.weight is not None:  # they were not swept, so there is nothing to subtract
         terms = replace(terms, mu=0.0)
     with one_blas_thread():
-        return request.sums(D, terms, split=0)
+        return _sweep(D).of_differences(request.P, terms, request.wrt, listed=True)
 
 
-def differences(left: Array, right: list[Array]) -> Array:
-    """Compute the differences of pairs of points, followed by a row of zeros.
+def pieces(part: Array, rows: list[Array]) -> list[Array]:
+    """Take several sets of rows from a part."""
+    return [part[some] for some in rows]
 
-    A difference and zero are as far apart as the two points. So a worker can sum over pairs of
-    points that it does not have.
+
+def differences(n: int, taken: list[Array], places: list[Array]) -> Array:
+    """Put rows of points together to differences of pairs.
+
+    From the differences a worker can sum over pairs of points that it does not have.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs.
+    taken : list of ndarray of shape (k, m)
+        Rows from several parts.
+    places : list of ndarray of int of shape (k,)
+        Where they belong: ``2 i`` for the first point of the pair i, and ``2 i + 1`` for the
+        second.
     """
-    D = np.zeros((len(left) + 1, left.shape[1]), dtype=left.dtype)
-    np.subtract(left, np.concatenate(right), out=D[:-1])
+    D = np.zeros((n, taken[0].shape[1]), dtype=taken[0].dtype)
+    for rows, where in zip(taken, places, strict=True):
+        first = where % 2 == 0
+        D[where[first] // 2] += rows[first]
+        D[where[~first] // 2] -= rows[~first]
     return D
 
 
-def _with_last(D: Array) -> Array:
-    """Pair each row with the last one."""
-    n = len(D) - 1
-    return np.column_stack([np.arange(n), np.full(n, n)])
+def _sweep(X: Array, split: int | None = None) -> NumpySweep:
+    """A sweep over points, compiled if they are many and this machine has numba."""
+    compiled = len(X) >= COMPILED_FROM and find_spec("numba") is not None
+    return (NumbaSweep if compiled else NumpySweep)(X, split=split)
 
 
 def total(found: list[Sums]) -> Sums:

@@ -29,7 +29,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample of the unlabeled pairs, to sweep instead of all.
+    """A list of sampled unlabeled pairs, to sweep instead of all.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class PairTerms:
     sample : Sample or None
         The unlabeled pairs to sweep; None for all.
     share : float
-        Share of all unlabeled pairs to sweep, in tiles, for an estimate of the sum. The rows
-        after the first k must be in random order.
+        Share of the unlabeled pairs to sweep, for an estimate of the sum: of the sample, or else
+        of all, in tiles. Then the rows after the first k must be in random order.
     weights : ndarray of shape (l,) or None
         Weights of the listed pairs; None is 1 for all.
     """
@@ -81,6 +81,19 @@ class PairTerms:
     sample: Sample | None = None
     share: float = 1.0
     weights: Array | None = None
+
+    @property
+    def step(self) -> int:
+        """Which pairs of the sample the share is: each one after so many."""
+        return round(1.0 / self.share)
+
+    @property
+    def sampled(self) -> Sample | None:
+        """The share of the sample."""
+        if self.sample is None or self.step == 1:
+            return self.sample
+        pairs = np.ascontiguousarray(self.sample.pairs[:: self.step])
+        return Sample(pairs, self.sample.weight * len(self.sample.pairs) / len(pairs))
 
 
 # Relative error of a sum over many pairs, by the precision its tiles are computed in.
@@ -109,6 +122,9 @@ class Sweep(Protocol):
     @property
     def rounding(self) -> float:
         """Relative error of a sum."""
+
+    def scatter(self) -> Array | None:
+        """Compute ``X'X`` in double precision; None if this backend is no faster than numpy."""
 
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""

@@ -216,14 +216,37 @@ class Pass(ABC):
         q = self.arithmetic.e_step(t_old, self.terms.mu, t_old)
         return self.arithmetic.cross_entropy(t, q, work)
 
+    def of_differences(self, chunk: slice, *, listed: bool) -> tuple[Any, AnyArray]:
+        """Value and gradient of pairs whose differences are the points, one pair a row.
+
+        Parameters
+        ----------
+        chunk : slice
+            Which of the listed pairs they are, if they are.
+        listed : bool
+            Whether they are listed, or else unlabeled with weight 1.
+        """
+        margins = (self.now, self.now if self.frozen is None else self.frozen)
+        t, t_old = ((some.Z * some.Z).sum(axis=1)[None] - some.eta for some in margins)
+        value, weight = self._listed(chunk, t, t_old) if listed else self._unlabeled(t, t_old)
+        if self.wrt == "threshold":
+            return value, -weight.sum(dtype=self.wide)
+        factor = 2.0 if self.wrt == "factor" else 1.0
+        return value, factor * (weight * self.Y.T) @ self.X
+
     def total(self, parts: Sequence[Sums]) -> tuple[Any, AnyArray]:
         """Value and gradient: of these parts of the sweep, and of the listed pairs."""
         value, gradient = self.gathered(self.terms.pairs, self._listed)
         if parts:
-            value += sum(part[0] for part in parts)
-            degree, product = (self._sum([part[which] for part in parts]) for which in (1, 2))
+            more, degree, product = self.added(parts)
+            value += more
             gradient += self._gradient(degree[:, None], product)
         return value, gradient
+
+    def added(self, parts: Sequence[Sums]) -> Sums:
+        """Add up parts of a sweep, in their order."""
+        degree, product = (self._sum([part[which] for part in parts]) for which in (1, 2))
+        return sum(part[0] for part in parts), degree, product
 
     def _sum(self, parts: Sequence[AnyArray]) -> AnyArray:
         """Sum of arrays, in their order; the shorter ones end with rows of zeros."""

@@ -68,10 +68,16 @@ class TorchSweep:
         """Number of columns of the points."""
         return self.X.shape[1]
 
+    def scatter(self) -> Array | None:
+        """Compute ``X'X`` in double precision, on a GPU that has it."""
+        return _scatter(self.X) if self.X.device.type == "cuda" else None
+
     def shares(self, terms: PairTerms) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)
-        return shares(self.X.shape, len(terms.codes), n_sampled) if terms.mu > 0.0 else ()
+        if terms.mu == 0.0:
+            return ()
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
@@ -99,7 +105,20 @@ class TorchSweep:
 def _to_device(X: Array, device: torch.device) -> Tensor:
     if device.type == "mps":
         X = X.astype(np.float32, copy=False)
-    return torch.tensor(np.ascontiguousarray(X)).to(device)
+    X = np.ascontiguousarray(X)
+    if device.type == "cpu" or not X.flags.writeable:
+        return torch.tensor(X).to(device)  # a copy: torch warns of memory that it must not write
+    return torch.from_numpy(X).to(device)
+
+
+def _scatter(X: Tensor) -> Array:
+    total = torch.zeros([X.shape[1]] * 2, dtype=torch.float64, device=X.device)
+    with torch.inference_mode():
+        for rows in chunks(len(X), _WIDENED_ROWS):
+            points = X[rows].double()
+            total += points.T @ points
+    found: Array = total.cpu().numpy()
+    return found
 
 
 def _has_triton(X: Tensor) -> bool:
@@ -185,7 +204,7 @@ class _TorchPass(Pass):
 
     def total(self, parts: Sequence[Sums]) -> tuple[Any, Tensor]:
         value, gradient = super().total(parts)
-        sample = self.terms.sample
+        sample = self.terms.sampled
         if self.terms.mu > 0.0 and sample is not None:
             scale = self.terms.mu * sample.weight
             more, part = self.gathered(sample.pairs, lambda _, t, old: self._unlabeled(t, old))

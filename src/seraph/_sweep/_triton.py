@@ -37,6 +37,11 @@ _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
 _SPAN = 512
 # Programs that fill a GPU.
 _PROGRAMS = 512
+# Up to this width of Y each unlabeled pair is computed once; the sums of the columns then go
+# through memory, this number of bytes at a time, and each launch has about so many programs,
+# since they take unequal times.
+_MIRRORED_WIDTH, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 16, 1 << 32, 8192
+_FOLD = [True, True]
 # Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
 # are multiplied by the first; coordinates are scaled so that the largest is the second. (The
 # largest float16 is 65504.)
@@ -95,6 +100,7 @@ def _kernel(  # noqa: PLR0912
     squares,
     y_high,
     y_low,
+    y_both,
     old_high,
     old_low,
     old_squares,
@@ -102,19 +108,24 @@ def _kernel(  # noqa: PLR0912
     values,
     degrees,
     products,
+    mirrored_degrees,
+    mirrored_products,
     row_start,
     column_start,
     column_stop,
     columns_each,
     reach,
     n_out,
+    n_mirrored,
     eta,
-    factor,
-    old_factor,
+    factors,
     slope,
     KIND: tl.constexpr,
     WITH_PRODUCT: tl.constexpr,
     BANDED: tl.constexpr,
+    MIRRORED: tl.constexpr,
+    FOLD_ROWS: tl.constexpr,
+    FOLD_BACK: tl.constexpr,
     R: tl.constexpr,
     C: tl.constexpr,
     ROWS: tl.constexpr,
@@ -126,11 +137,15 @@ def _kernel(  # noqa: PLR0912
 
     Programs of the second axis share the columns, `columns_each` at a time. If BANDED, a program
     takes the span of SPAN columns that its own rows are in, and the `reach` next ones on either
-    side, in a circle. R is the width of Z and C that of Y, both padded to powers of 2. Nothing
-    is masked: regions start at multiples of a block, and the padding adds nothing.
+    side, in a circle. If MIRRORED, it leaves out the columns before its own rows, and stores what
+    each tile adds to the sums of its columns, for `_mirror_kernel` to add up. R is the width of
+    Z and C that of Y, both padded to powers of 2. Nothing is masked: regions start at multiples
+    of a block, and the padding adds nothing.
     """
-    rows = row_start + tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    across, deep = tl.arange(0, R), tl.arange(0, C)
+    first_row = row_start + tl.program_id(0) * ROWS
+    rows = first_row + tl.arange(0, ROWS)
+    across, deep, both = tl.arange(0, R), tl.arange(0, C), tl.arange(0, 2 * C)
+    factor = tl.load(factors)
     # 64 bits, since n * R may be more than 2^31.
     here = rows[:, None].to(tl.int64) * R + across[None, :]
     high_rows, low_rows = tl.load(z_high + here), tl.load(z_low + here)
@@ -138,13 +153,22 @@ def _kernel(  # noqa: PLR0912
     if KIND == _FROZEN:
         old_high_rows, old_low_rows = tl.load(old_high + here), tl.load(old_low + here)
         old_rows2 = tl.load(old_squares + rows) - eta
+        old_factor = tl.load(factors + 1)
     if KIND == _LABELED:
         row_codes = tl.load(codes + rows)
     value = tl.zeros([ROWS], dtype=tl.float32)
     degree = tl.zeros([ROWS], dtype=tl.float32)
-    product = tl.zeros([ROWS, C], dtype=tl.float32)
+    product = tl.zeros([ROWS, 2 * C if FOLD_ROWS else C], dtype=tl.float32)
+    if MIRRORED and WITH_PRODUCT:
+        if FOLD_BACK:
+            own = tl.load(y_both + rows[:, None].to(tl.int64) * (2 * C) + both[None, :])
+        else:
+            own = rows[:, None].to(tl.int64) * C + deep[None, :]
+            own1, own2 = tl.load(y_high + own), tl.load(y_low + own)
     lower = column_start + tl.program_id(1) * columns_each
     upper = tl.minimum(lower + columns_each, column_stop)
+    if MIRRORED:
+        lower = tl.maximum(lower, first_row)
     n_spans = tl.cdiv(upper - lower, SPAN)
     n_all = n_spans
     first_span = 0
@@ -152,10 +176,12 @@ def _kernel(  # noqa: PLR0912
         first_span = tl.program_id(0) * ROWS // SPAN + n_all - reach
         n_spans = 2 * reach + 1
     for span in range(n_spans):
-        outer = lower + (first_span + span) % n_all * SPAN
+        outer = lower + span * SPAN
+        if BANDED:
+            outer = lower + (first_span + span) % n_all * SPAN
         part_value = tl.zeros([ROWS], dtype=tl.float32)
         part_degree = tl.zeros([ROWS], dtype=tl.float32)
-        part = tl.zeros([ROWS, C], dtype=tl.float32)
+        part = tl.zeros([ROWS, 2 * C if FOLD_ROWS else C], dtype=tl.float32)
         for start in range(outer, tl.minimum(outer + SPAN, upper), COLUMNS):
             columns = start + tl.arange(0, COLUMNS)
             there = columns[:, None].to(tl.int64) * R + across[None, :]
@@ -177,12 +203,12 @@ def _kernel(  # noqa: PLR0912
             if KIND == _ENTROPY:
                 share = e * inverse
                 weight = share * inverse * t
-                part_value -= logarithm + tl.sum(size * share, 1)
+                terms = -logarithm - tl.sum(size * share, 1)
             else:
                 p = tl.where(t > 0.0, e, 1.0) * inverse
                 if KIND == _DISSIMILAR:
                     weight = p
-                    part_value += tl.sum(tl.minimum(t, 0.0), 1) - logarithm
+                    terms = tl.sum(tl.minimum(t, 0.0), 1) - logarithm
                 else:
                     if KIND == _FROZEN:
                         old = _margin(
@@ -202,17 +228,40 @@ def _kernel(  # noqa: PLR0912
                         same = row_codes[:, None] == tl.load(codes + columns)[None, :]
                         q = tl.where(same, 1.0, 0.0)
                     weight = p - q
-                    part_value += tl.sum(tl.minimum(t, 0.0) - q * t, 1) - logarithm
+                    terms = tl.sum(tl.minimum(t, 0.0) - q * t, 1) - logarithm
+            if MIRRORED:
+                # Tiles beyond the own rows have each pair once, and count for both ends.
+                terms *= tl.where(start >= first_row + ROWS, 2.0, 1.0)
+                beyond = tl.program_id(0) * n_mirrored + columns - column_start
+                tl.store(mirrored_degrees + beyond, tl.sum(weight, 0))
+            part_value += terms
             part_degree += tl.sum(weight, 1)
             if WITH_PRODUCT:
-                wide = columns[:, None].to(tl.int64) * C + deep[None, :]
-                y1, y2 = tl.load(y_high + wide), tl.load(y_low + wide)
                 weight *= _WEIGHT_SCALE
                 w1 = weight.to(tl.float16)
                 w2 = (weight - w1.to(tl.float32)).to(tl.float16)
-                part = tl.dot(w1, y1, part)
-                part = tl.dot(w2, y1, part)
-                part = tl.dot(w1, y2, part)
+                if FOLD_ROWS:
+                    y = tl.load(y_both + columns[:, None].to(tl.int64) * (2 * C) + both[None, :])
+                    part = tl.dot(w1, y, part)
+                    part = tl.dot(w2, y, part)
+                else:
+                    wide = columns[:, None].to(tl.int64) * C + deep[None, :]
+                    y1, y2 = tl.load(y_high + wide), tl.load(y_low + wide)
+                    part = tl.dot(w1, y1, part)
+                    part = tl.dot(w2, y1, part)
+                    part = tl.dot(w1, y2, part)
+                if MIRRORED:
+                    if FOLD_BACK:
+                        back = tl.dot(tl.trans(w1), own)
+                        back = tl.dot(tl.trans(w2), own, back)
+                        back = tl.sum(tl.reshape(back, [COLUMNS, C, 2]), 2)
+                    else:
+                        turned = tl.trans(w1)
+                        back = tl.dot(turned, own1)
+                        back = tl.dot(turned, own2, back)
+                        back = tl.dot(tl.trans(w2), own1, back)
+                    place = beyond[:, None].to(tl.int64) * C + deep[None, :]
+                    tl.store(mirrored_products + place, back)
         value += part_value
         degree += part_degree
         product += part
@@ -220,8 +269,45 @@ def _kernel(  # noqa: PLR0912
     tl.store(values + place, value)
     tl.store(degrees + place, degree)
     if WITH_PRODUCT:
+        if FOLD_ROWS:
+            product = tl.sum(tl.reshape(product, [ROWS, C, 2]), 2)
         out = place[:, None].to(tl.int64) * C + deep[None, :]
         tl.store(products + out, product)
+
+
+@triton.jit
+def _mirror_kernel(
+    mirrored_degrees,
+    mirrored_products,
+    degrees,
+    products,
+    row_start,
+    column_start,
+    n_blocks,
+    n_mirrored,
+    WITH_PRODUCT: tl.constexpr,
+    C: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
+    """Add up what the blocks of rows before some columns have stored for them, in their order."""
+    first = tl.program_id(0) * COLUMNS
+    columns = first + tl.arange(0, COLUMNS)
+    deep = tl.arange(0, C)
+    # No block of rows starts inside these columns, since ROWS is a multiple of COLUMNS.
+    before = tl.minimum((column_start + first - row_start) // ROWS, n_blocks)
+    degree = tl.zeros([COLUMNS], dtype=tl.float64)
+    product = tl.zeros([COLUMNS, C], dtype=tl.float64)
+    for block in range(before):
+        place = block * n_mirrored + columns
+        degree += tl.load(mirrored_degrees + place).to(tl.float64)
+        if WITH_PRODUCT:
+            wide = place[:, None].to(tl.int64) * C + deep[None, :]
+            product += tl.load(mirrored_products + wide).to(tl.float64)
+    tl.store(degrees + columns, tl.load(degrees + columns) + degree)
+    if WITH_PRODUCT:
+        wide = columns[:, None].to(tl.int64) * C + deep[None, :]
+        tl.store(products + wide, tl.load(products + wide) + product)
 
 
 @triton.jit
@@ -317,6 +403,8 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
         # from either side. L x L is labeled; L x U and U x (L and U) make up the rest.
         if terms.share < 1.0:
             regions.add_sample(kind, terms.mu, terms.share, _at_zero(kind, sums))
+        elif k < n and regions.C <= _MIRRORED_WIDTH:
+            regions.add_mirrored(kind, terms.mu, _at_zero(kind, sums))
         elif k < n:
             if k:
                 regions.add(kind, terms.mu, (0, k), (k, n))
@@ -354,37 +442,42 @@ class _Regions:
         self.R = _padded_width(max(sums.Z.shape[1], old.Z.shape[1]))
         self.C = _padded_width(self.width)
         self.shape = _SHAPES[max(self.R, self.C)]
-        block = max(self.shape[:2])
+        self.block = block = max(self.shape[:2])
         offset = -(-k // block) * block
         self.length = offset + -(-(n - k) // block) * block
-        self.place = torch.arange(n, device=X.device)
-        self.place[k:] += offset - k
+        self.k, self.offset = k, offset
         self.now = self._points(sums.Z)
         self.old = self.now if sums.frozen is None else self._points(old.Z)
-        self.y_high, self.y_low, y_scale = self._split(Y, self.C)
-        self.y_factor = 1.0 / (y_scale * _WEIGHT_SCALE.value)
+        self.factors = torch.stack([-2.0 / some[3] ** 2 for some in (self.now, self.old)])
+        same = Y is sums.Z and self.C == self.R
+        split = (*self.now[:2], self.now[3]) if same else self._split(Y, self.C)
+        self.y_high, self.y_low, y_scale = split
+        self.y_both = torch.stack([self.y_high, self.y_low], dim=2)
+        self.y_factor = 1.0 / (y_scale.to(sums.wide) * _WEIGHT_SCALE.value)
         self.codes = self._padded(codes, -1)
 
-    def _points(self, Z: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:
-        """Split coordinates, squared lengths, and what makes their products ``-2 z_i z_j``."""
+    def _points(self, Z: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Split coordinates, squared lengths, and the scale of the coordinates."""
         high, low, scale = self._split(Z, self.R)
-        return high, low, self._padded(_squares(Z), _PADDING_SQUARE), -2.0 / scale**2
+        return high, low, self._padded(_squares(Z), _PADDING_SQUARE), scale
 
     def _padded(self, a: Tensor, filling: float, width: int | None = None) -> Tensor:
         """The rows in their places; codes, which only the first rows have, stay in front."""
         shape = (self.length,) if width is None else (self.length, width)
         out = torch.full(shape, filling, dtype=a.dtype, device=a.device)
-        rows = self.place[: len(a)]
-        if width is None:
-            out[rows] = a
-        else:
-            out[rows, : a.shape[1]] = a
+        some = () if width is None else (slice(a.shape[1]),)
+        out[(slice(self.k), *some)] = a[: self.k]
+        out[(slice(self.offset, self.offset + len(a) - self.k), *some)] = a[self.k :]
         return out
 
-    def _split(self, a: Tensor, width: int) -> tuple[Tensor, Tensor, float]:
-        """A matrix times a scale, as the sum of two of float16; and the scale."""
-        largest = float(a.abs().max()) if a.numel() else 0.0
-        scale = _LARGEST_COORDINATE / largest if largest > 0.0 else 1.0
+    def _split(self, a: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
+        """A matrix times a scale, as the sum of two of float16; and the scale, a power of two.
+
+        The scale stays on the device, which need not wait for the host to ask for it.
+        """
+        largest = torch.linalg.vector_norm(a, torch.inf) if a.numel() else a.new_zeros(())
+        scale = torch.exp2(torch.floor(torch.log2(_LARGEST_COORDINATE / largest)))
+        scale = torch.where(torch.isfinite(scale), scale, 1.0)
         wide = self._padded(a * scale, 0.0, width)
         high = wide.half()
         return high, (wide - high.float()).half(), scale
@@ -398,8 +491,8 @@ class _Regions:
         labeled rows, and a band of tiles stands for all where they meet each other.
         """
         k, n = len(self.sums.terms.codes), len(self.sums.X)
-        block = max(self.shape[:2])  # the kernel takes whole blocks of columns
-        some = min(n, k + -(-round(share * (n - k)) // block) * block)
+        # The kernel takes whole blocks of columns.
+        some = min(n, k + -(-round(share * (n - k)) // self.block) * self.block)
         if k:
             weight = mu * (n - k) / (some - k)
             self.add(kind, weight, (0, k), (k, some))
@@ -438,7 +531,7 @@ class _Regions:
         reach : int, optional
             Number of spans to either side that rows meet, in a square region; None for all.
         """
-        sums, (n_rows, n_columns, warps, stages) = self.sums, self.shape
+        sums, n_rows = self.sums, self.shape[0]
         first, last = self._places(*rows)
         left, right = self._places(*columns)
         n_blocks, n_spans = -(-(last - first) // n_rows), -(-(right - left) // _SPAN)
@@ -446,42 +539,12 @@ class _Regions:
         n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
         columns_each = -(-n_spans // n_shares) * _SPAN
         n_out, width = n_blocks * n_rows, self.width
-        values, degrees, products = (
-            torch.empty((n_shares, n_out, *more), dtype=torch.float32, device=sums.X.device)
-            for more in ((), (), (self.C,))
-        )
+        values, degrees, products = self._room(n_shares, n_out)
         n_shares = -(-n_spans * _SPAN // columns_each)
-        _kernel[(n_blocks, n_shares)](
-            *self.now[:3],
-            self.y_high,
-            self.y_low,
-            *self.old[:3],
-            self.codes,
-            values,
-            degrees,
-            products,
-            first,
-            left,
-            right,
-            columns_each,
-            reach or 0,
-            n_out,
-            sums.terms.eta,
-            self.now[3],
-            self.old[3],
-            (1.0 + sums.terms.mu) * _LOG2E.value,
-            KIND=kind.value,
-            WITH_PRODUCT=width > 0,
-            BANDED=reach is not None,
-            R=self.R,
-            C=self.C,
-            ROWS=n_rows,
-            COLUMNS=n_columns,
-            SPAN=_SPAN,
-            EXACT=_INTERPRETED,
-            num_warps=warps,
-            num_stages=stages,
-        )
+        grid = n_blocks, n_shares
+        out = values, degrees, products
+        where = first, left, right, columns_each, reach or 0, n_out
+        self._launch(kind, grid, out, where, BANDED=reach is not None)
         here, some = slice(*rows), slice(last - first)
         # The kernel meets every pair twice, from either side.
         self.value += 0.5 * scale * values[:n_shares, some].sum(dtype=sums.wide)
@@ -495,9 +558,115 @@ class _Regions:
             if not width:
                 self.degree[here] -= scale * at_zero[1]
 
+    def add_mirrored(self, kind: tl.constexpr, scale: float, at_zero: tuple[float, float]) -> None:
+        """Add the sums over all unlabeled pairs, each computed once.
+
+        Some blocks of rows at a time meet the columns from their own on. What they add to these
+        columns goes through memory, and is added up in the order of the blocks.
+        """
+        sums, (n_rows, n_columns, *_) = self.sums, self.shape
+        k, n, width = len(sums.terms.codes), len(sums.X), self.width
+        left, length = self.offset, self.length
+        n_mirrored = length - left
+        degree, product = (
+            torch.zeros((length, *more), dtype=torch.float64, device=sums.X.device)
+            for more in ((), (self.C,))
+        )
+        n_blocks = length // n_rows
+        each = max(1, min(n_blocks, _MIRRORED_BYTES // (4 * n_mirrored * (self.C + 1))))
+        room = self._room(each, n_mirrored)[1:]
+        for block in range(0, n_blocks, each):
+            first, some = block * n_rows, min(each, n_blocks - block)
+            start = max(left, first)
+            n_spans = -(-(length - start) // _SPAN)
+            n_shares = min(-(-_MIRRORED_PROGRAMS // some), n_spans)
+            columns_each = -(-n_spans // n_shares) * _SPAN
+            n_shares = -(-n_spans * _SPAN // columns_each)
+            out = self._room(n_shares, some * n_rows)
+            where = first, start, length, columns_each, 0, some * n_rows
+            self._launch(kind, (some, n_shares), out, where, mirrored=(*room, length - start))
+            values, degrees, products = out
+            here = slice(first, first + some * n_rows)
+            self.value += 0.5 * scale * values.sum(dtype=sums.wide)
+            degree[here] += degrees.sum(0, dtype=torch.float64)
+            product[here] += products.sum(0, dtype=torch.float64)
+            _mirror_kernel[((length - start) // n_columns,)](
+                *room,
+                degree[start:],
+                product[start:],
+                first,
+                start,
+                some,
+                length - start,
+                WITH_PRODUCT=width > 0,
+                C=self.C,
+                ROWS=n_rows,
+                COLUMNS=n_columns,
+                num_warps=4,
+            )
+        for here, there in ((slice(k), slice(k)), (slice(k, n), slice(left, left + n - k))):
+            self.degree[here] += scale * degree[there]
+            self.product[here] += scale * self.y_factor * product[there, :width]
+        self.value -= 0.5 * scale * at_zero[0] * (n - k)
+        if not width:
+            self.degree[k:] -= scale * at_zero[1]
+
+    def _room(self, *shape: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Room for values, degrees and products."""
+        values, degrees, products = (
+            torch.empty((*shape, *more), dtype=torch.float32, device=self.sums.X.device)
+            for more in ((), (), (self.C,))
+        )
+        return values, degrees, products
+
+    def _launch(
+        self,
+        kind: tl.constexpr,
+        grid: tuple[int, int],
+        out: tuple[Tensor, Tensor, Tensor],
+        where: tuple[int, ...],
+        mirrored: tuple[Tensor, Tensor, int] | None = None,
+        *,
+        BANDED: bool = False,
+    ) -> None:
+        """Run the kernel on a region."""
+        terms, (n_rows, n_columns, warps, stages) = self.sums.terms, self.shape
+        _kernel[grid](
+            *self.now[:3],
+            self.y_high,
+            self.y_low,
+            self.y_both,
+            *self.old[:3],
+            self.codes,
+            *out,
+            *(out[1:] if mirrored is None else mirrored[:2]),
+            *where,
+            0 if mirrored is None else mirrored[2],
+            terms.eta,
+            self.factors,
+            (1.0 + terms.mu) * _LOG2E.value,
+            KIND=kind.value,
+            WITH_PRODUCT=self.width > 0,
+            BANDED=BANDED,
+            MIRRORED=mirrored is not None,
+            FOLD_ROWS=_FOLD[0] and self.C <= 16,
+            FOLD_BACK=_FOLD[1] and self.C <= 16,
+            R=self.R,
+            C=self.C,
+            ROWS=n_rows,
+            COLUMNS=n_columns,
+            SPAN=_SPAN,
+            EXACT=_INTERPRETED,
+            num_warps=warps,
+            num_stages=stages,
+        )
+
     def _places(self, start: int, stop: int) -> tuple[int, int]:
         """Where the rows from `start` to `stop` are after padding."""
-        return int(self.place[start]), int(self.place[stop - 1]) + 1
+        first, last = (
+            row if row < self.k else row - self.k + self.offset for row in (start, stop - 1)
+        )
+        return first, last + 1
 
 
 def _padded_width(width: int) -> int:

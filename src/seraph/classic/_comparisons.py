@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.neighbors import NearestNeighbors
 
 from .._base import Blend
 from .._pairs import PairLabels, RowNames
@@ -90,19 +93,83 @@ def _row_numbers(name: str, comparisons: ArrayLike, length: int, n: int) -> Arra
     return rows.astype(np.intp)
 
 
-def listed_pairs(labels: PairLabels) -> tuple[Array, Array]:
-    """List the similar and the dissimilar pairs, those that follow from classes included.
+def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Array:
+    """Return some of the similar pairs, or of the dissimilar ones, by their numbers.
+
+    Pairs that follow from classes come first, then the marked ones. None are listed but those
+    asked for, so millions of rows do.
 
     Examples
     --------
-    >>> similar, dissimilar = listed_pairs(PairLabels.make(3, y=[0, 0, 1]))
-    >>> similar.tolist(), dissimilar.tolist()
-    ([[0, 1]], [[0, 2], [1, 2]])
+    >>> labels = PairLabels.make(4, y=[0, 1, 0, -1], pairs=[[0, 3]], pair_labels=[1])
+    >>> pairs_by_number(labels, np.arange(labels.n_similar), similar=True).tolist()
+    [[0, 2], [0, 3]]
+    >>> pairs_by_number(labels, np.array([1]), similar=False).tolist()
+    [[2, 1]]
     """
-    rows = np.flatnonzero(labels.codes >= 0)
-    i, j = np.triu_indices(len(rows), 1)
-    implied = np.column_stack([rows[i], rows[j]])
-    alike = labels.codes[implied[:, 0]] == labels.codes[implied[:, 1]]
-    pairs = np.vstack([implied, labels.pairs])
-    similar = np.concatenate([alike, labels.similar])
-    return pairs[similar], pairs[~similar]
+    rows = labels.rows_by_class
+    place = np.arange(len(rows))
+    after_class = np.searchsorted(labels.codes[rows], labels.codes[rows], side="right")
+    # A row's partners of a kind are neighbors in this order.
+    first = place + 1 if similar else after_class
+    ends = np.cumsum((after_class if similar else len(rows)) - first)
+    n_implied = int(ends[-1]) if len(ends) else 0
+    follows = numbers < n_implied
+    left = np.searchsorted(ends, numbers[follows], side="right")
+    right = (after_class[left] if similar else len(rows)) - (ends[left] - numbers[follows])
+    pairs = np.empty((len(numbers), 2), dtype=np.intp)
+    pairs[follows] = np.column_stack([rows[left], rows[right]])
+    pairs[~follows] = labels.pairs[labels.similar == similar][numbers[~follows] - n_implied]
+    return pairs
+
+
+def nearest_by_class(
+    X: Array, codes: Array, n_alike: int, n_unlike: int
+) -> Iterator[tuple[int, Array, Array, Array]]:
+    """Yield each class, its rows, and each row's nearest rows of its own and of other classes.
+
+    Rows with a negative code are left out. Where there are fewer rows than asked for, all are
+    neighbors.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    >>> for code, rows, alike, unlike in nearest_by_class(X, np.array([0, 0, 0, 1]), 1, 1):
+    ...     print(code, rows.tolist(), alike.tolist(), unlike.tolist())
+    0 [0, 1, 2] [[1], [0], [1]] [[3], [3], [3]]
+    1 [3] [[]] [[2]]
+    """
+    known = codes >= 0
+    for code in np.unique(codes[known]):
+        own, others = np.flatnonzero(codes == code), np.flatnonzero(known & (codes != code))
+        alike = unlike = np.empty((len(own), 0), dtype=np.intp)
+        if k := min(n_alike, len(own) - 1):
+            nearest = NearestNeighbors(n_neighbors=k).fit(X[own])
+            alike = own[nearest.kneighbors(return_distance=False)]
+        if k := min(n_unlike, len(others)):
+            nearest = NearestNeighbors(n_neighbors=k).fit(X[others])
+            unlike = others[nearest.kneighbors(X[own], return_distance=False)]
+        yield int(code), own, alike, unlike
+
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def learns_from(name: str, meaning: str, length: int) -> Callable[[Fit], Fit]:
+    """Give a `fit` that takes comparisons too the docstring of all others, and a parameter."""
+    before, returns, after = (ClassicLearner.fit.__doc__ or "").rpartition("        Returns\n")
+
+    text = textwrap.wrap(
+        f"{meaning} Labels and pairs cannot be passed with them.",
+        92,
+        initial_indent=12 * " ",
+        subsequent_indent=12 * " ",
+    )
+    parameter = [f"        {name} : array-like of shape (n_{name}, {length}), optional", *text]
+
+    def decorate(fit: Fit) -> Fit:
+        summary = before.replace("metric from class", f"metric from {name}, class", 1)
+        fit.__doc__ = summary + "\n".join(parameter) + "\n\n" + returns + after
+        return fit
+
+    return decorate

@@ -1,9 +1,13 @@
-"""Positive definite matrices: their powers, and the ridge that makes a scatter matrix one."""
+"""Positive definite matrices: powers, ridges, priors, and minima of their LogDet divergence."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from .._solvers import lbfgs
 from .._typing import Array
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
@@ -82,6 +86,61 @@ def logdet_gap(H: Array) -> float:
     """
     values = np.linalg.eigvalsh(0.5 * (H + H.T))
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
+
+
+def minimize_factor(
+    value_and_half: Callable[[Array], tuple[float, Array]], first: Array, max_iter: int, tol: float
+) -> tuple[Array, float, float, int]:
+    """Minimize an objective with a LogDet divergence in it, by L-BFGS on a square factor L.
+
+    Parameters
+    ----------
+    value_and_half : callable
+        Takes L; returns the objective at ``L L'``, and half its derivative by L.
+    first : ndarray of shape (m, m)
+        Where to start.
+    max_iter : int
+        Maximum number of iterations.
+    tol : float
+        Stop where the divergence that bounds the distance from the minimum (`logdet_gap`) is at
+        most this times ``max(1, objective)``.
+
+    Returns
+    -------
+    ndarray, float, float, int
+        The factor, the objective, its relative gap and the number of iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.diag([1.0, 4.0])  # tr(A K) - ln det A is smallest at the inverse of K
+    >>> def value_and_half(L):
+    ...     value = np.trace(L.T @ K @ L) - 2.0 * np.log(np.linalg.det(L)) - np.log(4.0) - 2.0
+    ...     return value, K @ L - np.linalg.inv(L).T
+    >>> L, value, gap, n_iter = minimize_factor(value_and_half, np.eye(2), 100, 1e-9)
+    >>> (L @ L.T).round(4).tolist()
+    [[1.0, 0.0], [0.0, 0.25]]
+    """
+    last: dict[str, Any] = {"L": None}
+
+    def value_and_gradient(L: Array) -> tuple[float, Array]:
+        # The first and the last point are asked for more than once.
+        if last["L"] is None or not np.array_equal(L, last["L"]):
+            value, half = value_and_half(L)
+            last.update(L=L.copy(), value=value, half=half)
+        return last["value"], 2.0 * last["half"]
+
+    def gap() -> float:
+        return logdet_gap(last["L"].T @ last["half"]) / float(max(1.0, last["value"]))
+
+    value_and_gradient(first)
+    if gap() <= tol or max_iter == 0:
+        return first, last["value"], gap(), 0
+    found = lbfgs(
+        value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
+    )
+    value_and_gradient(found.x)
+    return found.x, last["value"], gap(), found.nit
 
 
 def prior_root(Z: Array, prior: str) -> Array:

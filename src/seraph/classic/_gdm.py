@@ -50,7 +50,7 @@ class GDM(ClassicLearner):
         they must if there are more features than similar pairs. It is relative to the data in
         each direction, so that, as in the paper, distances under the full form do not change
         with a linear map of the features.
-    shrinkage : float, default=0.75
+    shrinkage : float, default=0.9
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
@@ -102,7 +102,7 @@ class GDM(ClassicLearner):
         *,
         diagonal: bool = False,
         ridge: float = 1.0,
-        shrinkage: float = 0.75,
+        shrinkage: float = 0.9,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-4,

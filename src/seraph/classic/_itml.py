@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
-from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
+from ._definite import minimize_factor, prior_root
 from ._learner import ClassicLearner
 from ._scatter import PairSums
 
@@ -80,8 +80,9 @@ class ITML(ClassicLearner):
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
-    tol : float, default=1e-6
-        Stop at this ``optimality_gap_``.
+    tol : float, default=0.01
+        Stop at this ``optimality_gap_``. A smaller one takes longer and is no better for nearest
+        neighbors.
     random_state : int, RandomState instance or None, default=None
         Seed for sampling the pairs if `n_constraints` is set. Nothing else is random.
 
@@ -157,7 +158,7 @@ class ITML(ClassicLearner):
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
-        tol: float = 1e-6,
+        tol: float = 0.01,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.gamma = gamma
@@ -184,7 +185,7 @@ class ITML(ClassicLearner):
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
         moved = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        root = np.eye(points.shape[1]) if self.prior == "identity" else _whitening(moved)
+        root = prior_root(moved, self.prior)
         moved = moved @ root  # the prior is the identity from here on
         bounds = _percentiles(moved) if self.bounds is None else _checked_bounds(self.bounds)
         sums = PairSums(labels)
@@ -193,7 +194,10 @@ class ITML(ClassicLearner):
         for weight in _gammas_up_to(gamma):
             objective = _SlackObjective(used, sums, bounds, weight)
             tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
-            R, value, gap, n_steps = _minimize(objective, R, self.max_iter - n_iter, tol)
+            L, value, gap, n_steps = minimize_factor(
+                objective.value_and_half, objective.factor(R), self.max_iter - n_iter, tol
+            )
+            R = objective.C @ L
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
@@ -242,7 +246,7 @@ class _SlackObjective:
         value = np.vdot(ratio, slope) - np.log(kept, out=kept).sum()
         return float(value), np.divide(slope, bound, out=slope)
 
-    def value_and_gradient(self, L: Array) -> tuple[float, Array]:
+    def value_and_half(self, L: Array) -> tuple[float, Array]:
         """Return the objective, and half its derivative by L."""
         sign, logdet = np.linalg.slogdet(L)
         if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
@@ -269,37 +273,6 @@ def _gammas_up_to(gamma: float) -> list[float]:
     return [*_gammas_up_to(gamma / 10.0), gamma]
 
 
-def _minimize(
-    objective: _SlackObjective, R: Array, max_iter: int, tol: float
-) -> tuple[Array, float, float, int]:
-    """Minimize from the metric ``R R'``; return R, value, relative gap, number of iterations."""
-    last: dict[str, Any] = {}
-
-    def value_and_gradient(L: Array) -> tuple[float, Array]:
-        value, half = objective.value_and_gradient(L)
-        last.update(L=L.copy(), value=value, half=half)
-        return value, 2.0 * half
-
-    def gap() -> float:
-        return _duality_gap(last["L"].T @ last["half"]) / float(max(1.0, last["value"]))
-
-    first = objective.factor(R)
-    value_and_gradient(first)
-    if gap() <= tol or max_iter == 0:
-        return R, last["value"], gap(), 0
-    found = lbfgs(
-        value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
-    )
-    value_and_gradient(found.x)
-    return objective.C @ found.x, last["value"], gap(), found.nit
-
-
-def _duality_gap(H: Array) -> float:
-    """Compute ``D(A, A~)`` from ``H = L' A~^-1 L - 1``, L' times half the derivative by L."""
-    values = np.linalg.eigvalsh(0.5 * (H + H.T))
-    return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
-
-
 def _symmetric_root(R: Array, basis: Array | None) -> Array:
     """Return the symmetric root of ``R R'`` on the span of `basis`, the identity elsewhere."""
     left, lengths, _ = np.linalg.svd(R)
@@ -318,18 +291,6 @@ def _in_their_span(X: Array) -> tuple[Array, Array | None]:
         return X, None
     left, lengths, directions = principal_directions(centered(X), _SPAN_TOLERANCE)
     return left * lengths, directions.T
-
-
-def _whitening(X: Array) -> Array:
-    """Return W such that ``W W'`` is the inverse covariance of the centered points `X`."""
-    scale = X.std(axis=0, ddof=1)
-    varies = scale > 0.0
-    scale[~varies] = np.sqrt(np.mean(scale[varies] ** 2)) if varies.any() else 1.0
-    X = X / scale
-    values, vectors = np.linalg.eigh(X.T @ X / (len(X) - 1))
-    values[values <= 1e-12 * values[-1]] = 1.0
-    W: Array = (vectors / np.sqrt(values)) / scale[:, np.newaxis]
-    return W
 
 
 def _percentiles(X: Array) -> tuple[float, float]:

@@ -10,12 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
-from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
-from ._comparisons import ComparisonLearner, listed_pairs
-from ._definite import logdet_gap, power, prior_root
+from ._comparisons import ComparisonLearner, learns_from, pairs_by_number
+from ._definite import minimize_factor, power, prior_root
 
 # Squared distances below this share of the mean count as this where they are divided by.
 _SHORTEST = 1e-12
@@ -123,6 +122,11 @@ class LSML(ComparisonLearner):
         self.tol = tol
         self.random_state = random_state
 
+    @learns_from(
+        "quadruplets",
+        "Row numbers (or names) a, b, c, d of points: a and b are closer than c and d.",
+        4,
+    )
     def fit(
         self,
         X: ArrayLike,
@@ -133,29 +137,6 @@ class LSML(ComparisonLearner):
         ids: ArrayLike | None = None,
         quadruplets: ArrayLike | None = None,
     ) -> Self:
-        """Learn the metric from quadruplets, or from class labels, marked pairs, or both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points, labeled or not.
-        y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-        ids : array-like of shape (n_samples,), optional
-            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `quadruplets` hold names.
-        quadruplets : array-like of int of shape (n_quadruplets, 4), optional
-            Row numbers a, b, c, d: a and b are closer than c and d. Labels and pairs cannot be
-            passed with them.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
         return self._fit_comparisons(
             X, y, pairs, pair_labels, ids, ("quadruplets", quadruplets, 4)
         )
@@ -169,14 +150,23 @@ class LSML(ComparisonLearner):
         check_seed(self.random_state)
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
-        similar, dissimilar = listed_pairs(labels)
-        n_all = len(similar) * len(dissimilar)
-        sample: Array = np.arange(n_all)
-        if n_all > self.n_constraints:
+        n_all = labels.n_similar * labels.n_dissimilar
+        if n_all <= self.n_constraints:
+            first, second = np.divmod(np.arange(n_all), labels.n_dissimilar)
+        elif n_all <= np.iinfo(np.intp).max:
             seed = check_random_state(self.random_state)
             sample = sample_without_replacement(n_all, self.n_constraints, random_state=seed)
-        first, second = np.divmod(sample, len(dissimilar))
-        return np.hstack([similar[first], dissimilar[second]])
+            first, second = np.divmod(sample, labels.n_dissimilar)
+        else:  # too many to number; two samples are hardly ever the same
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            first = rng.integers(labels.n_similar, size=self.n_constraints)
+            second = rng.integers(labels.n_dissimilar, size=self.n_constraints)
+        return np.hstack(
+            [
+                pairs_by_number(labels, first, similar=True),
+                pairs_by_number(labels, second, similar=False),
+            ]
+        )
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
@@ -236,22 +226,4 @@ class ComparisonObjective:
 
     def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
         """Return the factor, the objective, its relative gap and the number of iterations."""
-        last: dict[str, Any] = {}
-
-        def value_and_gradient(L: Array) -> tuple[float, Array]:
-            value, half = self.value_and_half(L)
-            last.update(L=L.copy(), value=value, half=half)
-            return value, 2.0 * half
-
-        def gap() -> float:
-            return logdet_gap(last["L"].T @ last["half"]) / max(1.0, last["value"])
-
-        first = np.eye(self.near.shape[1])
-        value_and_gradient(first)
-        if gap() <= tol:
-            return first, last["value"], gap(), 0
-        found = lbfgs(
-            value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
-        )
-        value_and_gradient(found.x)
-        return found.x, last["value"], gap(), found.nit
+        return minimize_factor(self.value_and_half, np.eye(self.near.shape[1]), max_iter, tol)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
-from sklearn.utils import Tags, check_random_state, column_or_1d
+from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
 from .._base import Blend, MahalanobisLearner
 from .._solvers import lbfgs
@@ -190,6 +190,7 @@ class MLKR(MahalanobisLearner):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.regressor_tags = RegressorTags()  # its targets are numbers: -1 is one, too
         return tags
 
 

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
 from .._solvers import lbfgs
@@ -16,7 +18,7 @@ from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_number, check_seed
 from .._warnings import warn
-from ._comparisons import ComparisonLearner, listed_pairs
+from ._comparisons import ComparisonLearner, learns_from, nearest_by_class
 
 # Directions from each neighborhood, and how many anchors a narrow and a wide one has.
 _PER_REGION, _REGIONS = 5, (10, 20)
@@ -51,6 +53,9 @@ class SCML(ComparisonLearner):
         that each point a is compared with.
     n_impostors : int, default=10
         The same for points known to differ. All combinations of the two are triplets.
+    n_constraints : int, default=20000
+        Largest number of triplets to make from classes or pairs; of more, a random sample. A
+        triplet takes memory for `n_basis` numbers.
     shrinkage : float, default=0.0
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
@@ -60,8 +65,8 @@ class SCML(ComparisonLearner):
     tol : float, default=0.001
         Stop at this ``optimality_gap_``.
     random_state : int, RandomState instance or None, default=0
-        Seed of the clustering that finds the neighborhoods. With the default, every fit gives
-        the same result.
+        Seed of the clustering that finds the neighborhoods, and of the sample of triplets. With
+        the default, every fit gives the same result.
 
     Attributes
     ----------
@@ -121,6 +126,7 @@ class SCML(ComparisonLearner):
         n_basis: int | None = None,
         n_neighbors: int = 3,
         n_impostors: int = 10,
+        n_constraints: int = 20000,
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
@@ -131,12 +137,16 @@ class SCML(ComparisonLearner):
         self.n_basis = n_basis
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
+        self.n_constraints = n_constraints
         self.shrinkage = shrinkage
         self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
+    @learns_from(
+        "triplets", "Row numbers (or names) a, b, c of points: a is closer to b than to c.", 3
+    )
     def fit(
         self,
         X: ArrayLike,
@@ -147,29 +157,6 @@ class SCML(ComparisonLearner):
         ids: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
     ) -> Self:
-        """Learn the metric from triplets, or from class labels, marked pairs, or both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points, labeled or not.
-        y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of int of shape (n_pairs, 2), optional
-            Row numbers of pairs of points that are known to be alike or not.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-        ids : array-like of shape (n_samples,), optional
-            Names of the rows, as in ``SERAPH.fit``; then `pairs` and `triplets` hold names.
-        triplets : array-like of int of shape (n_triplets, 3), optional
-            Row numbers a, b, c: a is closer to b than to c. Labels and pairs cannot be passed
-            with them.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
         return self._fit_comparisons(X, y, pairs, pair_labels, ids, ("triplets", triplets, 3))
 
     def _check_parameters(self) -> None:
@@ -177,6 +164,7 @@ class SCML(ComparisonLearner):
         check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_number("n_impostors", self.n_impostors, low=1, integer=True)
+        check_number("n_constraints", self.n_constraints, low=1, integer=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_seed(self.random_state)
@@ -189,6 +177,12 @@ class SCML(ComparisonLearner):
                 f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
                 "there is nothing to compare. Mark both kinds of pairs of the same points."
             )
+        if len(triplets) > self.n_constraints:
+            seed = check_random_state(self.random_state)
+            sample = sample_without_replacement(
+                len(triplets), self.n_constraints, random_state=seed
+            )
+            triplets = triplets[np.sort(sample)]
         return triplets
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
@@ -253,21 +247,28 @@ def neighbor_triplets(
     >>> neighbor_triplets(X, PairLabels.make(4, y=[0, 0, 0, 1]), 1, 1).tolist()
     [[0, 1, 3], [1, 0, 3], [2, 1, 3]]
     """
+    alike, unlike = [labels.pairs[labels.similar]], [labels.pairs[~labels.similar]]
+    alike.append(alike[0][:, ::-1])
+    unlike.append(unlike[0][:, ::-1])
+    for _, own, near, far in nearest_by_class(points, labels.codes, n_neighbors, n_impostors):
+        alike.append(np.column_stack([np.repeat(own, near.shape[1]), near.ravel()]))
+        unlike.append(np.column_stack([np.repeat(own, far.shape[1]), far.ravel()]))
+    near_of = _nearest_partners(points, np.vstack(alike), n_neighbors)
+    far_of = _nearest_partners(points, np.vstack(unlike), n_impostors)
     triplets = [np.empty((0, 3), dtype=np.intp)]
-    partners: list[dict[int, Array]] = []
-    for pairs, k in zip(listed_pairs(labels), (n_neighbors, n_impostors), strict=True):
-        both = np.vstack([pairs, pairs[:, ::-1]])
-        gaps = points[both[:, 0]].astype(np.float64) - points[both[:, 1]]
-        order = np.lexsort([both[:, 1], np.einsum("kr,kr->k", gaps, gaps), both[:, 0]])
-        both = both[order]
-        anchors, starts = np.unique(both[:, 0], return_index=True)
-        groups = np.split(both[:, 1], starts[1:])
-        partners.append({int(a): group[:k] for a, group in zip(anchors, groups, strict=True)})
-    alike, unlike = partners
-    for a in sorted(alike.keys() & unlike.keys()):
-        b, c = np.meshgrid(alike[a], unlike[a], indexing="ij")
+    for a in sorted(near_of.keys() & far_of.keys()):
+        b, c = np.meshgrid(near_of[a], far_of[a], indexing="ij")
         triplets.append(np.column_stack([np.full(b.size, a), b.ravel(), c.ravel()]))
     return np.vstack(triplets)
+
+
+def _nearest_partners(points: Array, pairs: Array, k: int) -> dict[int, Array]:
+    """Return the `k` nearest partners of the first row of each pair, by that row."""
+    gaps = points[pairs[:, 0]].astype(np.float64) - points[pairs[:, 1]]
+    order = np.lexsort([pairs[:, 1], np.einsum("kr,kr->k", gaps, gaps), pairs[:, 0]])
+    anchors, starts = np.unique(pairs[order, 0], return_index=True)
+    groups = np.split(pairs[order, 1], starts[1:])
+    return {int(a): group[:k] for a, group in zip(anchors, groups, strict=True)}
 
 
 def local_directions(

@@ -153,7 +153,7 @@ def load_task(name: str) -> Task:
 
 def find_row(name: str) -> Row:
     """Return a row of table 1, or raise an error that lists the names."""
-    if name not in ROWS:
+    if not isinstance(name, str) or name not in ROWS:
         raise ValueError(f"There is no task {name!r}; the tasks are {', '.join(TASKS)}.")
     return ROWS[name]
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import pair_signs
+from .._pairs import mark_weights, pair_signs
 from .._typing import Array
 from .._validation import check_number
 
 
 def expected_calibration_error(
-    pair_labels: ArrayLike, probabilities: ArrayLike, *, n_bins: int = 10
+    pair_labels: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    n_bins: int = 10,
+    pair_weights: ArrayLike | None = None,
 ) -> float:
     """Compute how far stated probabilities are from the shares that came true.
 
@@ -28,6 +32,8 @@ def expected_calibration_error(
         Stated probabilities that they are alike.
     n_bins : int, default=10
         Number of bins; fewer if there are fewer pairs.
+    pair_weights : array-like of shape (n_pairs,), optional
+        How much each pair counts in the means and shares.
 
     Returns
     -------
@@ -53,8 +59,12 @@ def expected_calibration_error(
             f"{p.shape}" + (f", from {p.min():g} to {p.max():g}." if p.size else ".")
         )
     similar = pair_signs(pair_labels, len(p))
-    gaps = [abs(p[rows].sum() - similar[rows].sum()) for rows in equal_bins(p, n_bins)]
-    return float(sum(gaps) / len(p))
+    weights = mark_weights(pair_weights, len(p))
+    if not weights.any():
+        raise ValueError("pair_weights must have a weight above 0; all are 0.")
+    excess = weights * (p - similar)
+    gaps = [abs(excess[rows].sum()) for rows in equal_bins(p, n_bins)]
+    return float(sum(gaps) / weights.sum())
 
 
 def equal_bins(p: Array, n_bins: int) -> list[Array]:

@@ -10,15 +10,17 @@ from sklearn.utils import check_array
 
 from .._sweep import in_memory
 from .._typing import Array
+from .._validation import within_floats
 
 Tile = Callable[[Array, Array], Array]
 
 
 def checked_points(Z: Any, name: str = "Z") -> Array:
     """Check mapped points; a metric of rank 0 maps to no column at all."""
-    points: Array = check_array(
-        in_memory(Z), dtype=np.float64, ensure_min_features=0, input_name=name
-    )
+    with within_floats(name):
+        points: Array = check_array(
+            in_memory(Z), dtype=np.float64, ensure_min_features=0, input_name=name
+        )
     return points
 
 

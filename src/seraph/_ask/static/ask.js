@@ -134,8 +134,8 @@ function showQuestion(question) {
     box.className = "things rows";
     box.replaceChildren(rowsTable(things));
   } else {
-    const texts = things.every((thing) => thing.kind === "text");
-    box.className = `things${byClass ? " one" : ""}${texts ? " texts" : ""}`;
+    const all = (kind) => (things.every((thing) => thing.kind === kind) ? ` ${kind}s` : "");
+    box.className = `things${byClass ? " one" : ""}${all("text")}${all("sound")}`;
     box.replaceChildren(...things.map((thing, k) => {
       const figure = figureOf(thing, k ? "Right" : "Left");
       if (thing.cells.length) figure.append(cellsOf(thing, things[1 - k]));
@@ -293,6 +293,7 @@ async function showPicture() {
   try {
     const data = await ask("picture");
     map.update(data);
+    $("map").dataset.version = data.version;
     $("map-note").textContent = data.learned ? "Point to look, drag, zoom." : "Nothing learned yet.";
   } catch {
     version = -1;

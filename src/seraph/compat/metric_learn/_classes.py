@@ -16,18 +16,15 @@ from ..._typing import Array
 from ..._warnings import warn
 from ...classic._lfda import local_scatters
 from ._base_metric import MahalanobisMixin
-from ._constraints import Constraints
-from ._documents import documented
+from ._constraints import Constraints, known_codes
+from ._documents import class_example, documented
 from ._quiet import quiet
 from ._starts import checked_components, first_map
 
 # Share of the mean variance that makes a singular scatter invertible.
 _RIDGE = 1e-6
-_EXAMPLE = """\
->>> from sklearn.datasets import load_iris
->>> X, y = load_iris(return_X_y=True)
->>> {name}({arguments}).fit(X, y).transform(X).shape
-(150, {width})"""
+# Gap at which LMNN stops: metric-learn's solver, with its short steps, ends early as well.
+_EARLY = 0.3
 
 
 class _Classes(TransformerMixin, MahalanobisMixin):
@@ -47,7 +44,7 @@ class _Classes(TransformerMixin, MahalanobisMixin):
 
 @documented(
     "The inverse covariance as a metric, by `seraph.classic.Covariance`.",
-    _EXAMPLE.format(name="Covariance", arguments="", width=4),
+    class_example("Covariance"),
 )
 class Covariance(TransformerMixin, MahalanobisMixin):
     def __init__(self, preprocessor: Any = None) -> None:
@@ -60,7 +57,7 @@ class Covariance(TransformerMixin, MahalanobisMixin):
 
 @documented(
     "Large margin nearest neighbors, by `seraph.classic.LMNN`.",
-    _EXAMPLE.format(name="LMNN", arguments="", width=4),
+    class_example("LMNN"),
 )
 class LMNN(_Classes):
     def __init__(
@@ -104,14 +101,16 @@ class LMNN(_Classes):
                 n_neighbors=self.n_neighbors,
                 push_weight=1.0 - self.regularization,
                 n_components=self.n_components,
+                shrinkage=0.0,
                 max_iter=self.max_iter,
+                tol=_EARLY,
             ).fit(points, codes)
         return self._adopt(found.components_, d, n_iter_=found.n_iter_)
 
 
 @documented(
     "Neighborhood components analysis, by `seraph.classic.NCA`.",
-    _EXAMPLE.format(name="NCA", arguments="n_components=2", width=2),
+    class_example("NCA", "n_components=2", 2),
 )
 class NCA(_Classes):
     def __init__(
@@ -140,6 +139,7 @@ class NCA(_Classes):
             found = classic.NCA(
                 n_components=d,
                 init=first,
+                shrinkage=0.0,
                 max_iter=self.max_iter,
                 tol=1e-5 if self.tol is None else self.tol,
             ).fit(points, codes)
@@ -148,7 +148,7 @@ class NCA(_Classes):
 
 @documented(
     "Local Fisher discriminant analysis, by the scatters of `seraph.classic.LFDA`.",
-    _EXAMPLE.format(name="LFDA", arguments="n_components=2", width=2),
+    class_example("LFDA", "n_components=2", 2),
 )
 class LFDA(_Classes):
     def __init__(
@@ -207,7 +207,7 @@ class RCA(_Classes):
     def _learn(self, points: Array, chunks: Array) -> Self:
         m = points.shape[1]
         d = checked_components(self.n_components, m)
-        learner = classic.RCA(n_components=d, ridge=0.0)
+        learner = classic.RCA(n_components=d, ridge=0.0, shrinkage=0.0)
         try:
             found = learner.fit(points, chunks)
         except ValueError as error:
@@ -223,7 +223,7 @@ class RCA(_Classes):
 
 @documented(
     "Relevant component analysis of sampled chunks, by `seraph.classic.RCA`.",
-    _EXAMPLE.format(name="RCA_Supervised", arguments="n_chunks=30, random_state=0", width=4),
+    class_example("RCA_Supervised", "n_chunks=30, random_state=0"),
 )
 class RCA_Supervised(RCA):  # noqa: N801
     def __init__(
@@ -242,17 +242,15 @@ class RCA_Supervised(RCA):  # noqa: N801
     def fit(self, X: Any, y: Any) -> Self:
         points, y = self._points(X, y)
         check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        codes = codes.reshape(-1)
-        if classes.dtype.kind in "iuf":  # negative numbers mean an unknown class
-            codes[y < 0] = -1
-        chunks = Constraints(codes).chunks(self.n_chunks, self.chunk_size, self.random_state)
+        chunks = Constraints(known_codes(y)).chunks(
+            self.n_chunks, self.chunk_size, self.random_state
+        )
         return self._learn(points, chunks)
 
 
 @documented(
     "Metric learning for kernel regression, by `seraph.classic.MLKR`.",
-    _EXAMPLE.format(name="MLKR", arguments="n_components=2", width=2),
+    class_example("MLKR", "n_components=2", 2),
 )
 class MLKR(_Classes):
     def __init__(
@@ -281,6 +279,7 @@ class MLKR(_Classes):
             found = classic.MLKR(
                 n_components=d,
                 init=first,
+                shrinkage=0.0,
                 max_iter=self.max_iter,
                 tol=1e-9 if self.tol is None else self.tol,
             ).fit(points, y)

@@ -13,25 +13,10 @@ from ...classic._definite import power
 from ...classic._lsml import ComparisonObjective
 from ...classic._scml import compose, in_mean_distances, local_directions
 from ._base_metric import MahalanobisMixin, _QuadrupletsClassifierMixin, _TripletsClassifierMixin
-from ._constraints import Constraints
-from ._documents import documented
+from ._constraints import Constraints, default_number, known_codes
+from ._documents import class_example, documented
 from ._quiet import quiet
 from ._starts import metric_matrix
-
-_CLASSES = """\
->>> from sklearn.datasets import load_iris
->>> X, y = load_iris(return_X_y=True)
->>> {name}({arguments}).fit(X, y).transform(X).shape
-(150, 4)"""
-
-
-def _known_codes(y: Array) -> Array:
-    """Number the classes from 0; -1 for negative numbers, which mean an unknown class."""
-    classes, codes = np.unique(y, return_inverse=True)
-    codes = codes.reshape(-1)
-    if classes.dtype.kind in "iuf":
-        codes[np.asarray(y) < 0] = -1
-    return codes
 
 
 class _BaseLSML(MahalanobisMixin):
@@ -86,7 +71,7 @@ class LSML(_QuadrupletsClassifierMixin, _BaseLSML):
 
 @documented(
     "Metric learning from sampled quadruplets, by the solver of `seraph.classic.LSML`.",
-    _CLASSES.format(name="LSML_Supervised", arguments="random_state=0"),
+    class_example("LSML_Supervised", "random_state=0"),
 )
 class LSML_Supervised(TransformerMixin, _BaseLSML):  # noqa: N801
     def __init__(
@@ -106,9 +91,9 @@ class LSML_Supervised(TransformerMixin, _BaseLSML):  # noqa: N801
 
     def fit(self, X: Any, y: Any) -> Self:
         points, y = self._points(X, y)
-        n = 20 * len(np.unique(y)) ** 2 if self.n_constraints is None else self.n_constraints
+        n = default_number(y) if self.n_constraints is None else self.n_constraints
         with quiet(UserWarning, unless=self.verbose):
-            rows = Constraints(_known_codes(y)).positive_negative_pairs(
+            rows = Constraints(known_codes(y)).positive_negative_pairs(
                 n, same_length=True, random_state=self.random_state
             )
         if len(rows[0]) == 0:
@@ -205,7 +190,7 @@ class SCML(_TripletsClassifierMixin, _BaseSCML):
 
 @documented(
     "Sparse compositional metric learning from classes, by the solver of `seraph.classic.SCML`.",
-    _CLASSES.format(name="SCML_Supervised", arguments="n_basis=40"),
+    class_example("SCML_Supervised", "n_basis=40"),
 )
 class SCML_Supervised(TransformerMixin, _BaseSCML):  # noqa: N801
     _bases = ("triplet_diffs", "lda")
@@ -243,7 +228,7 @@ class SCML_Supervised(TransformerMixin, _BaseSCML):  # noqa: N801
     def fit(self, X: Any, y: Any) -> Self:
         self._check_numbers("k_genuine", "k_impostor")
         points, y = self._points(X, y)
-        rows = Constraints(_known_codes(y)).generate_knntriplets(
+        rows = Constraints(known_codes(y)).generate_knntriplets(
             points, self.k_genuine, self.k_impostor
         )
         if len(rows) == 0:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from ..._typing import Array
 from ..._warnings import warn
+from ...classic._comparisons import nearest_by_class
 
 
 class Constraints:
@@ -108,24 +108,13 @@ class Constraints:
         ndarray of int of shape (n_triplets, 3)
             Row numbers of a point, one of the first and one of the second kind.
         """
-        X = np.asarray(X)
-        labels = self.partial_labels
-        known = labels >= 0
         triplets = [np.empty((0, 3), dtype=np.intp)]
-        for label in np.unique(labels[known]):
-            own, others = (
-                np.flatnonzero(labels == label),
-                np.flatnonzero(known & (labels != label)),
-            )
-            n_alike = _at_most(k_genuine, len(own) - 1, "k_genuine", f"class {label}")
-            n_other = _at_most(k_impostor, len(others), "k_impostor", f"other than {label}")
-            if min(n_alike, n_other) == 0:
-                continue
-            alike = NearestNeighbors(n_neighbors=n_alike).fit(X[own])
-            other = NearestNeighbors(n_neighbors=n_other).fit(X[others])
-            b = own[alike.kneighbors(return_distance=False)]
-            c = others[other.kneighbors(X[own], return_distance=False)]
-            a, b, c = np.broadcast_arrays(own[:, None, None], b[:, :, None], c[:, None, :])
+        for label, own, alike, other in nearest_by_class(
+            np.asarray(X), self.partial_labels, k_genuine, k_impostor
+        ):
+            _warn_if_fewer(k_genuine, alike.shape[1], "k_genuine", f"class {label}")
+            _warn_if_fewer(k_impostor, other.shape[1], "k_impostor", f"other than {label}")
+            a, b, c = np.broadcast_arrays(own[:, None, None], alike[:, :, None], other[:, None, :])
             triplets.append(np.stack([a.ravel(), b.ravel(), c.ravel()], axis=1))
         return np.vstack(triplets)
 
@@ -163,14 +152,26 @@ class Constraints:
         return chunks
 
 
-def _at_most(wanted: int, available: int, name: str, whose: str) -> int:
-    if available >= wanted:
-        return wanted
-    warn(
-        f"{name}={wanted} is more than the {available} points of {whose} that are not the point "
-        f"itself: {available} are used."
-    )
-    return available
+def _warn_if_fewer(wanted: int, available: int, name: str, whose: str) -> None:
+    if available < wanted:
+        warn(
+            f"{name}={wanted} is more than the {available} points of {whose} that are not the "
+            f"point itself: {available} are used."
+        )
+
+
+def known_codes(y: ArrayLike) -> Array:
+    """Number the classes from 0; -1 for negative numbers, which mean an unknown class."""
+    classes, codes = np.unique(y, return_inverse=True)
+    codes = codes.reshape(-1)
+    if classes.dtype.kind in "iuf":
+        codes[np.asarray(y) < 0] = -1
+    return codes
+
+
+def default_number(y: ArrayLike) -> int:
+    """Return how many pairs of a kind are sampled if the user does not say."""
+    return 20 * len(np.unique(y)) ** 2
 
 
 def wrap_pairs(X: Array, constraints: tuple[Array, Array, Array, Array]) -> tuple[Array, Array]:

@@ -124,6 +124,16 @@ _FIT = {
 }
 
 
+def class_example(name: str, arguments: str = "", width: int = 4) -> str:
+    """Return the example of a learner of classes, whose map has `width` rows."""
+    return (
+        ">>> from sklearn.datasets import load_iris\n"
+        ">>> X, y = load_iris(return_X_y=True)\n"
+        f">>> {name}({arguments}).fit(X, y).transform(X).shape\n"
+        f"(150, {width})"
+    )
+
+
 def _section(function: Callable[..., Any], table: dict[str, tuple[str, str]]) -> str:
     lines = ["Parameters", "----------"]
     for name, parameter in inspect.signature(function).parameters.items():

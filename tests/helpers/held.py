@@ -1,0 +1,10 @@
+"""Held-out pairs to choose and to judge by."""
+
+import numpy as np
+
+from seraph._decisions._held_out import HeldOut
+
+
+def equal_pairs(distances, similar, rows, fold):
+    """Pairs that all count the same."""
+    return HeldOut(distances, similar, rows, fold, np.ones(len(distances)))
