@@ -93,7 +93,7 @@ lock: $(VENV)/.python-$(VERSION)
 		--group dev pyproject.toml --output-file constraints/dev.txt
 
 clean:
-	rm -rf .venv .venv-* build dist demo.png docs/_build docs/auto_examples docs/generated
+	rm -rf .venv .venv-* build dist demo.png demo-embeddings.png docs/_build docs/auto_examples docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 comma := ,

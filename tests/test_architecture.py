@@ -74,6 +74,8 @@ MAY_IMPORT = {
         "_version",
         "classic",
         "datasets",
+        "metrics",
+        "plot",
     },
     "_ask": {
         "_estimators",

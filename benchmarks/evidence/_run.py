@@ -113,7 +113,7 @@ def plan(sets, settings, samplings, words, done=()):
     return units
 
 
-def run(units, jobs, keep):
+def run(units, jobs, keep, work=work):
     """Run units in several processes with one thread each; hand the records to `keep`."""
     start = time.monotonic()
     step = max(1, len(units) // 20)  # a line for every 5 % where no terminal shows progress

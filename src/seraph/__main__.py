@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _demo_only(arguments: Sequence[str]) -> None:
-    """Run the demo, which needs none of the extras."""
+    """Run a demo that needs none of the extras."""
     parser = argparse.ArgumentParser(
         prog="seraph",
         description="Semi-supervised metric learning. Only the demo is installed: for the other "
@@ -41,10 +41,14 @@ def _demo_only(arguments: Sequence[str]) -> None:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command")
     demo = commands.add_parser("demo", help="Learn a metric for digits from 10 labels.")
-    demo.add_argument("--samplings", type=int, default=20, help="Number of random samplings.")
     demo.add_argument(
-        "--picture", type=Path, default=Path("demo.png"), help="Write the picture here."
+        "what",
+        nargs="?",
+        choices=["embeddings"],
+        help="embeddings: adapt vectors of a language model from 100 marked pairs.",
     )
+    demo.add_argument("--samplings", type=int, help="Number of random samplings.")
+    demo.add_argument("--picture", type=Path, help="Write the picture here.")
     first = next((word for word in arguments if not word.startswith("-")), "demo")
     if first != "demo":
         parser.error(f"{first} needs more packages: pip install 'seraph-learn[cli]'")
@@ -54,11 +58,18 @@ def _demo_only(arguments: Sequence[str]) -> None:
     if chosen.command is None:
         parser.print_help()
         return
-    if chosen.samplings < 1:
+    if chosen.samplings is not None and chosen.samplings < 1:
         demo.error(f"--samplings must be 1 or more; got {chosen.samplings}")
-    from ._paper._demo import main as run_demo
+    if chosen.what is None:
+        from ._paper._demo import main as run_demo
 
-    run_demo(chosen.samplings, chosen.picture)
+        run_demo(chosen.samplings or 20, chosen.picture or Path("demo.png"))
+    else:
+        from ._paper._embeddings import SAMPLINGS
+        from ._paper._embeddings import main as run_embeddings
+
+        picture = chosen.picture or Path("demo-embeddings.png")
+        run_embeddings(chosen.samplings or SAMPLINGS, picture)
 
 
 if __name__ == "__main__":

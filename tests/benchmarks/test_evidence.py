@@ -1,13 +1,14 @@
 """The evidence: its measures, its closed forms, and a run that goes on after it was stopped."""
 
 import json
+import os
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.evidence import _data, _rivals, _run
-from benchmarks.evidence._fetch import PACKAGES, Unavailable, fetch
+from benchmarks.evidence._fetch import PACKAGES, Unavailable, cache, fetch
 from benchmarks.evidence._report import fill
 from benchmarks.evidence._results import Results, critical_difference, holm
 from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
@@ -106,7 +107,7 @@ def test_the_free_matrix_brings_similar_pairs_together():
     task = sample(X / np.linalg.norm(X, axis=1, keepdims=True), y, "embedding", "pairs-40", 0)
     before, after = (
         _rivals.measure(fit, task)["auc"]
-        for fit in (_rivals.RIVALS["euclidean"].fit, _rivals.free_matrix)
+        for fit in (_rivals.RIVALS["euclidean"].fit, _rivals.RIVALS["matrix"].fit)
     )
     assert after > before + 5
 
@@ -207,6 +208,33 @@ def test_a_missing_client_is_told_in_one_line(tmp_path, monkeypatch):
     with pytest.raises(Unavailable, match="npm is missing"):
         fetch("face-api")
     assert list((tmp_path / "cache" / "packages").iterdir()) == []
+
+
+def test_a_file_with_another_checksum_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    npm = programs / "npm"  # stands in for the registry
+    npm.write_text("#!/bin/sh\necho other > face-api.tgz\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(Unavailable, match=r"face-api.tgz has SHA-256 .*; expected 0d77fffe"):
+        fetch("face-api")
+    assert list((tmp_path / "cache" / "packages").iterdir()) == []
+
+
+def test_what_was_fetched_is_kept_in_the_folder_for_caches(tmp_path, monkeypatch):
+    monkeypatch.delenv("SERAPH_EVIDENCE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache() == tmp_path / "seraph"
+
+
+@pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
+def test_a_vector_without_a_direction_is_refused(bad):
+    X = np.ones((4, 3))
+    assert np.linalg.norm(_data.unit(X), axis=1) == pytest.approx(1)
+    X[2] = bad
+    with pytest.raises(ValueError, match="Row 2 of the vectors is zero or not finite"):
+        _data.unit(X)
 
 
 def test_the_page_is_filled_between_its_markers():

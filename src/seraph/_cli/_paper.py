@@ -21,14 +21,26 @@ _SCALINGS = "zscore|unit|symmetric|raw"
 def demo(
     what: Annotated[
         str | None,
-        typer.Argument(help="ask: try `seraph ask` on the digits, in your browser."),
+        typer.Argument(
+            help="embeddings: adapt vectors of a language model from 100 marked pairs. "
+            "ask: try `seraph ask` on the digits, in your browser."
+        ),
     ] = None,
     samplings: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Number of random samplings.")
-    ] = 20,
-    picture: Annotated[Path, typer.Option(metavar="FILE", help="Write the picture here.")] = Path(
-        "demo.png"
-    ),
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Number of random samplings; 20 by default, 5 of the embeddings.",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the picture here; demo.png by default, or demo-embeddings.png.",
+        ),
+    ] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the page, for demo ask.")
     ] = None,
@@ -40,21 +52,47 @@ def demo(
 
     Example: seraph demo --samplings 5
 
+    Example: seraph demo embeddings
+
     Example: seraph demo ask
     """
     if what is not None:
+        _choice("demo", what, ("embeddings", "ask"))
+    if what == "ask":
+        _refuse_options("demo ask", {"--samplings": samplings, "--picture": picture})
         from ._ask import demo_ask
 
-        _choice("demo", what, ("ask",))
         demo_ask(port, browser=not no_browser)
         return
-    from .._paper._demo import main as run_demo
+    _refuse_options(f"demo {what or ''}".strip(), {"--port": port, "--no-browser": no_browser})
     from ._tables import check_output
 
+    picture = picture or Path("demo.png" if what is None else "demo-embeddings.png")
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
+    if what is None:
+        from .._paper._demo import main as run_demo
+
+        with silenced():
+            errors = run_demo(samplings or 20, picture)
+        result(errors=errors, picture=str(picture))
+        return
+    from .._paper._embeddings import MEASURES, SAMPLINGS
+    from .._paper._embeddings import main as run_embeddings
+
     with silenced():
-        errors = run_demo(samplings, picture)
-    result(errors=errors, picture=str(picture))
+        found = run_embeddings(samplings or SAMPLINGS, picture)
+    measures = {
+        name: dict(zip(MEASURES, map(list, zip(*values, strict=True)), strict=True))
+        for name, values in found.items()
+    }
+    result(measures=measures, picture=str(picture))
+
+
+def _refuse_options(name: str, given: dict[str, object]) -> None:
+    """Refuse options of another demonstration."""
+    for option, value in given.items():
+        if value:
+            raise ValueError(f"{option} has no meaning for seraph {name}: leave it out.")
 
 
 @command

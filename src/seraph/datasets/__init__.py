@@ -1,17 +1,20 @@
-"""The paper's data sets: shipped with the package, fetched from OpenML, or generated.
+"""Data sets: the paper's (shipped, fetched from OpenML, or generated), and a frozen embedding.
 
 This folder's ``README.md`` gives the source, license and checksum of each file in ``data/``.
 """
 
 from .._public import publish as _publish
 from ._artificial import make_posterior_sparsity, make_projection_sparsity
+from ._definitions import Definitions, load_definitions
 from ._fetch import fetch_task
 from ._tasks import TASKS, Task, load_task
 
 __all__ = [
     "TASKS",
+    "Definitions",
     "Task",
     "fetch_task",
+    "load_definitions",
     "load_task",
     "make_posterior_sparsity",
     "make_projection_sparsity",

@@ -14,6 +14,7 @@ DATA = files(__package__) / "data"
 
 # SHA-256 of each file; `tools/build_datasets.py` rebuilds them and compares.
 CHECKSUMS = {
+    "definitions.npz": "f092ebcdf49cdab7328230d0b1175d34dacababdf66c054ffcd44b10e5756e0e",
     "diabetes.npz": "8d8a3f86a3cc40cb0169f66888e1a9c25efff83568dd8d85f57f3bbc44e39b63",
     "ionosphere.npz": "906d2b8691a3b7a67ab60e82a950f7cbb9a08bfde3681261776a58f70415d4cc",
     "mnist.npz": "fae1203c76625159a3b01a242e0cddc9248a7d99a694325c19a1df319bf760d8",

@@ -1,0 +1,338 @@
+"""Write the tables and the picture of the pages from the records."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.stats import wilcoxon
+
+from benchmarks.evidence import _data
+from benchmarks.evidence._report import fill, table
+from benchmarks.evidence._results import NAMES, SIGN, holm, title
+from seraph.plot._figure import COLORS, MARKERS, RED
+
+from ._tasks import SETS, WAYS, load
+
+MEASURES = ("auc", "map", "error")
+WAY_NAMES = {
+    "pairs": "pairs at random",
+    "near": "pairs of near neighbors",
+    "classes": "labels of each class",
+}
+LEVEL = 0.05
+LOWEST = -12.0  # points; what is worse leaves the picture
+
+
+class Results:
+    """The records as a frame: one row for each set, setting, method and sampling.
+
+    Only samplings that every method has done are kept, so that all are compared on the same.
+    """
+
+    def __init__(self, records):
+        frame = pd.DataFrame([r for r in records if not r.get("skipped")])
+        per_task = ["set", "setting", "seed"]
+        frame["way"] = frame["setting"].str.partition("-")[0]
+        frame["count"] = frame["setting"].str.partition("-")[2].astype(int)
+        wanted = frame.groupby("way")["method"].transform("nunique")
+        frame = frame[frame.groupby(per_task)["method"].transform("nunique") == wanted]
+        frame = frame.astype(dict.fromkeys(MEASURES, float))
+        # Has no distance, also where it failed and counts as the cosine.
+        frame.loc[frame["method"] == "lda-classifier", ["auc", "map"]] = np.nan
+        self.frame = frame
+        present = set(self.frame["set"])
+        self.sets = [name for name in SETS if name in present]
+        self.means = self.frame.groupby(["set", "way", "count", "method"])[list(MEASURES)].mean()
+
+        self.counts = frame.groupby(["way", "set"])["count"].nunique().to_dict()
+        places = ["way", "set", "count", "seed"]
+        self.wide = {
+            m: frame.set_index([*places, "method"])[m].unstack("method") for m in MEASURES
+        }
+
+    def methods(self, way):
+        """Return the methods of a way to mark, ours last."""
+        return list(dict.fromkeys(self.frame[self.frame["way"] == way]["method"]))
+
+    def complete(self, way):
+        """Return the sets that are large enough for every count of a way."""
+        return [name for name in self.sets if self.counts.get((way, name), 0) == len(WAYS[way])]
+
+    def mean(self, way, count, method, measure, sets=None):
+        """Return the mean over some sets, the complete ones of a way by default."""
+        places = [(name, way, count, method) for name in sets or self.complete(way)]
+        values = [self.means[measure].get(place, np.nan) for place in places]
+        return float(np.mean(values)) if values else np.nan
+
+    def gain(self, way, method, measure, sets=None):
+        """Return the gain over the cosine for every count."""
+        return [
+            SIGN[measure]
+            * (
+                self.mean(way, count, method, measure, sets)
+                - self.mean(way, count, "euclidean", measure, sets)
+            )
+            for count in WAYS[way]
+        ]
+
+    def tests(self, way, other, measure):
+        """Test ours against another method on each set and count.
+
+        Returns
+        -------
+        dict
+            (set, count) -> (gain of ours, p of Wilcoxon's test after Holm's correction).
+        """
+        wide = self.wide[measure].loc[way]
+        found = {}
+        if other in wide:
+            for place, rows in wide[["seraph", other]].dropna().groupby(level=["set", "count"]):
+                gain = SIGN[measure] * (rows["seraph"] - rows[other]).to_numpy()
+                p = wilcoxon(gain).pvalue if np.any(gain) and len(gain) > 1 else 1.0
+                found[place] = float(gain.mean()), float(p)
+        corrected = holm([p for _, p in found.values()])
+        return {k: (g, p) for (k, (g, _)), p in zip(found.items(), corrected, strict=True)}
+
+
+def number(value):
+    return "" if np.isnan(value) else f"{value:.1f}"
+
+
+def bold_best(rows, best):
+    """Return rows of text with the best number of each column in bold."""
+    columns = np.array(rows, dtype=float)
+    lines = []
+    for row in columns:
+        cells = []
+        for k, value in enumerate(row):
+            chosen = np.nanmax(columns[:, k]) if best > 0 else np.nanmin(columns[:, k])
+            cells.append(f"**{number(value)}**" if value == chosen else number(value))
+        lines.append(cells)
+    return lines
+
+
+def one_count(results, way="pairs", count=100):
+    """Return the three measures of every method on every set, for one number of marks."""
+    rows = []
+    for method in results.methods(way):
+        cells = [
+            " / ".join(number(results.mean(way, count, method, m, [name])) for m in MEASURES)
+            for name in results.sets
+        ]
+        rows.append([title(method), *cells])
+    return table(["pair AUC / MAP@R / 1-NN error, %", *results.sets], rows)
+
+
+def marks_name(way, count):
+    """Return how a number of marks is called in the tables."""
+    if way == "classes":
+        return f"{count} label{'s' * (count > 1)} a class"
+    return f"{count:,} {way}"
+
+
+def by_count(results, ways):
+    """Return a table of means over sets for each measure."""
+    parts = []
+    for measure in MEASURES:
+        places = [(way, count) for way in ways for count in WAYS[way]]
+        methods = list(dict.fromkeys(m for way in ways for m in results.methods(way)))
+        rows = [[results.mean(*place, m, measure) for place in places] for m in methods]
+        cells = bold_best(rows, SIGN[measure])
+        head = [NAMES[measure], *(marks_name(way, count) for way, count in places)]
+        kept = [
+            [title(m), *line]
+            for m, line, row in zip(methods, cells, rows, strict=True)
+            if not np.isnan(row).all()
+        ]
+        parts.append(table(head, kept))
+    return "\n\n".join(parts)
+
+
+def by_set(results, way="pairs"):
+    """Return cosine and ours on every set, for every number of marks."""
+    rows = []
+    for name in results.sets:
+        for measure in MEASURES:
+            plain = [results.mean(way, c, "euclidean", measure, [name]) for c in WAYS[way]]
+            ours = [results.mean(way, c, "seraph", measure, [name]) for c in WAYS[way]]
+            cells = [number(value) for value in ours]
+            rows.append([name, NAMES[measure], number(np.nanmean(plain)), *cells])
+    return table(["set", "measure", "cosine", *(f"{c} marks" for c in WAYS[way])], rows)
+
+
+def wins(results):
+    """Count the sets and numbers of marks where ours is significantly better, and worse."""
+    rows = []
+    for way in WAYS:
+        for other in results.methods(way):
+            if other == "seraph":
+                continue
+            cells = []
+            for measure in MEASURES:
+                tests = results.tests(way, other, measure)
+                better = sum(g > 0 and p < LEVEL for g, p in tests.values())
+                worse = sum(g < 0 and p < LEVEL for g, p in tests.values())
+                cells.append(f"{better} / {worse} of {len(tests)}" if tests else "")
+            rows.append([WAY_NAMES[way], title(other), *cells])
+    return table(["from", "against", *(NAMES[m] for m in MEASURES)], rows)
+
+
+def losses(results):
+    """List where ours is worse than the cosine on average."""
+    rows = []
+    for way in WAYS:
+        for measure in MEASURES:
+            for (name, count), (gain, p) in results.tests(way, "euclidean", measure).items():
+                if gain < 0:
+                    significant = "yes" if p < LEVEL else "no"
+                    rows.append(
+                        [name, marks_name(way, count), NAMES[measure], f"{gain:+.1f}", significant]
+                    )
+    if not rows:
+        return "None."
+    return table(["set", "marks", "measure", "points", "significant"], rows)
+
+
+def failures(results):
+    """List the methods that failed, with the number of fits and the first reason."""
+    if "failed" not in results.frame:
+        return "None."
+    failed = results.frame.dropna(subset="failed")
+    rows = [
+        [title(method), setting, len(group), group["failed"].iloc[0]]
+        for (method, setting), group in failed.groupby(["method", "setting"])
+    ]
+    return table(["method", "marks", "fits", "reason"], rows)
+
+
+def seconds(results):
+    """Return the mean CPU seconds of a fit and its judging, by number of pairs at random."""
+    frame = results.frame[results.frame["way"] == "pairs"]
+    wide = frame.pivot_table(index="method", columns="count", values="seconds")
+    rows = [[title(m), *(f"{v:.2f}" for v in wide.loc[m])] for m in results.methods("pairs")]
+    return table(["CPU seconds", *(f"{c} pairs" for c in wide.columns)], rows)
+
+
+def sets_table(results):
+    rows = []
+    for name in results.sets:
+        X, y = load(name)
+        about = _data.SETS[name]
+        sizes = [f"{len(X):,}", X.shape[1], len(np.unique(y))]
+        rows.append([name, *sizes, about.source, about.license])
+    return table(["set", "rows", "features", "classes", "source", "license"], rows)
+
+
+def every_set(results):
+    """Return the means of every set, setting and method."""
+    parts = []
+    for name in results.sets:
+        for way in WAYS:
+            found = results.means.loc[name]
+            if way not in found.index.get_level_values(0):
+                continue
+            counts = sorted(set(found.loc[way].index.get_level_values(0)))
+            for measure in MEASURES:
+                rows = []
+                for m in results.methods(way):
+                    rows.append([found.loc[(way, c, m), measure] for c in counts])
+                cells = bold_best(rows, SIGN[measure])
+                head = [f"{name}, {WAY_NAMES[way]}: {NAMES[measure]}", *map(str, counts)]
+                kept = [
+                    [title(m), *line]
+                    for m, line, row in zip(results.methods(way), cells, rows, strict=True)
+                    if not np.isnan(row).all()
+                ]
+                parts.append(table(head, kept))
+    return "\n\n".join(parts)
+
+
+def draw(results, path):
+    """Draw the gain over the cosine against the number of marks, mean over the sets.
+
+    A set that is too small for some number of pairs at random has its own column.
+    """
+    columns = [(way, results.complete(way), WAY_NAMES[way]) for way in WAYS]
+    columns = [(way, sets, f"{name}\n({len(sets)} sets)") for way, sets, name in columns if sets]
+    small = [name for name in results.sets if name not in results.complete("pairs")]
+    columns[1:1] = [("pairs", [name], f"{WAY_NAMES['pairs']}\n({name})") for name in small]
+    figure = Figure(figsize=(3.4 * len(columns), 9.5), layout="constrained")
+    axes = figure.subplots(len(MEASURES), len(columns), squeeze=False)
+    methods = list(dict.fromkeys(m for way in WAYS for m in results.methods(way)))
+    others = [m for m in methods if m not in ("euclidean", "seraph")]
+    colors = dict(zip(others, [c for c in COLORS if c != RED], strict=False)) | {"seraph": RED}
+    for row, measure in zip(axes, MEASURES, strict=True):
+        for ax, (way, sets, name) in zip(row, columns, strict=True):
+            for method in [m for m in (*others, "seraph") if m in results.methods(way)]:
+                ours = method == "seraph"
+                ax.plot(
+                    WAYS[way],
+                    results.gain(way, method, measure, sets),
+                    color=colors[method],
+                    marker=MARKERS[methods.index(method) % len(MARKERS)],
+                    markersize=6 if ours else 4,
+                    linewidth=2.6 if ours else 1,
+                    zorder=3 if ours else 2,
+                    label=title(method),
+                )
+            ax.axhline(0, color="0.4", linewidth=0.8)
+            ax.set_ylim(bottom=max(ax.get_ylim()[0], LOWEST))
+            ax.set_xscale("log")
+            ax.set_xticks(WAYS[way], [f"{c:,}" for c in WAYS[way]])
+            ax.minorticks_off()
+            ax.spines[["top", "right"]].set_visible(False)
+            if measure == MEASURES[0]:
+                ax.set_title(name)
+            if measure == MEASURES[-1]:
+                ax.set_xlabel("labels a class" if way == "classes" else "marked pairs")
+        row[0].set_ylabel(f"gain in {NAMES[measure]} (points)")
+    handles = {}
+    for ax in axes.ravel():
+        handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=5, frameon=False
+    )
+    figure.savefig(path, dpi=130)
+
+
+def parts_of(results):
+    """Return the parts of the pages by the names of their markers."""
+    counts = results.frame.groupby(["set", "setting"])["seed"].nunique()
+    return {
+        "embeddings-100": one_count(results),
+        "embeddings-pairs": by_count(results, ("pairs", "near")),
+        "embeddings-classes": by_count(results, ("classes",)),
+        "embeddings-by-set": by_set(results),
+        "embeddings-wins": wins(results),
+        "embeddings-losses": losses(results),
+        "embeddings-failures": failures(results),
+        "embeddings-seconds": seconds(results),
+        "embeddings-sets": sets_table(results),
+        "embeddings-samplings": f"{counts.min()} to {counts.max()} samplings of "
+        f"{len(results.sets)} sets."
+        if counts.min() < counts.max()
+        else f"{counts.max()} samplings of {len(results.sets)} sets.",
+    }
+
+
+def write(records, docs):
+    """Fill the pages in `docs`, and write the table of every set and the picture; return paths.
+
+    Raises
+    ------
+    ValueError
+        If there are no records.
+    """
+    if not any(not r.get("skipped") for r in records):
+        raise ValueError("there are no records yet: python -m benchmarks.embeddings run")
+    results = Results(records)
+    parts = parts_of(results)
+    paths = [docs / "images" / "embeddings-gain.png", docs / "results" / "embeddings.md"]
+    draw(results, paths[0])
+    head = "# Adapted embeddings: every set\n\nMean over samplings, in %; the best in bold.\n\n"
+    summary = "\n\n".join(f"## {name}\n\n{part}" for name, part in parts.items())
+    paths[1].write_text(f"{head}{summary}\n\n## every set\n\n{every_set(results)}\n")
+    for name in ("adapt_embedding.md", "which_vectors.md"):
+        page = docs / name
+        page.write_text(fill(page.read_text(), parts))
+        paths.append(page)
+    return paths

@@ -1,0 +1,150 @@
+"""The demonstration on embeddings: its rivals, its samplings and what it prints."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from seraph._paper import _embeddings
+from seraph._paper._embeddings import METHODS, demonstrate, judge, mark_pairs
+from seraph._paper._free_matrix import FreeMatrix, cosine_loss
+from tests.helpers.command import assert_refused, seraph
+
+
+@pytest.fixture
+def vectors():
+    """Three kinds of unit vectors that differ in two of six features."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 6))
+    X[:, :2] = 2 * np.eye(3)[y][:, :2] + 0.3 * X[:, :2]
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y
+
+
+# The popular recipe
+
+
+def test_the_gradient_of_the_cosine_loss_by_finite_differences():
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(6, 4)), rng.normal(size=(4, 4))
+    pairs = np.array([[0, 1], [1, 2], [0, 3], [4, 5], [5, 0], [1, 0]])
+    labels = np.array([1, -1, 1, 1, -1, -1])
+    _, gradient = cosine_loss(W, X, pairs, labels)
+    by_steps = approx_fprime(
+        W.ravel(), lambda w: cosine_loss(w.reshape(4, 4), X, pairs, labels)[0], 1e-7
+    )
+    np.testing.assert_allclose(gradient.ravel(), by_steps, atol=1e-6)
+
+
+def test_the_cosine_loss_is_the_mean_squared_error():
+    X = np.array([[1.0, 0.0], [1.0, 1.0], [3.0, 4.0]])
+    value, _ = cosine_loss(np.eye(2), X, np.array([[0, 1], [2, 2]]), np.array([1, -1]))
+    assert value == pytest.approx(((np.sqrt(0.5) - 1) ** 2 + 2**2) / 2)
+
+
+def test_the_free_matrix_lowers_its_loss_and_without_steps_is_the_cosine(vectors):
+    X, y = vectors
+    task = mark_pairs(X, y, seed=0, n_pairs=40)
+    learned = FreeMatrix().fit(task.X, pairs=task.pairs, pair_labels=task.marks)
+    before, after = (
+        cosine_loss(W, task.X, task.pairs, task.marks)[0] for W in (np.eye(6), learned.matrix_)
+    )
+    assert after < 0.5 * before
+    np.testing.assert_allclose(np.linalg.norm(learned.transform(X), axis=1), 1)
+    none = FreeMatrix(steps=0).fit(task.X, pairs=task.pairs, pair_labels=task.marks)
+    np.testing.assert_allclose(none.transform(X), X)
+
+
+# Samplings and methods
+
+
+def test_marks_are_true_half_of_them_alike_and_about_rows_that_do_not_judge(vectors):
+    X, y = vectors
+    task = mark_pairs(X, y, seed=1, n_pairs=40)
+    kind = {tuple(x): k for x, k in zip(X, y, strict=True)}
+    classes = np.array([kind[tuple(x)] for x in task.X])
+    same = classes[task.pairs[:, 0]] == classes[task.pairs[:, 1]]
+    np.testing.assert_array_equal(same, task.marks == 1)
+    assert same.sum() == 20
+    assert len(np.unique(task.pairs, axis=0)) == 40
+    assert not {tuple(x) for x in task.X} & {tuple(x) for x in task.X_test}
+    again = mark_pairs(X, y, seed=1, n_pairs=40)
+    np.testing.assert_array_equal(task.pairs, again.pairs)
+
+
+def test_too_few_pairs_of_a_kind_are_refused(vectors):
+    X, _ = vectors
+    with pytest.raises(ValueError, match=r"500 pairs of each kind are needed.*435 alike and 0"):
+        mark_pairs(X, np.zeros(60), seed=0, n_pairs=1000)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_finds_what_matters(name, vectors):
+    task = mark_pairs(*vectors, seed=0, n_pairs=60)
+    auc, precision, error = judge(METHODS[name](task), task)
+    assert 0 <= precision <= 100
+    assert 0 <= error <= 100
+    before = judge(METHODS["cosine"](task), task)[0]
+    if name in ("ITML", "GMML", "SERAPH"):
+        assert auc > before + 3
+    elif name == "cosine":
+        assert auc > 60
+
+
+# The command
+
+
+@pytest.fixture
+def small(monkeypatch, vectors):
+    """The demonstration on few vectors."""
+    X, y = vectors
+    data = _embeddings.load_definitions()
+    few = type(data)(X.astype(np.float32), y, ("one", "two", "three"), ("text",) * len(y))
+    monkeypatch.setattr(_embeddings, "load_definitions", lambda: few)
+
+
+def test_the_command_prints_a_table_and_draws_the_maps(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = seraph("demo", "embeddings", "--samplings", "1").out
+    for name in METHODS:
+        assert re.search(rf"^ *{name} +\d+\.\d +\d+\.\d +\d+\.\d +\d+\.\d\d$", said, re.MULTILINE)
+    assert "100 pairs marked" in said
+    assert (tmp_path / "demo-embeddings.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_gives_its_figures_as_json(small, tmp_path):
+    path = tmp_path / "maps.svg"
+    done = seraph("demo", "embeddings", "--samplings", "2", "--picture", path, "--json")
+    found = json.loads(done.out)
+    assert set(found["measures"]) == set(METHODS)
+    assert len(found["measures"]["SERAPH"]["pair AUC"]) == 2
+    assert path.read_text().count("three")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["embeddings", "--port", "8000"], "--port has no meaning for seraph demo embeddings"),
+        (["ask", "--picture", "a.png"], "--picture has no meaning for seraph demo ask"),
+        (["--no-browser"], "--no-browser has no meaning for seraph demo:"),
+        (["faces"], "embeddings, ask; got 'faces'"),
+    ],
+)
+def test_an_option_of_another_demonstration_is_refused(arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = seraph("demo", *arguments)
+    assert_refused(done)
+    assert said in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_matplotlib_the_table_still_comes(vectors, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    path = tmp_path / "maps.png"
+    monkeypatch.setattr(_embeddings, "METHODS", {"cosine": METHODS["cosine"]})
+    demonstrate(*vectors, ("a", "b", "c"), "Vectors.", 1, path)
+    assert "pip install 'seraph-learn[plot]'" in capsys.readouterr().out
+    assert not path.exists()
