@@ -21,12 +21,13 @@ from ._candidates import CandidateDecision
 from ._cluster import constrained_agglomerative, constrained_k_means
 from ._folds import assign_folds, restricted
 from ._groups import grouped
-from ._held_out import HeldOut, held_out
+from ._held_out import Given, HeldOut, held_out
 from ._methods import PairDecisions, pair_points
 from ._split import PairKFold, PairScorer
 
 __all__ = [
     "CandidateDecision",
+    "Given",
     "HeldOut",
     "PairDecisions",
     "PairKFold",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
 
-from .._decisions import CandidateDecision, HeldOut, grouped, held_out
+from .._decisions import CandidateDecision, Given, HeldOut, grouped, held_out
 from .._pairs import PairLabels, row_numbers
 from .._typing import Array
 from .._validation import check_number, check_seed
@@ -289,7 +289,7 @@ class DuplicateFinder:
         some = np.random.default_rng(0).choice(n, min(n, _SCALE_ROWS), replace=False)
         rows = np.union1d(some, labels.pairs)
         pairs = np.searchsorted(rows, labels.pairs)
-        return held_out(learner, self.Z_[rows], None, pairs, labels.similar, None, 5)
+        return held_out(learner, self.Z_[rows], Given(pairs=pairs, pair_labels=labels.similar), 5)
 
     def _shares(self, learner: ColumnWeights, candidates: Array) -> dict[str, float]:
         some = np.random.default_rng(0).permutation(len(candidates))[:_SCALE_ROWS]
