@@ -21,6 +21,8 @@ from ._scatter import PairSums
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
+# scikit-learn counts the iterations in 32 bits.
+_MOST_ITERATIONS = 2**31 - 1
 
 
 class SDML(ClassicLearner):
@@ -202,7 +204,7 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
                 _, A, n_iter = graphical_lasso(
                     K,
                     alpha,
-                    max_iter=max_iter,
+                    max_iter=min(max_iter, _MOST_ITERATIONS),
                     tol=max(tol, 1e-12),
                     enet_tol=min(1e-4, max(0.1 * tol, 1e-14)),
                     return_n_iter=True,
