@@ -15,6 +15,7 @@ from seraph import (
     KernelSERAPH,
     MetricPipeline,
     PosteriorDisplay,
+    classic,
     load,
     save,
     to_onnx,
@@ -40,6 +41,16 @@ def test_points_far_from_the_origin_lose_no_digit(rng, offset):
     assert learner.objective_ == pytest.approx(dense.value, rel=1e-12)
     near = SERAPH().fit(X - offset, y)
     assert learner.objective_ == pytest.approx(near.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", classic.__all__)
+def test_no_learner_loses_digits_far_from_the_origin(rng, name):
+    X = rng.integers(-500, 500, size=(40, 3)) / 2.0**6
+    y = np.arange(40) % 2
+    X[y == 1] += 4.0
+    learners = [getattr(classic, name)().fit(X + offset, y) for offset in (0.0, 1e8)]
+    near, far = (learner.get_mahalanobis_matrix() for learner in learners)
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-5 * np.abs(near).max())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ._definite import power, prior_root
@@ -136,7 +136,7 @@ class SDML(ClassicLearner):
         check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        size = magnitude(points)
+        size = exact_size(magnitude(points))
         Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
