@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "plot": {"_pairs", "_public", "_validation", "metrics"},
     "datasets": {"_public"},
     "_engine": {
+        "_files",
         "_pairs",
         "_public",
         "_solvers",

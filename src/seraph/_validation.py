@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ._typing import Array
+
 
 def check_number(
     name: str,
@@ -76,6 +78,20 @@ def check_seed(value: Any) -> None:
             "random_state must be None, a whole number from 0 to 2**32 - 1, or a RandomState; "
             f"got {value!r}."
         ) from error
+
+
+def two_points(u: Any, v: Any, n_features: int | None) -> Array:
+    """Return two points as the rows of an array; refuse what is no point."""
+    try:
+        points = np.asarray([u, v])
+    except (TypeError, ValueError):  # of different lengths, or no sequences
+        points = np.empty(0, dtype=object)
+    is_valid = points.dtype.kind in "biuf" and points.ndim == 2
+    is_valid = is_valid and n_features in (None, points.shape[1])
+    if is_valid and np.isfinite(points).all():
+        return points.astype(np.float64)
+    numbers = "finite numbers" if n_features is None else f"{n_features} finite numbers each"
+    raise ValueError(f"u and v must be points, {numbers}; got {u!r} and {v!r}.")
 
 
 @contextmanager

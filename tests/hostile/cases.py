@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import typer
 from sklearn.base import is_classifier
 from sklearn.preprocessing import StandardScaler
 
@@ -23,12 +22,17 @@ from seraph import (
     save,
     to_onnx,
 )
-from seraph._cli import app
-from tests.cli import test_hostile_tables as tables
-from tests.helpers.command import assert_refused
-from tests.helpers.command import seraph as command
 from tests.hostile import inputs
 from tests.hostile.fits import ESTIMATORS, a_fit, a_path
+from tests.hostile.others import (
+    a_command,
+    a_distance,
+    a_function,
+    a_split,
+    a_stand_in,
+    an_answers_file,
+    some_constraints,
+)
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
 
@@ -162,69 +166,6 @@ def a_graph(rng):
     return "graph refused" if refused(result) else "graph made"
 
 
-COMMANDS = ("fit", "transform", "neighbors", "query", "inspect")
-OUTPUTS = {"output": "out.csv", "report": "out.html", "checkpoint": "fit.ckpt"}
-WORDS = (
-    "0", "1", "3", "-1", "0.5", "auto", "all", "nan", "inf", "1e400", "", "class", "a", "b",
-    "gradient", "none", "numpy", "\x1b[31m", "é", "=1+1",
-)  # fmt: skip
-
-
-@cache
-def command_model():
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path("data.csv").write_bytes(tables.CSV)
-        done = command("fit", "data.csv", "--label", "class", "--no-check", "-o", "m.skops")
-        assert done.code == 0, done.err
-        return Path("m.skops").read_bytes()
-
-
-def a_command(rng):
-    """Run a command with odd options on odd files: exit code 0, or 2 and one line."""
-    name = rng.choice(COMMANDS)
-    kind = rng.choice(sorted(tables.FILES))
-    for path, content in (
-        (f"data.{kind}", tables.FILES[kind]),
-        ("m.skops", command_model()),
-        ("pairs.csv", tables.PAIRS),
-    ):
-        Path(path).write_bytes(inputs.damaged(rng, content) if rng.random() < 0.2 else content)
-    given = {"data": f"data.{kind}", "model": "m.skops", "row": "1"}
-    words, options = [], []
-    for parameter in typer.main.get_command(app).commands[name].params:
-        if parameter.param_type_name == "argument":
-            words.append(given[parameter.name] if rng.random() < 0.97 else rng.choice(WORDS))
-        elif rng.random() < 0.15 or parameter.name in ("output", "label"):
-            options += _option(rng, name, parameter)
-    if name == "fit" and rng.random() < 0.8:
-        options += ["--no-check"]
-    before = set(Path().iterdir())
-    done = command(name, *words, *options)
-    made = set(Path().iterdir()) - before
-    assert not any(path.name.startswith(".") for path in made), made
-    if done.code == 0:
-        assert all(line.startswith("seraph: note: ") for line in done.err.splitlines()), done.err
-        return f"{name} done"
-    assert_refused(done)
-    assert not made
-    return f"{name} refused: {done.err[:40]}"
-
-
-def _option(rng, command_name, parameter):
-    if parameter.name == "help" or getattr(parameter, "is_eager", False):
-        return []
-    flag = max(parameter.opts, key=len)
-    if getattr(parameter, "is_flag", False):
-        return [flag] if parameter.name != "verbose" else []
-    if parameter.name == "label":
-        return [flag, "class"] if rng.random() < 0.9 else []
-    if parameter.name == "output" and command_name == "fit":
-        return [flag, "out.skops"]
-    if parameter.name == "pairs":
-        return [flag, "pairs.csv"]
-    return [flag, OUTPUTS.get(parameter.name) or rng.choice(WORDS)]
-
-
 def a_picture(rng):
     """Compute and draw a display of a learner from odd arguments."""
     import matplotlib as mpl
@@ -277,16 +218,22 @@ def an_end(rng):
 
 
 KINDS = {
-    a_fit: 50,
-    a_question: 18,
-    a_path: 6,
-    a_model_file: 8,
+    a_fit: 42,
+    a_question: 15,
+    a_path: 5,
+    a_model_file: 6,
     a_checkpoint: 2,
-    a_command: 8,
+    an_answers_file: 2,
+    a_command: 9,
+    a_function: 5,
+    a_split: 1,
+    a_stand_in: 4,
+    some_constraints: 1,
+    a_distance: 1,
     a_picture: 3,
     a_graph: 1,
     a_data_set: 2,
-    an_end: 2,
+    an_end: 1,
 }
 
 

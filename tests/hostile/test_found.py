@@ -1,24 +1,30 @@
 """What the generator has found, each as a test of its own."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
 from seraph import (
     SERAPH,
     DistanceDisplay,
     FeatureImportanceDisplay,
+    KernelSERAPH,
+    MetricPipeline,
     PosteriorDisplay,
+    classic,
     load,
     save,
     to_onnx,
 )
+from seraph._engine._advice import warn_of_rank_zero
 from seraph._pairs._names import RowNames
-from seraph._solvers import low_rank
 from seraph.classic import Euclidean
 from seraph.datasets import load_task
-from seraph.metrics import map_at_r
+from seraph.metrics import expected_calibration_error, map_at_r
 from seraph.persist import read_versions
 from tests.hostile.dense import Dense, signs_of
 
@@ -35,6 +41,16 @@ def test_points_far_from_the_origin_lose_no_digit(rng, offset):
     assert learner.objective_ == pytest.approx(dense.value, rel=1e-12)
     near = SERAPH().fit(X - offset, y)
     assert learner.objective_ == pytest.approx(near.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", classic.__all__)
+def test_no_learner_loses_digits_far_from_the_origin(rng, name):
+    X = rng.integers(-500, 500, size=(40, 3)) / 2.0**6
+    y = np.arange(40) % 2
+    X[y == 1] += 4.0
+    learners = [getattr(classic, name)().fit(X + offset, y) for offset in (0.0, 1e8)]
+    near, far = (learner.get_mahalanobis_matrix() for learner in learners)
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-5 * np.abs(near).max())
 
 
 @pytest.mark.parametrize(
@@ -117,39 +133,49 @@ def test_what_is_no_name_of_a_task_is_refused_in_words(name):
 
 
 def test_a_gap_above_tol_is_never_called_converged():
-    """However close it is, and whatever part of it is rounding."""
-
-    class Noisy:
-        n_features, scale, rounding = 1, 1.0, 1e-12
-
-        def by_metric(self, P):
-            a = float(np.sum(P**2))
-            noise = 1.5e-3 if len(P) > 1 or P[0, 0] < 1.0 else 1.2e-3
-            return -0.5 * (a - 1.0) ** 2, np.array([[1.0 - a + noise]])
-
-        def by_factor(self, P):
-            value, gradient = self.by_metric(P)
-            return value, 2.0 * P @ gradient
-
-    options = {"max_iter": 200, "tol": 1e-3, "callback": lambda step, P: None}
-    found = low_rank(Noisy(), np.array([[0.5]]), **options)
-    assert found.gap > 1e-3
-    assert found.stalled
-    assert not found.converged
+    # However close it is, and whatever part of it is rounding: a huge mu makes it large.
+    X = np.repeat(np.arange(13.0), 3)[:, np.newaxis] + 1e-9 * np.arange(39.0)[:, np.newaxis]
+    for lam in (0.1, 0.3, 1.0):
+        learner = SERAPH(mu=1e12, lam=lam, max_iter=100)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learner.fit(X, pairs=[[0, 1], [3, 9], [4, 30]], pair_labels=[1, -1, -1])
+        assert learner.converged_ == (learner.optimality_gap_ <= learner.tol)
 
 
 @pytest.mark.parametrize(
     ("weights", "advice"),
     [
-        ({"lam": 0.0}, "Either the labels ask for a collapse, .* Add dissimilar pairs"),
-        ({"lam": 1e9}, "Either lam is too large .* Lower lam, add dissimilar pairs"),
-        ({"manifold": 1e9}, "Either lam or manifold is too large .* Lower lam or manifold, add"),
+        ((0.0, 0.0), "Either the labels ask for a collapse, .* Add dissimilar pairs"),
+        ((1.0, 0.0), "Either lam is too large .* Lower lam, add dissimilar pairs"),
+        ((1.0, 2.0), "Either lam or manifold is too large .* Lower lam or manifold, add"),
+        ((0.0, 2.0), "Either manifold is too large .* Lower manifold, add"),
     ],
 )
-def test_a_zero_metric_is_blamed_on_weights_that_are_there(rng, weights, advice):
-    X = rng.normal(size=(30, 1))
+def test_a_zero_metric_is_blamed_on_weights_that_are_there(weights, advice):
+    lam, manifold = weights
     with pytest.warns(UserWarning, match=f"The learned metric is zero .*{advice}"):
-        SERAPH(max_iter=50, **weights).fit(X, np.arange(30) % 2)
+        warn_of_rank_zero(lam=lam, manifold=manifold, shrunk=False)
+
+
+def test_a_metric_refuses_what_is_no_point():
+    X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 2
+    learners = (
+        Euclidean().fit(X),
+        KernelSERAPH(mu=0.0).fit(X, y),
+        MetricPipeline(StandardScaler(), Euclidean()).fit(X),
+    )
+    for metric in (learner.get_metric() for learner in learners):
+        assert metric([1, 2, 3], X[0]) > 0.0
+        for u in (X[0, :2], "word", None, [np.nan] * 3, [1j] * 3, X, 2.5, {}, [10**400] * 3):
+            with pytest.raises(ValueError, match="u and v must be points, 3 finite numbers each"):
+                metric(u, X[0])
+
+
+@pytest.mark.parametrize("probabilities", [len, None, [[0.5]], [0.5, 2.0], ["a"], 10**400])
+def test_what_is_no_probability_is_refused_in_words(probabilities):
+    with pytest.raises(ValueError, match="probabilities must hold one number from 0 to 1"):
+        expected_calibration_error([1, -1], probabilities)
 
 
 def test_em_that_stops_early_is_told_of_its_own_tolerance(wine):

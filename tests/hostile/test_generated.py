@@ -9,8 +9,12 @@ import inspect
 
 import pytest
 
+import seraph
+from seraph import classic, compat, datasets, metrics, persist, plot
+from seraph._cli._tables import KINDS as KINDS_OF_TABLES
 from tests.hostile.cases import KINDS, run
 from tests.hostile.fits import ESTIMATORS
+from tests.hostile.others import CALLED, NOTHING_TO_TRY, STAND_INS, commands, table_files
 from tests.hostile.values import JUNK, some_parameters, values_of
 
 FEW, ALL, BLOCK = 240, 10_000, 100
@@ -84,3 +88,22 @@ def test_every_parameter_of_every_estimator_gets_more_than_its_default():
         for name in inspect.signature(Estimator).parameters:
             assert len(tried.get(name, ())) > 1, f"{Estimator.__name__}({name})"
     assert len(JUNK) > 20
+
+
+def test_every_public_name_is_tried():
+    packages = (seraph, classic, metrics, datasets, plot, persist, compat.metric_learn)
+    estimators = {Estimator.__name__ for Estimator in ESTIMATORS}
+    for package in packages:
+        for name in set(package.__all__) - NOTHING_TO_TRY - CALLED - estimators:
+            value = getattr(package, name)
+            is_found = (
+                hasattr(value, "from_estimator")  # by a_picture
+                or (package is datasets and inspect.isfunction(value))
+                or (package is compat.metric_learn and name in STAND_INS)
+            )
+            assert is_found, f"{package.__name__}.{name}: try it in tests/hostile"
+
+
+def test_every_command_and_every_format_is_tried():
+    assert set(commands()) >= {"fit", "ask", "compare", "predict"}
+    assert {f".{kind}" for kind in table_files()} >= set(KINDS_OF_TABLES)

@@ -12,10 +12,11 @@ SECONDS = 20  # of processor time
 OURS = (UserWarning, ConvergenceWarning, DataConversionWarning)
 
 
-def guarded(act):
+def guarded(act, *others):
     """Return the result or the error of `act`, and the texts of its warnings.
 
-    Whatever is neither an error that helps nor a warning for users passes through.
+    Whatever is neither an error that helps, nor one of the classes `others`, nor a warning for
+    users passes through.
     """
     with (
         warnings.catch_warnings(record=True) as caught,
@@ -25,7 +26,7 @@ def guarded(act):
         warnings.simplefilter("always")
         try:
             result = act()
-        except NotFittedError as error:
+        except (NotFittedError, *others) as error:
             result = error
         except (ValueError, TypeError, NotImplementedError) as error:
             if not helps(error):

@@ -23,7 +23,7 @@ from .._sweep import (
     map_rows,
 )
 from .._typing import Array
-from .._validation import within_floats
+from .._validation import two_points, within_floats
 from ._shrinkage import Blend
 
 
@@ -270,8 +270,8 @@ class MahalanobisMetric:
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
-        difference = np.asarray(u) - np.asarray(v)
-        return float(np.linalg.norm(self.components @ difference))
+        first, second = two_points(u, v, self.components.shape[1])
+        return float(np.linalg.norm(self.components @ (first - second)))
 
 
 publish(globals(), "seraph", ["MahalanobisMetric"])

@@ -15,7 +15,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from .._files import write_whole
 from .._pairs import PairLabels
 from .._sweep import PairTerms, Points, Sample, Sweep, digest
 from .._typing import Array
@@ -146,6 +147,8 @@ class Journal:
         exists = path.exists()
         if exists:
             self._check_header()
+        else:
+            self._create(fit)
         try:
             self._connection = sqlite3.connect(path, isolation_level=None)
         except sqlite3.Error as error:
@@ -153,8 +156,6 @@ class Journal:
         try:
             if exists:
                 self._check_rows(fit)
-            else:
-                self._create(fit)
             self._connection.execute("BEGIN")
         except sqlite3.Error as error:
             self._connection.close()
@@ -239,8 +240,16 @@ class Journal:
             )
 
     def _create(self, fit: dict[str, str]) -> None:
-        self._connection.executescript(_SCHEMA)
-        self._connection.executemany("INSERT INTO fit VALUES (?, ?)", fit.items())
+        """Write a file without sums, whole: what a killed SQLite leaves cannot be told apart."""
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.executescript(_SCHEMA)
+            connection.executemany("INSERT INTO fit VALUES (?, ?)", fit.items())
+            connection.commit()
+            content = connection.serialize()
+        try:
+            write_whole(self.path, content)
+        except OSError as error:
+            raise self._unusable(error, exists=False) from error
 
     def _check_header(self) -> None:
         """Refuse a file of another program by its first bytes, before SQLite touches it."""
@@ -269,7 +278,7 @@ class Journal:
             if seal != _seal(key, score) or not isinstance(score, float):
                 raise self.damaged("a score was changed")
 
-    def _unusable(self, error: sqlite3.Error, exists: bool) -> Exception:
+    def _unusable(self, error: sqlite3.Error | OSError, exists: bool) -> Exception:
         if exists:
             return self.damaged(error)
         return OSError(f"The checkpoint {str(self.path)!r} cannot be written: {error}.")

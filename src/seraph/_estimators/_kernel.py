@@ -32,7 +32,7 @@ from .._engine import (
 from .._pairs import RowNames
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, two_points
 from ._posterior import PosteriorLearner
 
 Kernel = str | Callable[..., float]
@@ -434,7 +434,10 @@ class KernelMetric:
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
-        first, second = self.kernel_map(np.array([u, v], dtype=np.float64))
+        landmarks = self.kernel_map.landmarks
+        # A precomputed kernel has the numbers of the landmarks.
+        points = two_points(u, v, landmarks.shape[1] if landmarks.ndim == 2 else None)
+        first, second = self.kernel_map(points)
         return float(np.linalg.norm(self.components @ (first - second)))
 
 

@@ -25,6 +25,7 @@ from .._decisions import PairDecisions, pair_points
 from .._pairs import RowNames, is_frame
 from .._sweep import in_memory, is_chunked
 from .._typing import Array
+from .._validation import two_points
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 # The transformer checks the entries of X.
@@ -420,5 +421,6 @@ class PreparedMetric:
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
-        first, second = self.prepare.transform(np.array([u, v], dtype=np.float64))
+        points = two_points(u, v, getattr(self.prepare, "n_features_in_", None))
+        first, second = self.prepare.transform(points)
         return float(self.metric(first, second))

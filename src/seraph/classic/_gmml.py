@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
 from .._validation import check_number
 from ._definite import power, with_ridge
@@ -106,7 +106,7 @@ class GMML(ClassicLearner):
                 f"All {labels.n_dissimilar} labeled pairs are dissimilar: GMML needs similar ones "
                 "to bring together. Add a second label of some class, or similar pairs."
             )
-        size = magnitude(points)
+        size = exact_size(magnitude(points))
         Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])

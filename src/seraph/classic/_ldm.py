@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels
-from .._sweep import centered, magnitude, principal_directions
+from .._sweep import centered, exact_size, magnitude, principal_directions
 from .._typing import Array
 from .._validation import check_number
 from .._warnings import warn
@@ -197,7 +197,7 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
 
     The unit is the root of the mean squared distance of two points (along these axes).
     """
-    size = magnitude(points)
+    size = exact_size(magnitude(points))
     # Every component that varies counts, down to rounding errors in the precision of X.
     floor = float(np.finfo(points.dtype).eps) * max(points.shape)
     left, lengths, axes = principal_directions(centered(points.astype(np.float64) / size), floor)

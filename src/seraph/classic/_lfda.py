@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from sklearn.metrics import euclidean_distances
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
 from .._validation import check_number
 from ._definite import with_ridge
@@ -119,7 +119,7 @@ class LFDA(ClassLabelLearner):
             )
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
-        size, shift = magnitude(points), labeled.mean(axis=0)
+        size, shift = exact_size(magnitude(points)), labeled.mean(axis=0)
         Z = centered((labeled - shift) / size, rounding=CONSTANT_FEATURE)
         between, within = local_scatters(Z, labels.codes[rows], self.n_neighbors)
         beta = float(self.beta)

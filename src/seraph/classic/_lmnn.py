@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels
 from .._solvers import compress, lbfgs
-from .._sweep import centered, magnitude, principal_directions
+from .._sweep import centered, exact_size, magnitude, principal_directions
 from .._typing import Array
 from .._validation import check_number, check_verbose
 from ._learner import ClassLabelLearner
@@ -177,7 +177,7 @@ def _principal_coordinates(X: Array) -> tuple[Array, Array]:
 
     The mean squared length of a coordinate is one, which suits the first step of L-BFGS.
     """
-    size = magnitude(X)
+    size = exact_size(magnitude(X))
     left, lengths, directions = principal_directions(centered(X / size))
     unit = float(np.sqrt(np.mean(lengths**2)))
     return left * (lengths / unit), directions / unit / size

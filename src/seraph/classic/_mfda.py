@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, magnitude, principal_directions
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude, principal_directions
 from .._typing import Array
 from .._validation import check_number
 from ._learner import ClassicLearner
@@ -157,7 +157,9 @@ class MFDA(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
-        Z = centered(points.astype(np.float64) / magnitude(points), rounding=CONSTANT_FEATURE)
+        Z = centered(
+            points.astype(np.float64) / exact_size(magnitude(points)), rounding=CONSTANT_FEATURE
+        )
         basis = np.eye(Z.shape[1])
         if Z.shape[1] > len(Z):  # the span of the points is all there is to choose from
             left, lengths, basis = principal_directions(Z)

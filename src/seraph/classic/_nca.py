@@ -11,6 +11,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._pairs import PairLabels
+from .._sweep import centered
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ._learner import ClassLabelLearner
@@ -124,7 +125,9 @@ class NCA(ClassLabelLearner):
                 "features."
             )
         rows = np.flatnonzero(labels.codes >= 0)
-        labeled, codes = self._labeled_points(points, labels, rows), labels.codes[rows]
+        # scikit-learn computes distances from squares, which are inexact far from the origin.
+        labeled = centered(self._labeled_points(points, labels, rows))
+        codes = labels.codes[rows]
         found = NeighborhoodComponentsAnalysis(
             n_components=self.n_components,
             init=self._start(labeled),

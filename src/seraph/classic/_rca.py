@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
 from .._validation import check_number
 from ._definite import with_ridge
@@ -119,7 +119,7 @@ class RCA(ClassicLearner):
                 f"All {labels.n_dissimilar} labeled pairs are dissimilar: RCA learns from points "
                 "that belong together. Add a second label of some class, or similar pairs."
             )
-        size = magnitude(points)
+        size = exact_size(magnitude(points))
         Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
         inner = with_ridge(_within(Z, group), self.ridge, "points of each chunk")
         rows: Array = eigh(Z.T @ Z / len(Z), inner)[1].T[::-1]

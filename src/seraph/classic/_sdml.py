@@ -12,7 +12,7 @@ from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, magnitude
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ._definite import power, prior_root
@@ -21,6 +21,8 @@ from ._scatter import PairSums
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
+# scikit-learn counts the iterations in 32 bits.
+_MOST_ITERATIONS = 2**31 - 1
 
 
 class SDML(ClassicLearner):
@@ -134,7 +136,7 @@ class SDML(ClassicLearner):
         check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        size = magnitude(points)
+        size = exact_size(magnitude(points))
         Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
@@ -202,7 +204,7 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
                 _, A, n_iter = graphical_lasso(
                     K,
                     alpha,
-                    max_iter=max_iter,
+                    max_iter=min(max_iter, _MOST_ITERATIONS),
                     tol=max(tol, 1e-12),
                     enet_tol=min(1e-4, max(0.1 * tol, 1e-14)),
                     return_n_iter=True,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import mark_weights, pair_signs
+from .._sweep import in_memory
 from .._typing import Array
 from .._validation import check_number
 
@@ -52,7 +53,7 @@ def expected_calibration_error(
     0.1
     """
     check_number("n_bins", n_bins, low=1, integer=True)
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = _numbers(probabilities)
     if p.ndim != 1 or not len(p) or not np.all((p >= 0.0) & (p <= 1.0)):
         raise ValueError(
             "probabilities must hold one number from 0 to 1 per pair; got shape "
@@ -65,6 +66,15 @@ def expected_calibration_error(
     excess = weights * (p - similar)
     gaps = [abs(excess[rows].sum()) for rows in equal_bins(p, n_bins)]
     return float(sum(gaps) / weights.sum())
+
+
+def _numbers(probabilities: ArrayLike) -> Array:
+    try:
+        return np.asarray(in_memory(probabilities), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"probabilities must hold one number from 0 to 1 per pair; got {probabilities!r}."
+        ) from error
 
 
 def equal_bins(p: Array, n_bins: int) -> list[Array]:
