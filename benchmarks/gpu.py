@@ -268,10 +268,47 @@ def profile_sweep(sweep: TorchSweep, P: np.ndarray, terms: PairTerms) -> None:
         print(f"  {row.self_device_time_total / 5e3:8.3f} ms a sweep  {row.key[:70]}", flush=True)
 
 
+def count_sums(X, y) -> None:
+    """Print which sums a fit asks for, and the solver's steps."""
+    from seraph._engine._objective import Objective
+    from seraph._solvers import _low_rank, _sampled
+
+    calls = []
+
+    def logged(module, name):
+        real = getattr(module, name)
+
+        def call(*args, **kwargs):
+            start, calls_before = time.perf_counter(), len(calls)
+            found = real(*args, **kwargs)
+            self = args[0]
+            if isinstance(self, Objective):
+                calls.append((name, self.terms.share < 1.0, len(args[1]), found[0]))
+            else:
+                seconds = time.perf_counter() - start
+                print(f"  {name}: {len(calls) - calls_before} sums, {seconds:.2f} s", flush=True)
+                for one in calls[calls_before:][-12:]:
+                    print("      ", *one)
+            return found
+
+        setattr(module, name, call)
+        return lambda: setattr(module, name, real)
+
+    undo = [logged(Objective, "by_factor"), logged(Objective, "by_metric")]
+    undo += [logged(_low_rank, "_widen"), logged(_low_rank, "_ascend")]
+    undo += [logged(_low_rank, "_rounding_errors"), logged(_sampled, "low_rank")]
+    SERAPH(shrinkage=0).fit(X, y)
+    for one in undo:
+        one()
+    print(f"  {len(calls)} sums in all", flush=True)
+
+
 def wide() -> None:
     """Profile a fit of 768 features."""
     X, y = classes(100_000, 768)
-    timed_fit("float32", X, y)
+    learner = timed_fit("float32", X, y)
+    print(learner.history_["share"].round(3).tolist(), learner.history_["rank"].tolist())
+    count_sums(X, y)
     profile = cProfile.Profile()
     profile.runcall(SERAPH(shrinkage=0).fit, X, y)
     pstats.Stats(profile).sort_stats("tottime").print_stats(24)

@@ -28,6 +28,8 @@ from ._tiles import Pass, Sums
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
 # the fastest of those whose operands fit into the registers and the shared memory.
 _SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
+# A multiple of the rows and of the columns of each tile.
+_BLOCK = 128
 # The narrowest operand that the matrix units take.
 _MIN_WIDTH = 16
 # Rows and columns per program of a tile in memory.
@@ -491,8 +493,8 @@ class _Regions:
         labeled rows, and a band of tiles stands for all where they meet each other.
         """
         k, n = len(self.sums.terms.codes), len(self.sums.X)
-        # The kernel takes whole blocks of columns.
-        some = min(n, k + -(-round(share * (n - k)) // self.block) * self.block)
+        # The kernel takes whole blocks of columns; the same pairs whatever the width of Y.
+        some = min(n, k + -(-round(share * (n - k)) // _BLOCK) * _BLOCK)
         if k:
             weight = mu * (n - k) / (some - k)
             self.add(kind, weight, (0, k), (k, some))
