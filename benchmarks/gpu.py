@@ -1,12 +1,9 @@
 """Time sweeps and a whole fit on a CUDA device, and measure their errors.
 
 Run with ``python -m benchmarks.gpu``; times are medians, from device events. ``python -m
-benchmarks.gpu mirrored`` compares the kernel that computes each pair once with the one that
-computes it from both ends, in several shapes; ``python -m benchmarks.gpu wide`` profiles a fit of
-768 features.
+benchmarks.gpu profiles`` profiles a sweep and a fit of 768 features.
 """
 
-# ruff: noqa: SLF001
 from __future__ import annotations
 
 import cProfile
@@ -20,7 +17,6 @@ import torch
 
 from seraph import SERAPH
 from seraph._sweep import NumpySweep, PairTerms, Posterior
-from seraph._sweep import _triton as kernels
 from seraph._sweep._torch import TorchSweep
 
 
@@ -204,57 +200,6 @@ def little_memory() -> None:
     )
 
 
-def mirrored(n: int = 100_000, m: int = 64, seconds: float = 330.0) -> None:
-    """Compare sweeps that compute a pair once with those that compute it from both ends."""
-    rng, started = np.random.default_rng(3), time.perf_counter()
-    X, some = points(n, m), rng.integers(10, size=1000)
-    single = TorchSweep(X, "cuda")
-    small = (TorchSweep(X[:20_000], "cuda"), TorchSweep(X[:20_000].astype(np.float64), "cuda"))
-    unlabeled, labeled = PairTerms(some[:0], mu=0.01), PairTerms(some, mu=0.01)
-    one, two, small_tile = (128, 64, 4, 3), (128, 64, 4, 2), (64, 64, 4, 3)
-    folds = [(False, False), (True, False), (False, True), (True, True)]
-    tries = [(16, 0, one, fold) for fold in folds[:2]]
-    tries += [(16, 16, shape, fold) for shape in (one, two) for fold in folds]
-    tries += [(16, 16, small_tile, fold) for fold in folds[2:]]
-    tries += [(16, 0, two, folds[1]), (20, 0, one, folds[0]), (40, 0, two, folds[0])]
-    print("ms without labels, with 1,000; error of value and gradient; bit-equal")
-    for r, most, shape, fold in tries:
-        if time.perf_counter() - started > seconds:
-            print("out of time", flush=True)
-            break
-        P, width = factor(r, m), max(16, 1 << (r - 1).bit_length())
-        kernels._SHAPES[width], kernels._MIRRORED_WIDTH = shape, most
-        kernels._FOLD[:] = fold
-        try:
-            times = [
-                milliseconds(lambda terms=terms: single(P, terms, "factor"), 9)
-                for terms in (unlabeled, labeled)
-            ]
-            (value, gradient), (exact, expected) = (one(P, labeled, "factor") for one in small)
-            runs = [single(P, labeled, "factor") for _ in range(3)]
-        except Exception as error:  # a shape that the chip has no room for
-            print(
-                f"r = {r}, {most}, {shape}, {fold}: {type(error).__name__} {error}"[:200],
-                flush=True,
-            )
-            continue
-        equal = all(a[0] == runs[0][0] and np.array_equal(a[1], runs[0][1]) for a in runs)
-        print(
-            f"r = {r}, {'once ' if most else 'twice'}, {shape}, {fold}: "
-            f"{times[0]:6.2f}  {times[1]:6.2f}; "
-            f"{abs(value / exact - 1.0):.0e} {relative(gradient, expected):.0e}; {equal}",
-            flush=True,
-        )
-    P, kernels._SHAPES[16] = factor(16, m), (128, 64, 4, 3)
-    kernels._FOLD[:] = True, True
-    for most in (0, 16):
-        kernels._MIRRORED_WIDTH = most
-        profile_sweep(single, P, labeled)
-    profile = cProfile.Profile()
-    profile.runcall(lambda: [single(P, labeled, "factor") for _ in range(20)])
-    pstats.Stats(profile).sort_stats("tottime").print_stats(12)
-
-
 def profile_sweep(sweep: TorchSweep, P: np.ndarray, terms: PairTerms) -> None:
     """Print the kernels of a sweep and their times."""
     from torch.profiler import ProfilerActivity, profile
@@ -268,22 +213,22 @@ def profile_sweep(sweep: TorchSweep, P: np.ndarray, terms: PairTerms) -> None:
         print(f"  {row.self_device_time_total / 5e3:8.3f} ms a sweep  {row.key[:70]}", flush=True)
 
 
-def wide() -> None:
-    """Profile a fit of 768 features."""
+def profiles() -> None:
+    """Profile a sweep, and a fit of 768 features."""
+    terms = PairTerms(np.random.default_rng(3).integers(10, size=1000), mu=0.01)
+    sweep = TorchSweep(points(100_000, 64), "cuda")
+    profile_sweep(sweep, factor(16, 64), terms)
     X, y = classes(100_000, 768)
-    timed_fit("float32", X, y)
+    SERAPH(shrinkage=0).fit(X, y)
     profile = cProfile.Profile()
     profile.runcall(SERAPH(shrinkage=0).fit, X, y)
     pstats.Stats(profile).sort_stats("tottime").print_stats(24)
 
 
-PARTS = {"mirrored": mirrored, "wide": wide}
-
 if __name__ == "__main__":
     print(torch.cuda.get_device_name(), "torch", torch.__version__, flush=True)
-    if len(sys.argv) > 1:
-        for part in sys.argv[1:]:
-            PARTS[part]()
+    if sys.argv[1:] == ["profiles"]:
+        profiles()
         sys.exit()
     parity()
     errors()

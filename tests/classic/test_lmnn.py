@@ -144,6 +144,14 @@ def test_gap_tells_what_is_missing_where_outliers_hide_the_rest(rng, far):
     assert 0.0 < missing <= 1.01 * learner.optimality_gap_ * start
 
 
+@pytest.mark.parametrize("n_components", [None, 2])
+def test_an_outlier_does_not_slow_the_solver_down(rng, n_components):
+    X, y = overlapping(rng)
+    X[3] *= 1e4  # at 1e4 the solver once took hundreds of iterations, and often all it had
+    learner = LMNN(n_components=n_components, max_iter=60).fit(X, y)
+    assert learner.converged_
+
+
 def test_bound_is_zero_where_a_direction_without_pull_separates_the_classes(rng):
     X, y = rng.normal(size=(8, 12)), np.arange(8) % 2
     bound = _LowerBound(triples_of(X, y))

@@ -137,6 +137,28 @@ def test_kernel_fits_go_on_too(wine, file, n_computed):
     assert n_computed() <= 4 < n_before  # what comes after the last iteration
 
 
+@pytest.mark.parametrize(
+    "unlabeled_pairs", ["all", pytest.param(1_600_000, marks=pytest.mark.slow)]
+)
+def test_a_fit_by_way_of_samples_goes_on_bit_for_bit(rng, file, n_computed, unlabeled_pairs):
+    X = rng.normal(size=(2000, 4)) * [2.0, 1.0, 1.0, 0.5]
+    y = np.where(np.arange(2000) < 30, X[:, 1] > 0.0, -1)
+    learner = SERAPH(unlabeled_pairs=unlabeled_pairs, random_state=0)
+    plain = clone(learner).set_params(checkpoint=file).fit(X, y)
+    n_all = n_computed()
+    is_whole = plain.history_["share"] == 1.0
+    first_whole = 1 + int(np.argmax(is_whole))
+    assert is_whole.any()
+    assert not is_whole.all()
+    for iteration in (3, first_whole):  # within a sample, and after a sum over all pairs
+        begun(learner, file, X, y, iteration=iteration)
+        n_before = n_computed()
+        resumed = clone(learner).set_params(checkpoint=file).fit(X, y)
+        assert_same_fit(plain, resumed)
+        assert n_before >= iteration
+        assert n_computed() == n_all - n_before
+
+
 def test_a_search_goes_on_after_the_fits_that_were_complete(wine, file, n_computed):
     X, y, y_all = wine
     y = np.where(np.arange(len(y)) < 40, y_all, -1)

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import dask.array as da
@@ -427,6 +428,73 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
     learner = SERAPH(**FEW).fit(points, y, **marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert set(READS.values()) == {1}  # when they were persisted
+
+
+@pytest.mark.parametrize("wrt", ["factor", "threshold"])
+@pytest.mark.parametrize("q", [None, Posterior(), Posterior(np.eye(3, 6))])
+def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
+    client, small_parts, data, wrt, q, monkeypatch
+):
+    X = data[0]
+    monkeypatch.setattr(_dask, "_HELD_SHARE", 0.0)
+    terms, P = PairTerms(np.repeat([0, 1], 10), mu=0.3, q=q), np.eye(2, 6)
+    points = counted(X, (20, 6))
+    value, gradient = _dask.DaskSweep(points)(P, terms, wrt)
+    expected = NumpySweep(X)(P, terms, wrt)
+    assert value == pytest.approx(expected[0], rel=1e-10)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
+    assert max(READS.values()) == (1 if wrt == "threshold" else 2)
+
+
+def test_wide_points_are_projected_once_for_all_tiles(client, small_parts, rng, monkeypatch):
+    X, P = rng.normal(size=(200, 90)) / 9.0, rng.normal(size=(5, 90))
+    requests = []
+    real = _dask._Parts.swept_by_projections
+
+    def spied(parts, request):
+        requests.append(request)
+        return real(parts, request)
+
+    monkeypatch.setattr(_dask._Parts, "swept_by_projections", spied)
+    terms = PairTerms(np.repeat([0, 1], 10), mu=0.3)
+    sweep = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))
+    value, gradient = sweep(P, terms, "factor")
+    expected = NumpySweep(X)(P, terms, "factor")
+    assert value == pytest.approx(expected[0], rel=1e-10)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
+    assert len(requests) == 1
+
+
+def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkeypatch):
+    X = data[0]
+    monkeypatch.setattr(_dask, "_SHARD_PAIRS", 8)
+    i, j = np.triu_indices(len(X), k=1)
+    pairs = np.stack([i, j], axis=1)[::97]
+    for free in (np.inf, 1.0):
+        monkeypatch.setattr(_dask, "_free_memory", lambda free=free: [free])
+        points = counted(X, (20, 6))
+        shards = _dask._Shards(_dask._Parts(points, np.empty(0, dtype=int)), pairs)
+        n_rounds = len(shards.arrays)
+        assert n_rounds == (1 if free == np.inf else len(shards.shards))
+        assert len(shards.shards) > 2
+        D = np.vstack([array.compute() for array in shards.arrays])
+        np.testing.assert_array_equal(D, X[pairs[:, 0]] - X[pairs[:, 1]])
+        assert set(READS.values()) <= set(range(1, n_rounds + 1))
+
+
+def test_a_share_of_a_sample_is_every_so_many_of_its_pairs(client, small_parts, data):
+    X = data[0]
+    i, j = np.triu_indices(len(X), k=1)
+    sample = Sample(np.stack([i, j], axis=1)[::5], 5.0)
+    terms = PairTerms(np.empty(0, dtype=int), mu=0.5, sample=sample, share=0.25)
+    P = np.eye(3, 6)
+    value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(20, 6)))(P, terms, "factor")
+    one, slope = NumpySweep(X)(P, terms, "factor")
+    exact, expected = NumpySweep(X)(P, replace(terms, share=1.0), "factor")
+    assert value != exact
+    for found, by in ((value, gradient), (one, slope)):
+        assert found == pytest.approx(exact, rel=0.05)
+        assert np.linalg.norm(by - expected) < 0.2 * np.linalg.norm(expected)
 
 
 def test_pairs_are_swept_in_strips_that_fit(monkeypatch):

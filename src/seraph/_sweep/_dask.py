@@ -38,6 +38,9 @@ _MAX_PARTS = 256
 # The workers hold the points if they need at most this share of the free memory of all. Points
 # that do not fit are swept in strips, whose rows need at most _STRIP_SHARE of each worker's.
 _HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
+# Points are projected once for all tiles if rank times features is this multiple of the rows of a
+# part.
+_WIDE = 2
 # Sweeps of projections are cut into this many tasks, each with sums of all rows.
 _N_GROUPS = 32
 # Differences of pairs are held in shards of at most this number of bytes; fewer, if that makes
@@ -158,7 +161,7 @@ class DaskSweep:
             self._listed.add_pairs(job)
         if self._sampled is not None and weight is not None:
             self._sampled.add_pairs(job)
-        if all_unlabeled and wrt != "metric" and parts.can_hold_projections(request):
+        if all_unlabeled and wrt != "metric" and parts.prefer_projections(request):
             found.append(parts.swept_by_projections(request))
         elif all_unlabeled:
             for tiles in parts.strips():
@@ -227,7 +230,8 @@ class _Parts:
         free = _free_memory()
         # A plain array would have to be sent again for each sweep.
         self.fits = not is_chunked(X) or X[k:].nbytes <= _HELD_SHARE * sum(free)
-        self.strip = np.inf if self.fits else _STRIP_SHARE * min(free)
+        self.room, self.rows = _STRIP_SHARE * min(free), rows
+        self.strip = np.inf if self.fits else self.room
         self._held: set[str] = set()
 
     @computed_once
@@ -302,12 +306,15 @@ class _Parts:
         elif others:
             job.graph.update(cull(self._tasks_of_others, others)[0])
 
-    def can_hold_projections(self, request: _tasks.Request) -> bool:
-        """Whether points that do not fit have projections that do, three times over."""
-        size = 3 * self.edges[-1] * (len(request.P) + 1) * 8
-        if request.terms.q is not None and request.terms.q.P is not None:
-            size *= 2
-        return not self.fits and size <= self.strip
+    def prefer_projections(self, request: _tasks.Request) -> bool:
+        """Whether to sweep projections: of points that do not fit, or that are wide.
+
+        A tile projects its own points. If they are wide, that takes longer than the pairs.
+        """
+        n, m = self.X.shape
+        size = 3 * n * (len(_tasks.factors(request)) + 1) * 8  # projections and sums of all rows
+        is_wide = len(request.P) * m > _WIDE * self.rows
+        return size <= self.room and (is_wide or not self.fits)
 
     def swept_by_projections(self, request: _tasks.Request) -> _tasks.Sums:
         """Sweep the unlabeled pairs by a factor, and read the points twice.

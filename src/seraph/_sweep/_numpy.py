@@ -235,7 +235,7 @@ class _NumpyPass(Pass):
 
     def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
         """Split the strips into groups of about the same work."""
-        if self.terms.share == 1.0:
+        if self.terms.share == 1.0 or not self.all_unlabeled:
             return [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
         length = -(-len(strips) // _N_SAMPLE_GROUPS)
         return [strips[start : start + length] for start in range(0, len(strips), length)]

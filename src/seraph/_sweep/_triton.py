@@ -27,7 +27,9 @@ from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
 # the fastest of those whose operands fit into the registers and the shared memory.
-_SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
+_SHAPES = {16: (128, 64, 4, 2), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
+# A multiple of the rows and of the columns of each tile.
+_BLOCK = 128
 # The narrowest operand that the matrix units take.
 _MIN_WIDTH = 16
 # Rows and columns per program of a tile in memory.
@@ -37,11 +39,10 @@ _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
 _SPAN = 512
 # Programs that fill a GPU.
 _PROGRAMS = 512
-# Up to this width of Y each unlabeled pair is computed once; the sums of the columns then go
-# through memory, this number of bytes at a time, and each launch has about so many programs,
-# since they take unequal times.
-_MIRRORED_WIDTH, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 16, 1 << 32, 8192
-_FOLD = [True, True]
+# Where Y is narrow, each unlabeled pair is computed once. The sums of the columns then go through
+# memory, in stripes of rows that need this share of it (or so many bytes, without a GPU). Each
+# launch has about so many programs, since they take unequal times.
+_MIRRORED_SHARE, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 1 / 32, 1 << 28, 8192
 # Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
 # are multiplied by the first; coordinates are scaled so that the largest is the second. (The
 # largest float16 is 65504.)
@@ -100,7 +101,6 @@ def _kernel(  # noqa: PLR0912
     squares,
     y_high,
     y_low,
-    y_both,
     old_high,
     old_low,
     old_squares,
@@ -124,8 +124,7 @@ def _kernel(  # noqa: PLR0912
     WITH_PRODUCT: tl.constexpr,
     BANDED: tl.constexpr,
     MIRRORED: tl.constexpr,
-    FOLD_ROWS: tl.constexpr,
-    FOLD_BACK: tl.constexpr,
+    FOLDED: tl.constexpr,
     R: tl.constexpr,
     C: tl.constexpr,
     ROWS: tl.constexpr,
@@ -138,9 +137,10 @@ def _kernel(  # noqa: PLR0912
     Programs of the second axis share the columns, `columns_each` at a time. If BANDED, a program
     takes the span of SPAN columns that its own rows are in, and the `reach` next ones on either
     side, in a circle. If MIRRORED, it leaves out the columns before its own rows, and stores what
-    each tile adds to the sums of its columns, for `_mirror_kernel` to add up. R is the width of
-    Z and C that of Y, both padded to powers of 2. Nothing is masked: regions start at multiples
-    of a block, and the padding adds nothing.
+    each tile adds to the sums of its columns, for `_mirror_kernel` to add up. If FOLDED, `y_high`
+    has high and low parts side by side, for one product in place of two. R is the width of Z and
+    C that of Y, both padded to powers of 2. Nothing is masked: regions start at multiples of a
+    block, and the padding adds nothing.
     """
     first_row = row_start + tl.program_id(0) * ROWS
     rows = first_row + tl.arange(0, ROWS)
@@ -158,13 +158,9 @@ def _kernel(  # noqa: PLR0912
         row_codes = tl.load(codes + rows)
     value = tl.zeros([ROWS], dtype=tl.float32)
     degree = tl.zeros([ROWS], dtype=tl.float32)
-    product = tl.zeros([ROWS, 2 * C if FOLD_ROWS else C], dtype=tl.float32)
+    product = tl.zeros([ROWS, 2 * C if FOLDED else C], dtype=tl.float32)
     if MIRRORED and WITH_PRODUCT:
-        if FOLD_BACK:
-            own = tl.load(y_both + rows[:, None].to(tl.int64) * (2 * C) + both[None, :])
-        else:
-            own = rows[:, None].to(tl.int64) * C + deep[None, :]
-            own1, own2 = tl.load(y_high + own), tl.load(y_low + own)
+        own = tl.load(y_high + rows[:, None].to(tl.int64) * (2 * C) + both[None, :])
     lower = column_start + tl.program_id(1) * columns_each
     upper = tl.minimum(lower + columns_each, column_stop)
     if MIRRORED:
@@ -181,7 +177,7 @@ def _kernel(  # noqa: PLR0912
             outer = lower + (first_span + span) % n_all * SPAN
         part_value = tl.zeros([ROWS], dtype=tl.float32)
         part_degree = tl.zeros([ROWS], dtype=tl.float32)
-        part = tl.zeros([ROWS, 2 * C if FOLD_ROWS else C], dtype=tl.float32)
+        part = tl.zeros([ROWS, 2 * C if FOLDED else C], dtype=tl.float32)
         for start in range(outer, tl.minimum(outer + SPAN, upper), COLUMNS):
             columns = start + tl.arange(0, COLUMNS)
             there = columns[:, None].to(tl.int64) * R + across[None, :]
@@ -240,8 +236,8 @@ def _kernel(  # noqa: PLR0912
                 weight *= _WEIGHT_SCALE
                 w1 = weight.to(tl.float16)
                 w2 = (weight - w1.to(tl.float32)).to(tl.float16)
-                if FOLD_ROWS:
-                    y = tl.load(y_both + columns[:, None].to(tl.int64) * (2 * C) + both[None, :])
+                if FOLDED:
+                    y = tl.load(y_high + columns[:, None].to(tl.int64) * (2 * C) + both[None, :])
                     part = tl.dot(w1, y, part)
                     part = tl.dot(w2, y, part)
                 else:
@@ -251,15 +247,9 @@ def _kernel(  # noqa: PLR0912
                     part = tl.dot(w2, y1, part)
                     part = tl.dot(w1, y2, part)
                 if MIRRORED:
-                    if FOLD_BACK:
-                        back = tl.dot(tl.trans(w1), own)
-                        back = tl.dot(tl.trans(w2), own, back)
-                        back = tl.sum(tl.reshape(back, [COLUMNS, C, 2]), 2)
-                    else:
-                        turned = tl.trans(w1)
-                        back = tl.dot(turned, own1)
-                        back = tl.dot(turned, own2, back)
-                        back = tl.dot(tl.trans(w2), own1, back)
+                    back = tl.dot(tl.trans(w1), own)
+                    back = tl.dot(tl.trans(w2), own, back)
+                    back = tl.sum(tl.reshape(back, [COLUMNS, C, 2]), 2)
                     place = beyond[:, None].to(tl.int64) * C + deep[None, :]
                     tl.store(mirrored_products + place, back)
         value += part_value
@@ -269,7 +259,7 @@ def _kernel(  # noqa: PLR0912
     tl.store(values + place, value)
     tl.store(degrees + place, degree)
     if WITH_PRODUCT:
-        if FOLD_ROWS:
+        if FOLDED:
             product = tl.sum(tl.reshape(product, [ROWS, C, 2]), 2)
         out = place[:, None].to(tl.int64) * C + deep[None, :]
         tl.store(products + out, product)
@@ -403,7 +393,7 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
         # from either side. L x L is labeled; L x U and U x (L and U) make up the rest.
         if terms.share < 1.0:
             regions.add_sample(kind, terms.mu, terms.share, _at_zero(kind, sums))
-        elif k < n and regions.C <= _MIRRORED_WIDTH:
+        elif k < n and regions.folded:
             regions.add_mirrored(kind, terms.mu, _at_zero(kind, sums))
         elif k < n:
             if k:
@@ -452,7 +442,9 @@ class _Regions:
         same = Y is sums.Z and self.C == self.R
         split = (*self.now[:2], self.now[3]) if same else self._split(Y, self.C)
         self.y_high, self.y_low, y_scale = split
-        self.y_both = torch.stack([self.y_high, self.y_low], dim=2)
+        self.folded = self.C == _MIN_WIDTH
+        if self.folded:
+            self.y_high = torch.stack([self.y_high, self.y_low], dim=2)
         self.y_factor = 1.0 / (y_scale.to(sums.wide) * _WEIGHT_SCALE.value)
         self.codes = self._padded(codes, -1)
 
@@ -491,8 +483,8 @@ class _Regions:
         labeled rows, and a band of tiles stands for all where they meet each other.
         """
         k, n = len(self.sums.terms.codes), len(self.sums.X)
-        # The kernel takes whole blocks of columns.
-        some = min(n, k + -(-round(share * (n - k)) // self.block) * self.block)
+        # The kernel takes whole blocks of columns; the same pairs whatever the width of Y.
+        some = min(n, k + -(-round(share * (n - k)) // _BLOCK) * _BLOCK)
         if k:
             weight = mu * (n - k) / (some - k)
             self.add(kind, weight, (0, k), (k, some))
@@ -573,7 +565,11 @@ class _Regions:
             for more in ((), (self.C,))
         )
         n_blocks = length // n_rows
-        each = max(1, min(n_blocks, _MIRRORED_BYTES // (4 * n_mirrored * (self.C + 1))))
+        n_bytes = _MIRRORED_BYTES
+        if sums.X.is_cuda:
+            whole = torch.cuda.get_device_properties(sums.X.device).total_memory
+            n_bytes = int(_MIRRORED_SHARE * whole)
+        each = max(1, min(n_blocks, n_bytes // (4 * n_mirrored * (self.C + 1))))
         room = self._room(each, n_mirrored)[1:]
         for block in range(0, n_blocks, each):
             first, some = block * n_rows, min(each, n_blocks - block)
@@ -635,7 +631,6 @@ class _Regions:
             *self.now[:3],
             self.y_high,
             self.y_low,
-            self.y_both,
             *self.old[:3],
             self.codes,
             *out,
@@ -649,8 +644,7 @@ class _Regions:
             WITH_PRODUCT=self.width > 0,
             BANDED=BANDED,
             MIRRORED=mirrored is not None,
-            FOLD_ROWS=_FOLD[0] and self.C <= 16,
-            FOLD_BACK=_FOLD[1] and self.C <= 16,
+            FOLDED=self.folded,
             R=self.R,
             C=self.C,
             ROWS=n_rows,

@@ -19,6 +19,8 @@ from ._triples import Triples
 
 # The lower bound is as expensive as an iteration: it is computed once in this many.
 _ITERATIONS_PER_BOUND = 5
+# A pull stands out if it is this many times the usual one.
+_OUTSTANDING = 10.0
 # The best multiple of the Euclidean metric is sought within so many octaves of the mean squared
 # distance, and then above them, up to the most.
 _OCTAVES, _MOST_OCTAVES = 10.0, 90.0
@@ -218,7 +220,11 @@ def _first_factor(triples: Triples, rank: int | None) -> Array:
 def _minimize(
     triples: Triples, P: Array, *, max_iter: int, tol: float, verbose: int
 ) -> _FactorMinimum:
-    """Run L-BFGS on the factor until the lower bound says that the minimum is close."""
+    """Run L-BFGS on the factor until the lower bound says that the minimum is close.
+
+    It runs on ``Q`` with ``P = Q S``: where outliers pull harder in one direction than the other
+    points in all, a step for that direction would be none for the others.
+    """
     X, capped = triples.points, P.shape[0] < P.shape[1]
     bound = _LowerBound(triples)
     at, lower, n_iter = triples.at(P), 0.0, 0
@@ -228,16 +234,18 @@ def _minimize(
     def gap() -> float:
         return max(0.0, at.exact - lower) / unit
 
-    def value_and_gradient(P: Array) -> tuple[float, Array]:
-        nonlocal at
-        at = triples.at(P)
-        return at.rounded / unit, (2.0 / unit) * (at.laplacian.T @ X)
+    S, inverse = bound.scales()
 
-    def is_done(P: Array, _: float) -> bool:
+    def value_and_gradient(Q: Array) -> tuple[float, Array]:
+        nonlocal at
+        at = triples.at(Q @ S)
+        return at.rounded / unit, (2.0 / unit) * (at.laplacian.T @ X) @ S
+
+    def is_done(Q: Array, _: float) -> bool:
         nonlocal lower, n_iter
         n_iter += 1
         if n_iter % _ITERATIONS_PER_BOUND == 0:
-            lower = max(lower, bound(P))
+            lower = max(lower, bound(Q @ S))
         if verbose:
             print(
                 f"[LMNN] {n_iter}/{max_iter}  objective {at.exact:.6g}  at least {lower:.6g}",
@@ -247,15 +255,16 @@ def _minimize(
 
     found = lbfgs(
         value_and_gradient,
-        P,
+        P @ inverse,
         max_iter=max_iter,
         is_done=is_done,
         ftol=1e-4 * tol if capped else 0.0,
     )
-    at = triples.at(found.x)
-    lower = max(lower, bound(found.x))
+    P = found.x @ S
+    at = triples.at(P)
+    lower = max(lower, bound(P))
     converged = gap() <= tol or (capped and bool(found.success))
-    return _FactorMinimum(found.x, at.exact, gap(), converged, n_iter)
+    return _FactorMinimum(P, at.exact, gap(), converged, n_iter)
 
 
 class _LowerBound:
@@ -279,9 +288,21 @@ class _LowerBound:
         lengths = np.pad(lengths, (0, len(directions) - len(lengths)))
         lengths *= np.sqrt(1.0 - triples.push_weight)
         size = float(np.linalg.norm(X))
+        self.lengths, self.directions = lengths, directions
         pulled = lengths > _ROUNDING * size
         self.free = (1.0 / (_ROUNDING * size)) * directions[~pulled]
         self.whitened = X @ (directions[pulled].T / lengths[pulled])
+
+    def scales(self) -> tuple[Array, Array]:
+        """Return a matrix that shortens the directions of an outstanding pull, and its inverse.
+
+        It is the identity if no pull stands out.
+        """
+        some = self.lengths[self.lengths > 0.0]
+        if len(some) == 0 or some.max() <= _OUTSTANDING * np.median(some):
+            return np.eye(len(self.directions)), np.eye(len(self.directions))
+        s = np.maximum(1.0, self.lengths / (_OUTSTANDING * np.median(some)))
+        return (self.directions.T / s) @ self.directions, (self.directions.T * s) @ self.directions
 
     def __call__(self, P: Array) -> float:
         at = self.triples.at(np.vstack([P, self.free]), self.whitened)
