@@ -36,8 +36,8 @@ class GDM(ClassicLearner):
     of the paper: in coordinates where the constraint is ``tr A <= 1``, by L-BFGS on a narrow
     factor of the metric. The solution has a very low rank, in which nearest neighbors are often
     wrong: so `ridge` spreads it over more directions, and the metric handed out is mostly
-    Euclidean. ``GDM(ridge=1e-6, shrinkage=0, tol=1e-4)`` is the paper's. Points that are in no labeled
-    pair are not used.
+    Euclidean. ``GDM(ridge=1e-6, shrinkage=0, tol=1e-4)`` is the paper's. Points that are in no
+    labeled pair are not used.
 
     Parameters
     ----------
