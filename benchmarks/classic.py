@@ -30,7 +30,7 @@ def problems():
 
 def gdm(X, y, seconds):
     return (
-        lambda: GDM(ridge=1e-6, shrinkage=0).fit(X, y),
+        lambda: GDM(ridge=1e-6, tol=1e-4, shrinkage=0).fit(X, y),
         lambda learner: gdm_objective(plain_gdm(X, y, seconds=seconds)[0], X, y),
         lambda learner: gdm_objective(learner.get_mahalanobis_matrix(), X, y),
     )

@@ -35,7 +35,7 @@ class Results:
             library, _, method = r["method"].partition(" ")
             cell = self.cells[r["set"], int(rows), library, method]
             if "capped" in r:
-                cell.capped[threads] = r["capped"]
+                cell.capped[threads] = r["capped"] if threads == ONE else r["seconds"]
             elif "failed" in r:
                 cell.failed += 1
             else:

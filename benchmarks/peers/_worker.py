@@ -48,9 +48,9 @@ def work(job):
         warnings.simplefilter("ignore")  # few labels make many learners complain
         warm_up(job["library"], job["method"])
         model = learner(job["library"], job["method"], job["seed"])
+        fits, start, cpu = 0, time.perf_counter(), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, job["cap"])
         try:
-            fits, start, cpu = 0, time.perf_counter(), time.process_time()
             while not fits or (fits < REPEATS and time.perf_counter() - start < SHORT):
                 model.fit(task.X, task.y)
                 fits += 1
@@ -59,7 +59,7 @@ def work(job):
             error = task.error(model.transform)
             return {"error": error, "seconds": seconds / fits, "cpu": cpu / fits}
         except _Capped:
-            return {"capped": job["cap"]}
+            return {"capped": job["cap"], "seconds": time.perf_counter() - start}
         except Exception as error:
             return {"failed": f"{type(error).__name__}: {error}"[:200]}
         finally:

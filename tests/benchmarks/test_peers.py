@@ -104,7 +104,9 @@ def test_a_worker_measures_caps_and_reports(tmp_path):
                 {"set": "iris", "rows": 40, "seed": 0, "library": library, "method": method}
             )
 
-        assert answer("metric-learn", "LMNN") == {"capped": 0.2}
+        capped = answer("metric-learn", "LMNN")
+        assert capped["capped"] == 0.2
+        assert capped["seconds"] > 0.1
         assert answer("metric-learn", "NCA") == {"failed": "ValueError: no"}
         found = answer("seraph", "LFDA")
         assert 0.0 <= found["error"] < 20.0
@@ -163,7 +165,7 @@ def records():
                     "setting": f"40 rows, {threads}",
                     "seed": 0,
                     "method": f"{library} LMNN",
-                    **({"capped": 5.0} if cpu is None else found),
+                    **({"capped": 5.0, "seconds": 4.0} if cpu is None else found),
                 }
         yield {
             "set": name,
@@ -199,9 +201,9 @@ def test_the_tables_show_errors_seconds_and_what_was_capped():
         ">5.000",
         "0.100",
         ">50",
-        ">5.000",
+        ">4.000",
         "0.100",
-        ">50",
+        ">40",
     ]
     line = next(line for line in text.splitlines() if "1 for judging" in line)
     assert "| 40.0 | 31.0 | 30.0 | vehicle -1.0 | 20 (vehicle, 40) to 20 |" in line

@@ -17,7 +17,7 @@ from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._scatter import PairSums
 
 # The learned metric itself, which is only a part of what is handed out by default.
-GDM = partial(classic.GDM, shrinkage=0.0)
+GDM = partial(classic.GDM, shrinkage=0.0, tol=1e-4)
 
 
 def blobs(n=30, m=3, classes=3, seed=0):

@@ -18,7 +18,7 @@ _as_in_paper = partial(_plain, solver="projected-gradient")
 # learners are others, chosen by the error of nearest neighbors.
 METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
     "euclidean": ("Euclidean", Euclidean),
-    "gdm": ("GDM", partial(GDM, ridge=1e-6, shrinkage=0)),
+    "gdm": ("GDM", partial(GDM, ridge=1e-6, tol=1e-4, shrinkage=0)),
     "nca": ("NCA", partial(NCA, shrinkage=0)),
     "lmnn": ("LMNN", partial(LMNN, tol=0.01, shrinkage=0)),
     "itml": ("ITML", partial(ITML, gamma=1.0, tol=1e-6, shrinkage=0)),

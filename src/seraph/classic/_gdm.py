@@ -36,8 +36,8 @@ class GDM(ClassicLearner):
     of the paper: in coordinates where the constraint is ``tr A <= 1``, by L-BFGS on a narrow
     factor of the metric. The solution has a very low rank, in which nearest neighbors are often
     wrong: so `ridge` spreads it over more directions, and the metric handed out is mostly
-    Euclidean. ``GDM(ridge=1e-6, shrinkage=0)`` is the paper's. Points that are in no labeled
-    pair are not used.
+    Euclidean. ``GDM(ridge=1e-6, shrinkage=0, tol=1e-4)`` is the paper's. Points that are in no
+    labeled pair are not used.
 
     Parameters
     ----------
@@ -56,8 +56,9 @@ class GDM(ClassicLearner):
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
         Maximum number of iterations.
-    tol : float, default=1e-4
-        Stop at this ``optimality_gap_``.
+    tol : float, default=0.01
+        Stop at this ``optimality_gap_``. A smaller one takes longer and is no better for nearest
+        neighbors.
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class GDM(ClassicLearner):
         shrinkage: float = 0.9,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
-        tol: float = 1e-4,
+        tol: float = 0.01,
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
