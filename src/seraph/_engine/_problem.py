@@ -91,11 +91,13 @@ class Problem:
         _check_unit(coordinates.unit, points.dtype)
         first, terms = ordered_terms(labels, settings.eta, _mu(labels, settings))
         others: tuple[Array, ...] = ()
-        if isinstance(points, PointsInMemory) and shares(points.shape, len(terms.codes)):
+        size = settings.sample_size(labels.n_unlabeled)
+        is_sampled = terms.mu > 0.0 and size is not None and size < labels.n_unlabeled
+        in_tiles = isinstance(points, PointsInMemory) and not is_sampled
+        if in_tiles and shares(points.shape, len(terms.codes)):
             order, terms = shuffled(len(points), terms)
             others = (order,)
-        size = settings.sample_size(labels.n_unlabeled)
-        if terms.mu > 0.0 and size is not None and size < labels.n_unlabeled:
+        if is_sampled and size is not None:
             if journal is not None:
                 check_repeatable("unlabeled pairs", settings.random_state)
             rng = check_random_state(settings.random_state)
