@@ -1,10 +1,10 @@
 """Fit a million embeddings in a file: ``python -m benchmarks.million_vectors FOLDER``.
 
 Writes n x m vectors of unit length to FOLDER/vectors.npy in float32 (or float16), and fits them,
-memory-mapped, from marked pairs and a sample of the unlabeled ones. Prints seconds, the peak of
-the memory, the certificate, and how well the learned distance and the Euclidean one tell pairs
-apart that the fit has not seen as marks. With ``--index``, it also builds the index of
-``seraph neighbors`` and searches it. The file is removed at the end, unless ``--keep``.
+memory-mapped, from marked pairs and a sample of the unlabeled ones. With ``--first``, a fit of
+some rows comes first, and the whole goes on from its metric (``warm_start``). Prints seconds, the
+peak of the memory, the certificate, and how well the learned distance and the Euclidean one tell
+pairs apart that the fit has not seen as marks. The file is removed at the end, unless ``--keep``.
 
 The vectors mimic those of a language model: what makes things alike lies in a few directions, what
 the model also encodes (length, style) varies more, and all else is noise.
@@ -25,11 +25,16 @@ N_CLASSES, SIGNAL, NUISANCE = 1000, 12, 24
 
 
 def write_vectors(path, n, m, dtype, rows=50_000):
-    """Write vectors of unit length, some rows at a time; return their classes."""
+    """Write vectors of unit length, some rows at a time; return their classes.
+
+    A file that exists is kept.
+    """
     rng = np.random.default_rng(0)
     axes = np.linalg.qr(rng.normal(size=(m, SIGNAL + NUISANCE)))[0].T.astype(np.float32)
     centers = rng.normal(size=(N_CLASSES, SIGNAL)).astype(np.float32)
     y = rng.integers(N_CLASSES, size=n)
+    if path.exists():
+        return y
     file = np.lib.format.open_memmap(path, "w+", dtype, (n, m))
     for start in range(0, n, rows):
         classes = y[start : start + rows]
@@ -64,6 +69,8 @@ def main():
     parser.add_argument("--dtype", choices=("float32", "float16"), default="float32")
     parser.add_argument("--marks", type=int, default=400)
     parser.add_argument("--pairs", type=int, default=5_000_000)
+    parser.add_argument("--first", type=int, default=0, help="rows of a first fit")
+    parser.add_argument("--tol", type=float, default=1e-2)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", action="store_true", help="keep the vectors and the model")
     options = parser.parse_args()
@@ -93,7 +100,17 @@ def fit(path, y, options):
     X = np.load(path, mmap_mode="r")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     started, cpu = time.perf_counter(), time.process_time()
-    learner = SERAPH(unlabeled_pairs=options.pairs, random_state=0, n_jobs=options.jobs)
+    learner = SERAPH(tol=options.tol, random_state=0, n_jobs=options.jobs)
+    if options.first:
+        some = np.unique(np.append(marks, rng.choice(len(X), options.first, replace=False)))
+        learner.set_params(unlabeled_pairs=5 * len(some))
+        learner.fit(X[some], pairs=np.searchsorted(some, marks), pair_labels=alike)
+        print(
+            f"first fit: {len(some)} rows, {time.process_time() - cpu:.0f} s of CPU, "
+            f"{learner.n_iter_} iterations",
+            flush=True,
+        )
+    learner.set_params(unlabeled_pairs=options.pairs, warm_start=bool(options.first))
     learner.fit(X, pairs=marks, pair_labels=alike)
     print(
         f"fit: {time.perf_counter() - started:.0f} s ({time.process_time() - cpu:.0f} s of CPU), "
@@ -104,9 +121,9 @@ def fit(path, y, options):
         flush=True,
     )
     rows, places = np.unique(held_out, return_inverse=True)
-    some = np.asarray(X[rows])
+    points = np.asarray(X[rows], dtype=np.float32)
     places = places.reshape(held_out.shape)
-    for name, Z in (("Euclidean", some.astype(np.float32)), ("learned", learner.transform(some))):
+    for name, Z in (("Euclidean", points), ("learned", learner.transform(points))):
         apart = np.linalg.norm(Z[places[:, 0]] - Z[places[:, 1]], axis=1)
         print(f"AUC of {len(truth)} held-out pairs, {name}: {roc_auc_score(truth, -apart):.4f}")
     return learner

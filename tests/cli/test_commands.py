@@ -432,7 +432,7 @@ def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
         (["fit", "data.csv"], "nothing to learn from.*--label.*--pairs"),
         ([*FIT, "--pairs", "absent.csv"], "absent.csv: No such"),
         ([*FIT, "--pairs", "new.csv"], "new.csv has no column 'similar'"),
-        ([*FIT, "--scale", "log"], "--scale must be one of standard, minmax, none"),
+        ([*FIT, "--scale", "log"], "--scale must be one of standard, minmax, unit, none"),
         ([*FIT, "--lam", "big"], "--lam must be a number, auto or cv; got 'big'"),
         ([*FIT, "--lam", "-1"], "lam must be a finite number of at least 0"),
         ([*FIT, "--lam", "nan"], "lam must be a finite number"),

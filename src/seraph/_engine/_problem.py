@@ -105,7 +105,8 @@ class Problem:
             in_tiles = is_sampled and size > max(_LISTED, _LISTED_PER_ROW * len(points))
             if in_tiles:
                 terms = replace(terms, share=size / labels.n_unlabeled)
-            if in_tiles or shares(points.shape, len(terms.codes)):
+            # (Listed pairs need no order, and no copy of the points in another one.)
+            if in_tiles or (not is_sampled and shares(points.shape, len(terms.codes))):
                 order, terms = shuffled(len(points), terms, rng if in_tiles else None)
                 others = (order,)
         if rng is not None and terms.share == 1.0:
