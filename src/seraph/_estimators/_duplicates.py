@@ -53,7 +53,20 @@ class Duplicates:
 
     Examples
     --------
-    See :class:`DuplicateFinder`.
+    >>> import numpy as np
+    >>> from seraph import Duplicates
+    >>> found = Duplicates(
+    ...     pairs=np.array([[0, 2]]),
+    ...     probability=np.array([0.98]),
+    ...     group=np.array([0, -1, 0]),
+    ...     other_group=np.array([], dtype=int),
+    ...     threshold=1.7,
+    ...     precision=(0.97, 0.93, 0.99),
+    ...     recall=(0.95, 0.90, 0.98),
+    ...     n_candidates=3,
+    ... )
+    >>> found.n_groups
+    1
     """
 
     pairs: Array

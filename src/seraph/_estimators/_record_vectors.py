@@ -167,6 +167,7 @@ class _Number:
 
 @dataclass(frozen=True)
 class _Text:
+    seen: Array  # letter pairs; most buckets are empty
     weigh: TfidfTransformer
     reduce: TruncatedSVD
 
@@ -179,11 +180,12 @@ class _Text:
             rows = np.random.default_rng(0).choice(len(texts), _LEARN_FROM, replace=False)
             texts = texts[np.sort(rows)]
         counts = _letter_pairs(texts)
-        weigh = TfidfTransformer(sublinear_tf=True).fit(counts)
         seen = np.unique(counts.indices)
+        counts = counts[:, seen]
+        weigh = TfidfTransformer(sublinear_tf=True).fit(counts)
         width = max(1, min(_WIDTH, len(texts) - 1, len(seen) - 1))
         reduce = TruncatedSVD(width, random_state=0).fit(weigh.transform(counts))
-        return cls(weigh, reduce)
+        return cls(seen, weigh, reduce)
 
     @property
     def width(self) -> int:
@@ -191,7 +193,8 @@ class _Text:
 
     def __call__(self, texts: Array) -> Array:
         distinct, which = np.unique(texts, return_inverse=True)
-        reduced = self.reduce.transform(self.weigh.transform(_letter_pairs(distinct)))
+        counts = _letter_pairs(distinct)[:, self.seen]
+        reduced = self.reduce.transform(self.weigh.transform(counts))
         vectors: Array = normalize(reduced).astype(np.float32)
         return vectors[which]
 
