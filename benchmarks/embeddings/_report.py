@@ -294,6 +294,49 @@ def draw(results, path):
     figure.savefig(path, dpi=130)
 
 
+def _gains(results, way, count, sets=None):
+    """Return the gains of ours over the cosine in words."""
+    place = WAYS[way].index(count)
+    found = {m: results.gain(way, "seraph", m, sets)[place] for m in MEASURES}
+    fewer = "fewer" if found["error"] >= 0 else "more"
+    return (
+        f"{found['auc']:+.1f} points of pair AUC, {found['map']:+.1f} of MAP@R, and "
+        f"{abs(found['error']):.1f} points {fewer} errors"
+    )
+
+
+def how_many(results):
+    """Say what few and many marks at random gain over the cosine."""
+    few, many = WAYS["pairs"][0], WAYS["pairs"][-1]
+    return (
+        f"Pairs at random, SERAPH against the cosine, mean of {len(results.complete('pairs'))} "
+        f"sets: {few} marks give {_gains(results, 'pairs', few)}; {many:,} marks give "
+        f"{_gains(results, 'pairs', many)}."
+    )
+
+
+def near_or_random(results, count=100):
+    """Say what marks of near neighbors gain, on the sets that have both ways."""
+    sets = [name for name in results.complete("near") if name in results.complete("pairs")]
+    return (
+        f"{count} marks, SERAPH against the cosine, mean of {len(sets)} sets. At random: "
+        f"{_gains(results, 'pairs', count, sets)}. Near neighbors: "
+        f"{_gains(results, 'near', count, sets)}."
+    )
+
+
+def from_classes(results):
+    """Say how the classifiers compare with the nearest labeled row."""
+    methods = ("logistic", "lda-classifier", "seraph", "euclidean")
+    lines = []
+    for count in WAYS["classes"]:
+        errors = [
+            f"{title(m)} {number(results.mean('classes', count, m, 'error'))} %" for m in methods
+        ]
+        lines.append(f"- **{marks_name('classes', count)}**: error {', '.join(errors)}.")
+    return "\n".join(lines)
+
+
 def parts_of(results):
     """Return the parts of the pages by the names of their markers."""
     counts = results.frame.groupby(["set", "setting"])["seed"].nunique()
@@ -302,6 +345,9 @@ def parts_of(results):
         "embeddings-pairs": by_count(results, ("pairs", "near")),
         "embeddings-classes": by_count(results, ("classes",)),
         "embeddings-by-set": by_set(results),
+        "embeddings-how-many": how_many(results),
+        "embeddings-near": near_or_random(results),
+        "embeddings-from-classes": from_classes(results),
         "embeddings-wins": wins(results),
         "embeddings-losses": losses(results),
         "embeddings-failures": failures(results),
