@@ -36,7 +36,9 @@ FUNCTIONS = [
 
 
 def a_function(rng):
-    """Call a function of points, labels and marked pairs with odd ones."""
+    """Call a function of points, labels and marked pairs with odd ones, or split and score."""
+    if rng.random() < 0.2:
+        return a_split(rng)
     function = rng.choice(FUNCTIONS)
     case = inputs.case(rng, flawed=0.2)
     given = case.arguments
@@ -107,7 +109,9 @@ def a_stand_in(rng):
     accepted = inspect.signature(Estimator).parameters
     parameters = {"max_iter": 20} if "max_iter" in accepted else {}
     # Parameters are checked as there, which is hardly at all: sensible ones only.
-    parameters |= some_parameters(rng, Estimator, at_most=3, junk=0.0, without=["verbose"])
+    parameters |= some_parameters(
+        rng, Estimator, at_most=3, junk=0.0, without=["verbose", "weights"]
+    )
     gen = np.random.default_rng(rng.randrange(2**16))
     points = gen.normal(size=(40, rng.randint(2, 5))) * 10.0 ** rng.choice([-3, 0, 0, 3])
     rows = gen.integers(len(points), size=(12, 4))
