@@ -214,6 +214,8 @@ def test_a_row_passes_through_at_most_8_files_on_its_way_to_the_first_pair_term(
         name = file.relative_to(ROOT).as_posix()
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         arguments = [frame.f_locals.get(argument) for argument in names]
+        if name == "_typing.py":
+            return  # `computed_once` runs a property of the file that has the points
         if name not in files and (name == last or any(map(holds_points, arguments))):
             files.append(name)
 

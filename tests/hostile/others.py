@@ -36,7 +36,9 @@ FUNCTIONS = [
 
 
 def a_function(rng):
-    """Call a function of points, labels and marked pairs with odd ones."""
+    """Call a function of points, labels and marked pairs with odd ones, or split and score."""
+    if rng.random() < 0.2:
+        return a_split(rng)
     function = rng.choice(FUNCTIONS)
     case = inputs.case(rng, flawed=0.2)
     given = case.arguments
@@ -99,19 +101,24 @@ STAND_INS = sorted(name for name in metric_learn.__all__ if name != "Constraints
 
 
 def a_stand_in(rng):
-    """Fit one of metric-learn's classes with odd points, tuples and parameters."""
+    """Fit one of metric-learn's classes on ordinary points of any scale.
+
+    Singular points are left out: like metric-learn's, its LFDA may return huge numbers for them.
+    """
     Estimator = getattr(metric_learn, rng.choice(STAND_INS))
     accepted = inspect.signature(Estimator).parameters
     parameters = {"max_iter": 20} if "max_iter" in accepted else {}
     # Parameters are checked as there, which is hardly at all: sensible ones only.
-    parameters |= some_parameters(rng, Estimator, at_most=3, junk=0.0, without=["verbose"])
-    case = inputs.case(rng)
-    points = case.table.points
-    rows = np.random.default_rng(rng.randrange(2**16)).integers(len(points), size=(12, 4))
+    parameters |= some_parameters(
+        rng, Estimator, at_most=3, junk=0.0, without=["verbose", "weights"]
+    )
+    gen = np.random.default_rng(rng.randrange(2**16))
+    points = gen.normal(size=(40, rng.randint(2, 5))) * 10.0 ** rng.choice([-3, 0, 0, 3])
+    rows = gen.integers(len(points), size=(12, 4))
     signs = np.where(np.arange(12) % 2 == 0, 1, -1)
     given = {
-        "X": case.table.X,
-        "y": case.classes.codes,
+        "X": points,
+        "y": np.arange(len(points)) % 3,
         "pairs": points[rows[:, :2]],
         "triplets": points[rows[:, :3]],
         "quadruplets": points[rows],
