@@ -1,11 +1,12 @@
 """Fit each learner with one thread of BLAS and with the default number, and compare the times.
 
-``python -m benchmarks.blas_threads`` starts processes with ``OPENBLAS_NUM_THREADS=1`` and without
-it, in turns, and prints for each learner the least seconds of the clock and of the CPU, and the
-ratios. Threads of BLAS that wait for each other cost seconds of the CPU, on an idle machine and on
-a busy one; seconds of the clock mean little on a busy one.
+``python -m benchmarks.blas_threads [--points N] [--turns N]`` starts processes with
+``OPENBLAS_NUM_THREADS=1`` and without it, in turns, and prints for each learner the least seconds
+of the clock and of the CPU, and the ratios. Threads of BLAS that wait for each other cost seconds
+of the CPU, on an idle machine and on a busy one; seconds of the clock mean little on a busy one.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -17,59 +18,60 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, classic
+from seraph import SERAPH, KernelSERAPH, classic
 
-TURNS, REPEATS = 2, 2
+REPEATS = 3
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def learners():
     """Return all learners that take class labels, by name."""
-    found = {"SERAPH": SERAPH(), "KernelSERAPH": KernelSERAPH(), "SERAPHCV": SERAPHCV()}
+    found = {"SERAPH": SERAPH(), "KernelSERAPH": KernelSERAPH()}
     for name in classic.__all__:
         found[name] = getattr(classic, name)()
     return found
 
 
-def measure():
-    """Print the least seconds of the clock and of the CPU of a fit, by learner and size."""
+def measure(n):
+    """Print the least seconds of the clock and of the CPU of a fit, by learner."""
     warnings.simplefilter("ignore")
     X, y = load_digits(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     found = {}
-    for n in (200,):
-        for name, learner in learners().items():
-            partly = np.where(np.arange(n) % 3 == 0, y[:n], -1)
-            classes = partly if "SERAPH" in name else y[:n]
-            best = [np.inf, np.inf]
-            for _ in range(1 if name == "SERAPHCV" else REPEATS):
-                start = time.perf_counter(), time.process_time()
-                try:
-                    learner.fit(X[:n], classes)
-                except (TypeError, ValueError) as error:  # it takes pairs alone
-                    print(name, error, file=sys.stderr)
-                    break
-                now = time.perf_counter(), time.process_time()
-                best = [min(b, e - s) for b, e, s in zip(best, now, start, strict=True)]
-            if np.isfinite(best[0]):
-                found[f"{name} {n}"] = best
+    for name, learner in learners().items():
+        classes = np.where(np.arange(n) % 3 == 0, y[:n], -1) if "SERAPH" in name else y[:n]
+        best = [np.inf, np.inf]
+        for _ in range(REPEATS):
+            start = time.perf_counter(), time.process_time()
+            learner.fit(X[:n], classes)
+            now = time.perf_counter(), time.process_time()
+            best = [min(b, e - s) for b, e, s in zip(best, now, start, strict=True)]
+        found[name] = best
     print(json.dumps(found))
 
 
-def run(environment):
+def run(environment, n):
     """Measure in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.blas_threads", "measure"]
+    command = [sys.executable, "-m", "benchmarks.blas_threads", "--points", str(n), "--measure"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--points", type=int, default=400)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--measure", action="store_true", help="measure in this process")
+    options = parser.parse_args()
+    if options.measure:
+        measure(options.points)
+        return
     free = {name: value for name, value in os.environ.items() if name not in THREADS}
     settings = {"one": {**free, **dict.fromkeys(THREADS, "1")}, "default": free}
     runs = {kind: [] for kind in settings}
-    for _ in range(TURNS):
+    for _ in range(options.turns):
         for kind, environment in settings.items():
-            runs[kind].append(run(environment))
+            runs[kind].append(run(environment, options.points))
     print(f"{'':>20}{'clock, one':>12}{'default':>10}{'CPU, one':>12}{'default':>10}{'ratio':>8}")
     worst = 0.0, ""
     for name in runs["one"][0]:
@@ -84,4 +86,4 @@ def main():
 
 
 if __name__ == "__main__":
-    measure() if sys.argv[1:] == ["measure"] else main()
+    main()
