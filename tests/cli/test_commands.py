@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import seraph as package
 from seraph import SERAPH, MetricNeighborsClassifier, load, save
-from seraph._cli import _fit, _inspect, _neighbors, _query, _transform
+from seraph._cli import _export, _fit, _inspect, _neighbors, _query, _transform
 from seraph.classic import Euclidean
 from tests.helpers.command import assert_refused, seraph
 
@@ -522,6 +522,7 @@ def test_a_constant_table_is_refused(folder):
 COMMANDS = {
     "fit": _fit.fit,
     "transform": _transform.transform,
+    "export": _export.export,
     "neighbors": _neighbors.neighbors,
     "query": _query.query,
     "inspect": _inspect.inspect,

@@ -40,7 +40,7 @@ def export(
 
     Example: seraph export model.skops -o W.npy
 
-    Example: seraph export model.skops -o W.safetensors --components 64 --data vectors.npy
+    Example: seraph export model.skops -o W.safetensors --components 2 --data data.csv
     """
     import numpy as np
 

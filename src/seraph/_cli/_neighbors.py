@@ -58,7 +58,7 @@ def neighbors(
 
     Example: seraph neighbors model.skops data.csv --row 17 -k 5 --label class
 
-    Example: seraph neighbors model.skops vectors.npy --row 17 --index vectors.safetensors
+    Example: seraph neighbors model.skops data.csv --row 17 --index data.safetensors
     """
     import numpy as np
 
