@@ -280,7 +280,7 @@ def test_a_saved_model_can_be_reported_on(folder):
 
 def test_every_command_has_json_and_quiet():
     for name in ("fit", "transform", "neighbors", "query", "inspect", "predict", "compare",
-                 "report", "demo", "reproduce"):  # fmt: skip
+                 "report", "duplicates", "demo", "reproduce"):  # fmt: skip
         text = ok(name, "--help").out
         assert "--json" in text
         assert "--quiet" in text

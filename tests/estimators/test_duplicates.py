@@ -20,7 +20,7 @@ def vectors_of(table):
 
 
 def gap(made, Z, name, i, j):
-    block = made.block_of_ == list(made.blocks_).index(name)
+    block = made.block_of_ == made.names_.index(name)
     return float(((Z[i] - Z[j])[block] ** 2).sum())
 
 
@@ -75,9 +75,9 @@ def test_codes_are_text_and_other_numbers_are_scaled():
         {"name": ["ann", "bob", "cy"], "zip": [2601, 2602, 9601], "kg": [60.5, 71.0, 80.0]}
     )
     made, Z = vectors_of(table)
-    assert (made.block_of_ == list(made.blocks_).index("kg")).sum() == 1
+    assert (made.block_of_ == made.names_.index("kg")).sum() == 1
     assert gap(made, Z, "zip", 0, 2) < 2.0
-    numbers = Z[:, made.block_of_ == list(made.blocks_).index("kg")]
+    numbers = Z[:, made.block_of_ == made.names_.index("kg")]
     assert numbers.std() == pytest.approx(1.0)
 
 
@@ -89,9 +89,15 @@ def test_dates_are_both_days_and_letters():
         }
     )
     made, Z = vectors_of(table)
-    assert "born (days)" in made.blocks_
-    assert "born" in made.blocks_
+    assert "born (days)" in made.names_
+    assert "born" in made.names_
     assert np.isfinite(Z).all()
+
+
+def test_a_column_may_have_the_name_of_a_block():
+    names = [f"person {k} {k * k}" for k in range(20)]
+    made, _ = vectors_of({WHOLE: names, "b": names[::-1], "days": names})
+    assert made.names_ == (WHOLE, "b", "days", WHOLE + "_")
 
 
 # Weights

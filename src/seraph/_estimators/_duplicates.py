@@ -169,7 +169,7 @@ class DuplicateFinder:
                 f"{len(self.Z_)} records with {len(vectors.blocks_)} columns that differ: there "
                 "is nothing to compare."
             )
-        self.block_of_, self.blocks_ = vectors.block_of_, tuple(vectors.blocks_)
+        self.block_of_, self.blocks_ = vectors.block_of_, vectors.names_
         return self
 
     def questions(

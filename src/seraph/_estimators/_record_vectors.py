@@ -97,47 +97,55 @@ class RecordVectors:
 
     def fit(self, columns: Mapping[str, Array]) -> Self:
         """Learn the blocks from columns by name."""
-        self.blocks_: dict[str, _Text | _Number] = {}
+        self.blocks_: list[tuple[str, str, _Text | _Number]] = []  # column, kind, block
         whole = []
         for name, values in columns.items():
             kind = values.dtype.kind
             as_text = name in self.text or kind not in "biufM"
             if kind == "M":
-                self._add(name, _Text.fitted(_texts(values)))
-                self._add(f"{name} (days)", _Number.fitted(_days(values)))
+                self._add(name, "text", _Text.fitted(_texts(values)))
+                self._add(name, "days", _Number.fitted(_days(values)))
             elif as_text or is_code(values.astype(np.float64)):
-                self._add(name, _Text.fitted(_texts(values)))
+                self._add(name, "text", _Text.fitted(_texts(values)))
             else:
-                self._add(name, _Number.fitted(values.astype(np.float64)))
+                self._add(name, "number", _Number.fitted(values.astype(np.float64)))
                 continue
             whole.append(name)
         self.text_ = tuple(whole)
         if len(whole) > 1:
-            self._add(WHOLE, _Text.fitted(_joined(columns, whole)))
-        widths = [block.width for block in self.blocks_.values()]
+            self._add("", "whole", _Text.fitted(_joined(columns, whole)))
+        widths = [block.width for *_, block in self.blocks_]
         self.block_of_ = np.repeat(np.arange(len(widths)), widths)
         return self
 
-    def _add(self, name: str, block: _Text | _Number | None) -> None:
+    def _add(self, name: str, kind: str, block: _Text | _Number | None) -> None:
         if block is not None:
-            self.blocks_[name] = block
+            self.blocks_.append((name, kind, block))
+
+    @property
+    def names_(self) -> tuple[str, ...]:
+        """What to call the blocks, each differently."""
+        names: list[str] = []
+        for column, kind, _ in self.blocks_:
+            name = {"days": f"{column} (days)", "whole": WHOLE}.get(kind, column)
+            while name in names:
+                name += "_"
+            names.append(name)
+        return tuple(names)
 
     def transform(self, columns: Mapping[str, Array]) -> Array:
         """Return the vectors of records, of shape (n, total width)."""
         whole = _joined(columns, self.text_)
         choice = np.array([crc32(text.encode()) % _DIRECTIONS for text in whole])
         parts = []
-        for number, (name, block) in enumerate(self.blocks_.items()):
-            values = np.asarray(columns.get(name.removesuffix(" (days)")))
-            if name == WHOLE:
-                part, missing = block(whole), whole == ""
-            elif isinstance(block, _Text):
-                texts = _texts(values)
+        for number, (name, kind, block) in enumerate(self.blocks_):
+            if isinstance(block, _Text):
+                texts = whole if kind == "whole" else _texts(np.asarray(columns[name]))
                 part, missing = block(texts), texts == ""
             else:
-                numbers = _days(values) if values.dtype.kind == "M" else values
-                part = block(numbers.astype(np.float64))
-                missing = np.isnan(numbers.astype(np.float64))
+                values = np.asarray(columns[name])
+                numbers = _days(values) if kind == "days" else values.astype(np.float64)
+                part, missing = block(numbers), np.isnan(numbers)
             if missing.any() and block.width > 1:
                 part[missing] = _directions(block.width, number)[choice[missing]]
             parts.append(part)
