@@ -3,11 +3,19 @@
 import inspect
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH, KernelSERAPH, MetricPipeline, classic, seraph_path
+from seraph import (
+    SERAPH,
+    KernelSERAPH,
+    MetricPipeline,
+    RegularizationPathDisplay,
+    classic,
+    seraph_path,
+)
 from tests.helpers.trial import check_metric
 from tests.hostile import inputs
 from tests.hostile.dense import Dense, signs_of
@@ -78,6 +86,9 @@ def a_path(rng):
         for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
             dense = Dense(X, P, signs, eta=path.eta, mu=path.mu, lam=lam)
             assert abs(value - dense.value) <= error_of(P) * (1.0 + dense.size)
+    if rng.random() < 0.1:
+        figure = RegularizationPathDisplay.from_path(path, ax=Figure().subplots()).figure_
+        assert figure.axes
     return "path found"
 
 

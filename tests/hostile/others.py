@@ -339,7 +339,7 @@ CALLED = {
     *(function.__name__ for function in FUNCTIONS),
     *("PairKFold", "PairScorer", "Constraints", "seraph_path", "save", "load", "to_onnx"),
     *("read_versions", "MahalanobisMetric", "KernelMetric", "KernelMap", "PreparedMetric"),
-    "RegularizationPath",  # what seraph_path returns
+    *("RegularizationPath", "RegularizationPathDisplay"),  # by a_path
 }
 # Names that take no input of users.
 NOTHING_TO_TRY = {"FitState", "Interruptible", "TASKS", "TRUSTED", "Task", "__version__"}
