@@ -173,6 +173,7 @@ def seraph_path(
     13
     """
     check_number("n_lams", n_lams, low=1, integer=True)
+    check_number("eps", eps)
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must lie between 0 and 1, both excluded; got {eps!r}.")
     check_checkpoint(checkpoint)
