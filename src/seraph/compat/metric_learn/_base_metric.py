@@ -365,9 +365,7 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         try:
             self.threshold_ = float(threshold)
         except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"Parameter threshold must be a real number. Got {type(threshold)} instead."
-            ) from error
+            raise ValueError(f"threshold must be a number; got {threshold!r}.") from error
         return self
 
     def calibrate_threshold(
@@ -415,11 +413,9 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         if strategy in ("max_tpr", "max_tnr") and not (
             isinstance(min_rate, Real) and 0 <= min_rate <= 1
         ):
-            raise ValueError(
-                f"Parameter min_rate must be a number in[0, 1]. Got {min_rate} instead."
-            )
+            raise ValueError(f"min_rate must be a number from 0 to 1; got {min_rate!r}.")
         if strategy == "f_beta" and not isinstance(beta, Real):
-            raise ValueError(f"Parameter beta must be a real number. Got {type(beta)} instead.")
+            raise ValueError(f"beta must be a number; got {beta!r}.")
 
 
 def best_threshold(

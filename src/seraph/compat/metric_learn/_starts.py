@@ -115,5 +115,8 @@ def checked_components(n_components: Any, n_features: int) -> int:
     if n_components is None:
         return n_features
     if not 0 < n_components <= n_features:
-        raise ValueError(f"Invalid n_components, must be in [1, {n_features}]")
+        raise ValueError(
+            f"Invalid n_components: it must be from 1 to {n_features}, the number of features; "
+            f"got {n_components}."
+        )
     return int(n_components)
