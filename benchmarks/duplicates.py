@@ -238,7 +238,7 @@ def report(records):
         lines.append("")
         lines.append(
             f"seraph, {len(stated)} runs: the wanted precision of {PRECISION} was reached in "
-            f"{met}. The stated interval of 95 % is too low: {'; '.join(said)}."
+            f"{met}. The stated range is too low: {'; '.join(said)}."
         )
     TABLE.write_text("\n".join(lines) + "\n")
 

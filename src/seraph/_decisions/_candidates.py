@@ -13,7 +13,7 @@ from ._held_out import HeldOut
 from ._threshold import Interval
 
 _REPLICATES = 200
-_ENDS = (2.5, 97.5)  # percentiles of an interval of 95 %
+_ENDS = (2.5, 97.5)  # percentiles of the bootstrap
 # Inverse strength of the penalty on the slope, per standard deviation of the squared distance. It
 # keeps separable answers from giving certainty. Chosen on FEBRL 1 and 2: at 100 the found pairs
 # fall short of the wanted precision, at 1 half of the expected ones do not exist.
@@ -41,7 +41,7 @@ class CandidateDecision:
     intercept, slope : float
         The numbers a and b.
     precision, recall : (value, low, high)
-        What is expected, with an interval of 95 % from a bootstrap of the answers. The recall is
+        What is expected, with a range from a bootstrap of the answers; cautious. The recall is
         that among the candidates.
     """
 

@@ -45,7 +45,7 @@ class Duplicates:
         Learned distance up to which a pair was accepted.
     precision, recall : tuple of (value, low, high)
         Expected share of the found pairs that are right, and of the right candidates that were
-        found, with intervals of 95 %. Both rest on distances out of fold.
+        found, with ranges from a bootstrap. Both rest on distances out of fold, and are cautious.
     n_candidates : int
         Number of pairs that were looked at.
     weights : dict of str to float
