@@ -18,6 +18,13 @@ WAY_NAMES = {
     "near": "pairs of near neighbors",
     "classes": "labels of each class",
 }
+SET_NAMES = {
+    "definitions-minilm": "definitions, MiniLM",
+    "reuters52-minilm": "Reuters-52, MiniLM",
+    "newsgroups-test-minilm": "newsgroups, MiniLM",
+    "newsgroups-wordllama": "newsgroups, WordLlama",
+    "faces": "faces, dlib",
+}
 LEVEL = 0.05
 LOWEST = -8.0  # points; what is worse leaves the picture
 
@@ -116,7 +123,8 @@ def one_count(results, way="pairs", count=100):
             for name in results.sets
         ]
         rows.append([title(method), *cells])
-    return table(["pair AUC / MAP@R / 1-NN error, %", *results.sets], rows)
+    head = ["%", *(SET_NAMES[name] for name in results.sets)]
+    return table(head, rows)
 
 
 def marks_name(way, count):
@@ -152,8 +160,8 @@ def by_set(results, way="pairs"):
             plain = [results.mean(way, c, "euclidean", measure, [name]) for c in WAYS[way]]
             ours = [results.mean(way, c, "seraph", measure, [name]) for c in WAYS[way]]
             cells = [number(value) for value in ours]
-            rows.append([name, NAMES[measure], number(np.nanmean(plain)), *cells])
-    return table(["set", "measure", "cosine", *(f"{c} marks" for c in WAYS[way])], rows)
+            rows.append([SET_NAMES[name], NAMES[measure], number(np.nanmean(plain)), *cells])
+    return table(["set", "measure", "cosine", *(f"{c:,} marks" for c in WAYS[way])], rows)
 
 
 def wins(results):
@@ -185,7 +193,13 @@ def losses(results):
                 if gain < 0:
                     significant = "yes" if p < LEVEL else "no"
                     rows.append(
-                        [name, marks_name(way, count), NAMES[measure], f"{gain:+.1f}", significant]
+                        [
+                            SET_NAMES[name],
+                            marks_name(way, count),
+                            NAMES[measure],
+                            f"{gain:+.1f}",
+                            significant,
+                        ]
                     )
     if not rows:
         return "None."
@@ -218,7 +232,7 @@ def sets_table(results):
         X, y = load(name)
         about = _data.SETS[name]
         sizes = [f"{len(X):,}", X.shape[1], len(np.unique(y))]
-        rows.append([name, *sizes, about.source, about.license])
+        rows.append([SET_NAMES[name], *sizes, about.source, about.license])
     return table(["set", "rows", "features", "classes", "source", "license"], rows)
 
 
@@ -236,7 +250,10 @@ def every_set(results):
                 for m in results.methods(way):
                     rows.append([found.loc[(way, c, m), measure] for c in counts])
                 cells = bold_best(rows, SIGN[measure])
-                head = [f"{name}, {WAY_NAMES[way]}: {NAMES[measure]}", *map(str, counts)]
+                head = [
+                    f"{SET_NAMES[name]}; {WAY_NAMES[way]}: {NAMES[measure]}",
+                    *map(str, counts),
+                ]
                 kept = [
                     [title(m), *line]
                     for m, line, row in zip(results.methods(way), cells, rows, strict=True)
@@ -254,7 +271,7 @@ def draw(results, path):
     many = f"({len(results.complete)} sets)"
     columns = [(way, results.complete, f"{WAY_NAMES[way]}\n{many}") for way in WAYS]
     small = [name for name in results.sets if name not in results.complete]
-    columns += [("pairs", [name], f"{WAY_NAMES['pairs']}\n({name})") for name in small]
+    columns += [("pairs", [name], f"{WAY_NAMES['pairs']}\n({SET_NAMES[name]})") for name in small]
     figure = Figure(figsize=(3.4 * len(columns), 9.5), layout="constrained")
     axes = figure.subplots(len(MEASURES), len(columns), squeeze=False)
     methods = list(dict.fromkeys(m for way in WAYS for m in results.methods(way)))

@@ -158,7 +158,7 @@ def test_losses_and_failures_are_listed():
     records = list(made_up({"seraph": -1.0}, samplings=6))
     records[0]["failed"] = "ValueError: too few"
     results = _report.Results(records)
-    assert "| faces | 300 near | MAP@R | -1.0 | " in _report.losses(results)
+    assert "| faces, dlib | 300 near | MAP@R | -1.0 | " in _report.losses(results)
     assert _report.losses(results).count("\n") == 1 + 3 * (4 + 4 + 3 + 3 + 3 + 3)
     assert "| pairs-40 | 1 | ValueError: too few |" in _report.failures(results)
 
