@@ -17,7 +17,7 @@ def held(n=200, seed=0):
     d = rng.uniform(0.0, 3.0, n)
     similar = rng.random(n) < expit(6.0 - 3.0 * d**2)
     rows = np.arange(2 * n).reshape(n, 2)
-    return HeldOut(d, similar, rows, np.arange(n) % 5)
+    return HeldOut(d, similar, rows, np.arange(n) % 5, np.ones(n))
 
 
 def test_the_threshold_is_the_largest_that_reaches_the_precision():
@@ -73,7 +73,7 @@ def test_no_pair_is_accepted_that_is_more_likely_different():
 
 def test_a_distance_that_says_nothing_reaches_nothing():
     part = held()
-    turned = HeldOut(3.0 - part.distances, part.similar, part.rows, part.fold)
+    turned = HeldOut(3.0 - part.distances, part.similar, part.rows, part.fold, part.counts)
     with pytest.raises(ValueError, match="cannot be reached"):
         CandidateDecision.reach(turned, np.linspace(0.0, 3.0, 50), 0.95)
 

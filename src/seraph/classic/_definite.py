@@ -115,9 +115,10 @@ def minimize_factor(
     >>> import numpy as np
     >>> K = np.diag([1.0, 4.0])  # tr(A K) - ln det A is smallest at the inverse of K
     >>> def value_and_half(L):
-    ...     value = np.trace(L.T @ K @ L) - 2.0 * np.log(np.linalg.det(L)) - np.log(4.0) - 2.0
+    ...     A = L @ L.T
+    ...     value = np.trace(A @ K) - np.log(np.linalg.det(A)) - np.log(4.0) - 2.0
     ...     return value, K @ L - np.linalg.inv(L).T
-    >>> L, value, gap, n_iter = minimize_factor(value_and_half, np.eye(2), 100, 1e-9)
+    >>> L, value, gap, n_iter = minimize_factor(value_and_half, 0.9 * np.eye(2), 100, 1e-9)
     >>> (L @ L.T).round(4).tolist()
     [[1.0, 0.0], [0.0, 0.25]]
     """

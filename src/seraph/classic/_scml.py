@@ -170,7 +170,9 @@ class SCML(ComparisonLearner):
         check_seed(self.random_state)
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
-        triplets = neighbor_triplets(points, labels, self.n_neighbors, self.n_impostors)
+        # Far from the origin, squared distances would lose their digits.
+        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        triplets = neighbor_triplets(Z, labels, self.n_neighbors, self.n_impostors)
         if len(triplets) == 0:
             raise ValueError(
                 "No point is in both a similar and a dissimilar pair (there are "
