@@ -37,8 +37,8 @@ FUNCTIONS = [
 
 def a_function(rng):
     """Call a function of points, labels and marked pairs with odd ones, or split and score."""
-    if rng.random() < 0.2:
-        return a_split(rng)
+    if rng.random() < 0.3:
+        return rng.choice([a_split, a_matrix, some_duplicates])(rng)
     function = rng.choice(FUNCTIONS)
     case = inputs.case(rng, flawed=0.2)
     given = case.arguments
@@ -89,6 +89,58 @@ def a_split(rng):
 
 
 PAIRED = ("pairs", "pair_labels")
+
+
+def a_matrix(rng):
+    """Ask for the matrix of a fitted model with odd settings, or write it to odd places."""
+    model = rng.choice([*_models() * 15, SERAPH(), *JUNK])
+    settings = {
+        "n_components": rng.choice([None, None, 1, 2, 3, 4, 0, rng.choice(JUNK)]),
+        "X": rng.choice([None, np.eye(3), np.eye(4), rng.choice(JUNK)]),
+        "dtype": rng.choice([np.float32, np.float64, "float16", rng.choice(JUNK)]),
+    }
+    if rng.random() < 0.5:
+        result, _ = guarded(lambda: seraph.to_matrix(model, **settings))
+        if refused(result):
+            return f"matrix refused: {str(result)[:40]}"
+        assert result.shape[0] == 3
+        assert np.all(np.isfinite(result))
+        return "matrix made"
+    name = rng.choice(["W.npy", "W.safetensors", "W.csv", "no/W.npy", "W", rng.choice(JUNK)])
+    before = set(Path().iterdir())
+    result, _ = guarded(lambda: seraph.export(model, name, **settings), OSError)
+    made = set(Path().iterdir()) - before
+    assert len(made) == (0 if refused(result) else 1), made
+    return f"export {'refused' if refused(result) else 'done'}"
+
+
+def some_duplicates(rng):
+    """Find duplicates in odd columns from odd answers."""
+    n = rng.choice([0, 1, 2, 12, 30])
+    cells = {
+        "name": [f"{'ab' * (k % 5)} {k // 2}" for k in range(n)],
+        "age": [float(k // 2) for k in range(n)],
+        "seen": np.arange(n).astype("datetime64[D]"),
+        "gaps": [None if k % 3 else "x" for k in range(n)],
+        "odd": [rng.choice([None, "", "\0", "=1", 3, float("nan")]) for _ in range(n)],
+        "endless": [np.inf] * n,
+    }
+    table = {name: cells[name] for name in cells if rng.random() < 0.5}
+    if rng.random() < 0.2:
+        table = rng.choice(JUNK)
+    parameters = some_parameters(rng, seraph.DuplicateFinder, junk=0.1)
+    finder, _ = guarded(lambda: seraph.DuplicateFinder(**parameters).fit(table))
+    if refused(finder):
+        return f"duplicates refused: {str(finder)[:40]}"
+    asked, _ = guarded(lambda: finder.questions(rng.choice([1, 6, 10**6, *JUNK])))
+    pairs = rng.choice([asked, [[0, 1], [0, 3]], *JUNK]) if not refused(asked) else [[0, 1]]
+    signs = rng.choice([[k % 2 for k in range(np.size(pairs) // 2)], *JUNK])
+    result, _ = guarded(lambda: finder.find(pairs, signs, precision=rng.choice([0.5, 0.95, 2])))
+    if refused(result):
+        return f"answers refused: {str(result)[:40]}"
+    assert np.all((result.probability >= 0.0) & (result.probability <= 1.0))
+    assert np.all(np.isfinite([*result.precision, *result.recall]))
+    return "duplicates found"
 
 
 # metric-learn's names, and its own errors
@@ -168,8 +220,12 @@ def a_distance(rng):
     return f"{type(learner).__name__} answered"
 
 
-@cache
 def _metrics():
+    return [model.get_metric() for model in _models()]
+
+
+@cache
+def _models():
     X = np.random.default_rng(0).normal(size=(20, 3))
     y = np.where(np.arange(20) < 10, np.arange(20) % 2, -1)
     learners = (
@@ -177,7 +233,7 @@ def _metrics():
         seraph.KernelSERAPH(max_iter=5),
         MetricPipeline(StandardScaler(), SERAPH(max_iter=5)),
     )
-    made, _ = guarded(lambda: [learner.fit(X, y).get_metric() for learner in learners])
+    made, _ = guarded(lambda: [learner.fit(X, y) for learner in learners])
     return made
 
 
@@ -340,7 +396,16 @@ CALLED = {
     *("PairKFold", "PairScorer", "Constraints", "seraph_path", "save", "load", "to_onnx"),
     *("read_versions", "MahalanobisMetric", "KernelMetric", "KernelMap", "PreparedMetric"),
     *("RegularizationPath", "RegularizationPathDisplay"),  # by a_path
+    *("to_matrix", "export", "DuplicateFinder", "Duplicates"),
 }
 # Names that take no input of users.
-NOTHING_TO_TRY = {"FitState", "Interruptible", "TASKS", "TRUSTED", "Task", "__version__"}
+NOTHING_TO_TRY = {
+    "Definitions",
+    "FitState",
+    "Interruptible",
+    "TASKS",
+    "TRUSTED",
+    "Task",
+    "__version__",
+}
 NOTHING_TO_TRY |= {"fetch_task", "show_versions"}  # asks the network; prints

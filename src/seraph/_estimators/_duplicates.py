@@ -149,6 +149,8 @@ class DuplicateFinder:
         """
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_seed(self.random_state)
+        if not isinstance(self.text, Collection) or np.array(self.text, dtype=object).ndim == 0:
+            raise ValueError(f"text must be a list of names of columns; got {self.text!r}.")
         columns = as_columns(X)
         self.n_, self.links_ = len(next(iter(columns.values()))), other is not None
         if other is not None:

@@ -47,6 +47,8 @@ def as_columns(X: Any) -> dict[str, Array]:
     columns = {}
     for name in names:
         values = np.asarray(X[name])
+        if values.ndim != 1:
+            raise ValueError(f"Column {name!r} must hold one value per record; got {X[name]!r}.")
         columns[str(name)] = values.astype(object) if values.dtype.kind in "US" else values
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:

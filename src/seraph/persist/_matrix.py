@@ -23,6 +23,7 @@ from .._estimators._pipeline import MetricPipeline
 from .._files import write_whole
 from .._version import __version__
 from ..classic import Euclidean
+from ._model_files import checked_path
 from ._onnx import to_onnx
 
 KINDS = (".npy", ".safetensors", ".onnx")
@@ -127,7 +128,7 @@ def export(
     ...     np.load(path).shape
     (3, 2)
     """
-    path = Path(path)
+    path = checked_path(path)
     kind = path.suffix.lower()
     if kind not in KINDS:
         raise ValueError(f"{path}: the name must end in {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
@@ -244,6 +245,8 @@ def _leading(W: Any, n_components: int, X: ArrayLike | None, *, unit_length: boo
         raise ValueError(
             "n_components needs X: some of your vectors, which decide the directions to keep."
         )
+    if len(getattr(X, "shape", ())) != 2:
+        X = check_array(X, dtype=np.float64, input_name="X")
     step = max(-(-np.shape(X)[0] // _ROWS), 1)
     rows = X.iloc[::step] if hasattr(X, "iloc") else np.asanyarray(X)[::step]
     points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")

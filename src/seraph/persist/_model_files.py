@@ -72,7 +72,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     True
     """
     skops_io = _skops_io()
-    path = _checked(path)
+    path = checked_path(path)
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ValueError(f"model must be an estimator, such as a fitted SERAPH; got {model!r}.")
     model = changed(model, to_file)
@@ -143,7 +143,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     SERAPH()
     """
     skops_io = _skops_io()
-    path = _checked(path)
+    path = checked_path(path)
     entries = _entries(path)
     try:
         entries[_SCHEMA] = schema = with_public_names(entries[_SCHEMA])
@@ -196,7 +196,7 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     >>> versions["seraph"] == seraph.__version__, "numpy" in versions
     (True, True)
     """
-    path = _checked(path)
+    path = checked_path(path)
     return _versions_in(path, _entries(path, only=(_SCHEMA, _VERSIONS)))
 
 
@@ -210,7 +210,7 @@ def _versions_in(path: Path, entries: Mapping[str, bytes]) -> dict[str, str]:
         raise _damaged(path, error) from error
 
 
-def _checked(path: Any) -> Path:
+def checked_path(path: Any) -> Path:
     """Return the name of a file as a path."""
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(name, str) or "\0" in name:
