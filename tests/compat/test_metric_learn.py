@@ -298,7 +298,7 @@ def test_pairs_are_told_apart_by_a_threshold(name):
     assert learner.set_threshold(distances.max() + 1) is learner
     assert (learner.predict(X[PAIRS]) == 1).all()
     for threshold in ("far", None, [1, 2]):
-        with pytest.raises(ValueError, match="threshold must be a real number"):
+        with pytest.raises(ValueError, match="threshold must be a number"):
             learner.set_threshold(threshold)
 
 
