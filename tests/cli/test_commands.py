@@ -605,6 +605,7 @@ def test_the_model_is_saved_although_nobody_reads_what_is_printed(made, tmp_path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
+@pytest.mark.slow
 def test_the_model_is_saved_although_standard_output_is_full(made, tmp_path):
     model = tmp_path / "m.skops"
     with Path("/dev/full").open("w") as full:
@@ -618,6 +619,7 @@ def test_the_model_is_saved_although_standard_output_is_full(made, tmp_path):
     assert len(load(model)[-1].components_)
 
 
+@pytest.mark.slow
 def test_output_survives_an_ascii_terminal(made):
     import os
 

@@ -199,6 +199,7 @@ def damaged(draw, content):
     return bytes(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=14 * SHARE)
 @given(content=damaged(CSV))
 def test_a_damaged_text_table_never_ends_in_a_traceback(content):
@@ -219,6 +220,7 @@ def test_damaged_pairs_never_end_in_a_traceback(content):
         assert_well_ended(done, folder, "out.skops")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "npz", "npy"])
 @settings(max_examples=6 * SHARE)
 @given(data=st.data())

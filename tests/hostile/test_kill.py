@@ -106,7 +106,8 @@ main()
 
 
 @kills
-@pytest.mark.parametrize("exists", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("exists", [True, False])
 def test_a_command_that_is_killed_while_it_writes_leaves_the_old_table_or_none(tmp_path, exists):
     model, data, out = (tmp_path / name for name in ("m.skops", "data.npy", "out.csv"))
     save(Euclidean().fit(np.eye(3)), model)

@@ -182,6 +182,7 @@ def test_a_run_yields_every_record_once(small_run):
     assert all(0 <= r.error <= 100 and r.seconds >= 0 for r in records)
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_does_not_change_the_records(small_run, tmp_path):
     assert keys(run(SMALL, tmp_path, jobs=2)) == keys(small_run[1])
 

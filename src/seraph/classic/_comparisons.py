@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -157,15 +158,16 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 def learns_from(name: str, meaning: str, length: int) -> Callable[[Fit], Fit]:
     """Give a `fit` that takes comparisons too the docstring of all others, and a parameter."""
-    before, returns, after = (ClassicLearner.fit.__doc__ or "").rpartition("        Returns\n")
-
+    # Some Pythons keep the indentation of a docstring, others do not.
+    document = inspect.cleandoc(ClassicLearner.fit.__doc__ or "")
+    before, returns, after = document.rpartition("Returns\n---")
     text = textwrap.wrap(
         f"{meaning} Labels and pairs cannot be passed with them.",
         92,
-        initial_indent=12 * " ",
-        subsequent_indent=12 * " ",
+        initial_indent=4 * " ",
+        subsequent_indent=4 * " ",
     )
-    parameter = [f"        {name} : array-like of shape (n_{name}, {length}), optional", *text]
+    parameter = [f"{name} : array-like of shape (n_{name}, {length}), optional", *text]
 
     def decorate(fit: Fit) -> Fit:
         summary = before.replace("metric from class", f"metric from {name}, class", 1)
