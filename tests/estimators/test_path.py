@@ -201,6 +201,7 @@ def test_verbose_prints_a_line_per_weight(wine):
     [
         ({"n_lams": 0}, "n_lams must be a finite whole number of at least 1"),
         ({"eps": 1.0}, "eps must lie between 0 and 1"),
+        ({"lams": ["far"]}, "lams must hold numbers"),
         ({"eps": np.array([0.1, 0.2])}, "eps must be a finite number"),
         ({"lams": [1.0, -1.0]}, "lams must hold positive finite weights"),
         ({"lams": []}, "lams must hold positive finite weights"),

@@ -238,7 +238,10 @@ def seraph_path(
 
 
 def _check_lams(lams: ArrayLike) -> Array:
-    weights = np.unique(np.asarray(lams, dtype=np.float64).ravel())[::-1]
+    try:
+        weights = np.unique(np.asarray(lams, dtype=np.float64).ravel())[::-1]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"lams must hold numbers; got {lams!r}.") from error
     if len(weights) == 0 or not np.all(np.isfinite(weights)) or weights[-1] <= 0.0:
         raise ValueError(
             f"lams must hold positive finite weights, at least one; got {np.asarray(lams)!r}."
