@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,6 @@ from sklearn.metrics import pairwise_distances
 
 from ... import classic
 from ..._typing import Array
-from ..._validation import check_number
 from ..._warnings import warn
 from ...classic._definite import power
 from ...classic._sdml import largest_weight, sparse_metric
@@ -105,7 +105,8 @@ class _BaseITML(_Pairs):
             raise ValueError(f"bounds must be two numbers; got {bounds.tolist()}.")
         bounds[bounds == 0.0] = 1e-9
         known["X"] = known["X"] @ root
-        check_number("gamma", self.gamma)
+        if not isinstance(self.gamma, Real):
+            raise ValueError(f"gamma must be a number; got {self.gamma!r}.")
         with quiet(ConvergenceWarning, unless=self.verbose):
             found = classic.ITML(
                 gamma=float(min(self.gamma, 1e6)),
