@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -54,6 +54,9 @@ class Fit:
         What summed over the pairs, and where.
     stalled : bool
         Whether rounding errors hid what was left to gain. (Not an attribute.)
+    others : tuple of ndarrays of shape (q, n_features)
+        Factors of the metrics for other weights of the trace, if they were found. (Not an
+        attribute.)
     """
 
     components: Array
@@ -76,6 +79,7 @@ class Fit:
     backend: str
     device: str | None
     stalled: bool = False
+    others: tuple[Array, ...] = ()
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -114,7 +118,7 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
+_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled", "others")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Without a prior, a kappa beyond this is on its way to minus infinity.
 _STEEP = 1e3
@@ -150,6 +154,7 @@ def learn(
     *,
     graph: Any = None,
     start: Array | None = None,
+    others: Sequence[Array] = (),
     journal: Journal | None = None,
     is_trial: bool = False,
 ) -> Fit:
@@ -167,6 +172,8 @@ def learn(
         Graph of the manifold extension.
     start : ndarray of shape (rank, n_features), optional
         Factor of a metric to start from, on the user's features.
+    others : sequence of ndarrays of shape (q, n_features), default=()
+        Factors to start from for other weights of the trace: the `others` of an earlier fit.
     journal : Journal, optional
         Records the sums, so that a fit that was killed can be resumed.
     is_trial : bool, default=False
@@ -197,10 +204,12 @@ def learn(
             result, s = search.ended(stopped)
         P = result.P / np.sqrt(s) if s > 0.0 else result.P
         fit = fit_of(result, P, -s, objective, problem, labels)
-        return _with_average(fit, result, search) if settings.average else fit
+        return _with_average(fit, result, search, others) if settings.average else fit
 
 
-def _with_average(fit: Fit, result: solvers.Result, search: _Search) -> Fit:
+def _with_average(
+    fit: Fit, result: solvers.Result, search: _Search, starts: Sequence[Array]
+) -> Fit:
     """Average the metric with those for other weights of the trace.
 
     Which weight is best depends on whether the directions of much variance are those that
@@ -210,10 +219,12 @@ def _with_average(fit: Fit, result: solvers.Result, search: _Search) -> Fit:
     coordinates = search.problem.coordinates
     covariance = coordinates.covariance
     found = [fit.components]
-    for factor in _OTHER_WEIGHTS:
+    if len(starts) != len(_OTHER_WEIGHTS):
+        starts = [fit.components] * len(_OTHER_WEIGHTS)
+    for factor, start in zip(_OTHER_WEIGHTS, starts, strict=True):
         if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
             continue
-        P, s = search.for_another_weight(factor, result, fit.components)
+        P, s = search.for_another_weight(factor, result, start)
         found.append(coordinates.to_features(P / np.sqrt(s or 1.0)))
     parts, sizes = [], []
     for P in found:
@@ -225,7 +236,7 @@ def _with_average(fit: Fit, result: solvers.Result, search: _Search) -> Fit:
     if not parts:
         return fit
     mean = solvers.compress(np.vstack(parts) * np.sqrt(sizes[0] / len(parts)))
-    return replace(fit, averaged=mean.astype(fit.components.dtype))
+    return replace(fit, averaged=mean.astype(fit.components.dtype), others=tuple(found[1:]))
 
 
 def fit_of(
@@ -321,7 +332,7 @@ class _Search:
             return self.ended(stopped)
 
     def for_another_weight(
-        self, factor: float, result: solvers.Result, components: Array
+        self, factor: float, result: solvers.Result, start: Array
     ) -> tuple[Array, float]:
         """Find the metric for `factor` times the weight of the trace, roughly.
 
@@ -331,8 +342,8 @@ class _Search:
             The factor.
         result : Result
             The maximum for the weight itself.
-        components : ndarray of shape (r, m)
-            Its metric on the user's features.
+        start : ndarray of shape (r, m)
+            Factor to start from, on the user's features.
 
         Returns
         -------
@@ -351,8 +362,9 @@ class _Search:
             callback=None,
             verbose=0,
         )
-        start = components if len(components) else None
-        other = _Search(self.problem, objective, self.labels, rough, start, None)
+        other = _Search(
+            self.problem, objective, self.labels, rough, start if len(start) else None, None
+        )
         P = other._on_a_sample(self.objective.lam, result)
         if P is not None:
             return P, 1.0
@@ -380,7 +392,7 @@ class _Search:
         try:
             return solvers.low_rank(
                 surrogate,
-                near.P,
+                self._start(1.0),
                 max_iter=settings.max_iter,
                 tol=_FINER * settings.tol,
                 callback=lambda step, P: None,
