@@ -21,6 +21,7 @@ from .._sweep import (
     is_chunked,
     is_tensor,
     map_rows,
+    one_blas_thread,
 )
 from .._typing import Array
 from .._validation import two_points, within_floats
@@ -79,8 +80,9 @@ class MahalanobisLearner(
         shrunk, share = components, 0.0
         if blend is not None and coordinates is not None and not blend.is_off:
             source = components if averaged is None else averaged
-            shrunk = blend(source, coordinates, components if len(components) else None)
-            share = blend.share(coordinates)
+            with one_blas_thread():
+                shrunk = blend(source, coordinates, components if len(components) else None)
+                share = blend.share(coordinates)
         # Sets n_features_in_ and feature_names_in_.
         validate_data(self, header(X), skip_check_array=True)
         self._forget_decisions()

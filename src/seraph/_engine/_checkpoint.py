@@ -341,9 +341,9 @@ class RecordedSweep:
         """Compute ``X'X``, where the sweep can; it is not recorded."""
         return self.sweep.scatter()
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
-        return self.sweep.shares(terms)
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum: see `Sweep`."""
+        return self.sweep.shares(terms, near=near)
 
     def __call__(
         self, P: Array, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -16,8 +16,8 @@ from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
-from ._continue import nearer, sample_of
 from ._forecast import Forecast
+from ._near import samples_near
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -54,6 +54,9 @@ class Fit:
         What summed over the pairs, and where.
     stalled : bool
         Whether rounding errors hid what was left to gain. (Not an attribute.)
+    others : tuple of ndarrays of shape (q, n_features)
+        Factors of the metrics for other weights of the trace, if they were found. (Not an
+        attribute.)
     """
 
     components: Array
@@ -76,6 +79,7 @@ class Fit:
     backend: str
     device: str | None
     stalled: bool = False
+    others: tuple[Array, ...] = ()
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -114,14 +118,18 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
+_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled", "others")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Without a prior, a kappa beyond this is on its way to minus infinity.
 _STEEP = 1e3
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
 # itself, and how exactly they are solved: they only add directions, or stress the leading ones.
-_OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
+# On a sample they are solved more exactly, because the sample has an error of its own.
+_OTHER_WEIGHTS, _ROUGH, _FINER = (3.0, 0.1), 3e-2, 1.0 / 3.0
 
+
+# Shares of the pairs, and estimates from them.
+_Samples = list[tuple[float, Objective]]
 
 _OVERFLOW = (
     "The fit left the range of floating-point numbers: mu, lam, eta, gamma or manifold is too "
@@ -146,6 +154,7 @@ def learn(
     *,
     graph: Any = None,
     start: Array | None = None,
+    others: Sequence[Array] = (),
     journal: Journal | None = None,
     is_trial: bool = False,
 ) -> Fit:
@@ -163,6 +172,8 @@ def learn(
         Graph of the manifold extension.
     start : ndarray of shape (rank, n_features), optional
         Factor of a metric to start from, on the user's features.
+    others : sequence of ndarrays of shape (q, n_features), default=()
+        Factors to start from for other weights of the trace: the `others` of an earlier fit.
     journal : Journal, optional
         Records the sums, so that a fit that was killed can be resumed.
     is_trial : bool, default=False
@@ -176,7 +187,9 @@ def learn(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
-        forecast = Forecast(problem, settings, len(points), labels.n_unlabeled)
+        forecast = Forecast(
+            problem, settings, len(points), labels.n_unlabeled, is_near=start is not None
+        )
         search = _Search(
             problem, objective, labels, settings, start, None if is_trial else forecast
         )
@@ -191,36 +204,31 @@ def learn(
             result, s = search.ended(stopped)
         P = result.P / np.sqrt(s) if s > 0.0 else result.P
         fit = fit_of(result, P, -s, objective, problem, labels)
-        return _with_average(fit, problem, labels, settings) if settings.average else fit
+        return _with_average(fit, result, search, others) if settings.average else fit
 
 
-def _with_average(fit: Fit, problem: Problem, labels: PairLabels, settings: Settings) -> Fit:
+def _with_average(
+    fit: Fit, result: solvers.Result, search: _Search, starts: Sequence[Array]
+) -> Fit:
     """Average the metric with those for other weights of the trace.
 
     Which weight is best depends on whether the directions of much variance are those that
     matter, and few labels do not tell. The mean of several metrics, each with the same total
     variance, is nearly as good as the best of them.
     """
-    covariance = problem.coordinates.covariance
+    coordinates = search.problem.coordinates
+    covariance = coordinates.covariance
     found = [fit.components]
-    for factor in _OTHER_WEIGHTS:
+    if len(starts) != len(_OTHER_WEIGHTS):
+        starts = [fit.components] * len(_OTHER_WEIGHTS)
+    for factor, start in zip(_OTHER_WEIGHTS, starts, strict=True):
         if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
             continue
-        objective = problem.objective(settings.lam, settings.lam_factor * factor)
-        start = fit.components if len(fit.components) else None
-        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
-        rough = replace(
-            settings,
-            tol=max(settings.tol, tol),
-            em_tol=max(settings.em_tol, tol),
-            callback=None,
-            verbose=0,
-        )
-        result, s = _Search(problem, objective, labels, rough, start, None).run()
-        found.append(problem.coordinates.to_features(result.P / np.sqrt(s or 1.0)))
+        P, s = search.for_another_weight(factor, result, start)
+        found.append(coordinates.to_features(P / np.sqrt(s or 1.0)))
     parts, sizes = [], []
     for P in found:
-        own = problem.coordinates.from_features(P.astype(np.float64))
+        own = coordinates.from_features(P.astype(np.float64))
         variance = float(np.sum((own @ covariance) * own))
         if variance > 0.0 and np.isfinite(variance):
             parts.append(P / np.sqrt(variance))
@@ -228,7 +236,7 @@ def _with_average(fit: Fit, problem: Problem, labels: PairLabels, settings: Sett
     if not parts:
         return fit
     mean = solvers.compress(np.vstack(parts) * np.sqrt(sizes[0] / len(parts)))
-    return replace(fit, averaged=mean.astype(fit.components.dtype))
+    return replace(fit, averaged=mean.astype(fit.components.dtype), others=tuple(found[1:]))
 
 
 def fit_of(
@@ -311,7 +319,7 @@ class _Search:
             if settings.gamma is not None:
                 return solvers.over_scale(model, self._maximize, self._start, tol=settings.tol)
             if settings.algorithm == "direct":
-                return self._maximize(objective, self._nearer(self._start(1.0))), 1.0
+                return self._maximize(objective, self._start(1.0), self._samples()), 1.0
             found = solvers.em(
                 objective.m_step,
                 self._maximize,
@@ -322,6 +330,76 @@ class _Search:
             return found, 1.0
         except Stopped as stopped:
             return self.ended(stopped)
+
+    def for_another_weight(
+        self, factor: float, result: solvers.Result, start: Array
+    ) -> tuple[Array, float]:
+        """Find the metric for `factor` times the weight of the trace, roughly.
+
+        Parameters
+        ----------
+        factor : float
+            The factor.
+        result : Result
+            The maximum for the weight itself.
+        start : ndarray of shape (r, m)
+            Factor to start from, on the user's features.
+
+        Returns
+        -------
+        P : ndarray of shape (q, d)
+            Factor of the metric times the scale.
+        s : float
+            The scale.
+        """
+        settings = self.settings
+        objective = self.problem.objective(settings.lam, settings.lam_factor * factor)
+        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
+        rough = replace(
+            settings,
+            tol=max(settings.tol, tol),
+            em_tol=max(settings.em_tol, tol),
+            callback=None,
+            verbose=0,
+        )
+        other = _Search(
+            self.problem, objective, self.labels, rough, start if len(start) else None, None
+        )
+        P = other._on_a_sample(self.objective.lam, result)
+        if P is not None:
+            return P, 1.0
+        found, s = other.run()
+        return found.P, s
+
+    def _on_a_sample(self, lam: float, near: solvers.Result) -> Array | None:
+        """Maximize on a sample of the pairs, corrected where all were summed; None if it fails.
+
+        Parameters
+        ----------
+        lam : float
+            Another weight of the trace.
+        near : Result
+            The maximum for it.
+        """
+        settings, samples = self.settings, self._samples()
+        is_plain = settings.gamma is None and settings.algorithm == "direct"
+        if not (is_plain and samples) or near.gradient is None:
+            return None
+        more = self.objective.lam - lam
+        value = near.value - more * float(np.vdot(near.P, near.P))
+        gradient = near.gradient - more * np.eye(len(near.gradient))
+        surrogate = solvers.Surrogate.at(samples[0][1], near.P, value, gradient)
+        try:
+            return solvers.low_rank(
+                surrogate,
+                self._start(1.0),
+                max_iter=settings.max_iter,
+                tol=_FINER * settings.tol,
+                callback=lambda step, P: None,
+                max_rank=settings.n_components,
+            ).P
+        except solvers.RunAwayError:
+            return None
 
     def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
         """Return the same for a search that was stopped."""
@@ -343,17 +421,15 @@ class _Search:
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
 
-    def _nearer(self, P: Array) -> Array:
-        """Move a start that the user gave towards the maximum, if there is a cheap way."""
-        settings, objective = self.settings, self.objective
-        if self.given_start is None or settings.solver_name != "low-rank":
-            return P
-        sample = sample_of(objective, len(self.labels.codes), self.labels.n_unlabeled)
-        if sample is None:
-            return P
-        return nearer(objective, sample, P, tol=settings.tol, max_rank=settings.n_components)
+    def _samples(self) -> _Samples | None:
+        """Return samples that suit the start; None for those that the objective has."""
+        if self.given_start is None or self.settings.solver_name != "low-rank":
+            return None
+        return samples_near(self.objective, len(self.labels.codes), self.labels.n_unlabeled)
 
-    def _maximize(self, objective: solvers.MatrixFunction, P: Array) -> solvers.Result:
+    def _maximize(
+        self, objective: solvers.MatrixFunction, P: Array, samples: _Samples | None = None
+    ) -> solvers.Result:
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
@@ -367,6 +443,8 @@ class _Search:
         options: dict[str, Any] = {}
         if settings.n_components is not None:
             options["max_rank"] = settings.n_components
+        if samples is not None:
+            options["samples"] = samples
         return solvers.SOLVERS[settings.solver_name](
             objective,
             P,

@@ -13,6 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
+from .._sweep import one_blas_thread
 from .._typing import Array
 
 # The block of all text together: it still matches where two columns are exchanged.
@@ -194,7 +195,8 @@ class _Text:
         counts = counts[:, seen]
         weigh = TfidfTransformer(sublinear_tf=True).fit(counts)
         width = max(1, min(_WIDTH, len(texts) - 1, len(seen) - 1))
-        reduce = TruncatedSVD(width, random_state=0).fit(weigh.transform(counts))
+        with one_blas_thread():
+            reduce = TruncatedSVD(width, random_state=0).fit(weigh.transform(counts))
         return cls(seen, weigh, reduce)
 
     @property

@@ -75,12 +75,12 @@ class TorchSweep:
         """Compute ``X'X`` in double precision, on a GPU that has it."""
         return _scatter(self.X) if self.X.device.type == "cuda" else None
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)
         if terms.mu == 0.0:
             return ()
-        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share)
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""

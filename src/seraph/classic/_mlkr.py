@@ -18,6 +18,7 @@ from .._sweep import (
     PointsInMemory,
     centered,
     in_memory,
+    one_blas_thread,
     principal_directions,
 )
 from .._typing import Array
@@ -134,15 +135,16 @@ class MLKR(MahalanobisLearner):
         targets = _targets(y, len(points))
         known = ~np.isnan(targets)
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        first = self._start(Z)
-        error = _SquaredErrors(Z[known], targets[known])
-        found = lbfgs(
-            error,
-            first,
-            max_iter=self.max_iter,
-            is_done=lambda P, value: False,
-            ftol=float(self.tol),
-        )
+        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+            first = self._start(Z)
+            error = _SquaredErrors(Z[known], targets[known])
+            found = lbfgs(
+                error,
+                first,
+                max_iter=self.max_iter,
+                is_done=lambda P, value: False,
+                ftol=float(self.tol),
+            )
         converged = found.nit < self.max_iter
         if not converged:
             warn(
