@@ -61,6 +61,16 @@ def run(monkeypatch):
     return run
 
 
+def learn(kept):
+    """Run the line that the command printed, without the parts that take long."""
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    words = shlex.split(line)[1:]
+    assert words[-2:] == ["--report", "answers.html"] or words[-1].endswith("/answers.html")
+    done = seraph(*words[:-2], "--no-check")
+    assert done.code == 0, done.err
+    return line
+
+
 def test_a_table_with_a_folder_of_pictures(run):
     kept = run("ask", "table.csv", "--id", "file", "--show", "photos", "--drop", "note")
     out = kept["done"].out
@@ -109,6 +119,15 @@ def test_an_array_with_a_table_of_ids(run):
     assert pd.read_csv("answers.csv")["id_i"].str.startswith("p").all()
 
 
+def test_embeddings_are_asked_about_and_fitted_at_unit_length(run):
+    arguments = ("--table", "table.csv", "--id", "file", "--scale", "unit")
+    kept = run("ask", "vectors.npy", *arguments, n=12)
+    wanted = X / np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_allclose(kept["session"].setting.X, wanted, rtol=1e-6)
+    assert learn(kept).startswith("seraph fit vectors.npy --scale unit --pairs answers.csv")
+    assert load("answers.skops")[0].__class__.__name__ == "Normalizer"
+
+
 @pytest.mark.parametrize("classes", [False, True])
 def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     options = ["--classes", "a, b"] if classes else []
@@ -143,9 +162,14 @@ def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
     assert "--unlabeled-pairs 2000000" in run("ask", "table.csv", "--id", "file")["done"].out
 
 
+def test_the_line_at_the_end_works_for_rows_without_names(run):
+    learn(run("ask", "table.csv", "--drop", "file"))
+    assert load("answers.skops")[-1].n_similar_ > 0
+
+
 def test_the_demo_needs_no_file(run):
     kept = run("demo", "ask", "--no-browser", classes=demo_digits()[1] // 2)
-    assert "seraph fit seraph-demo/digits.npy --scale none" in kept["done"].out
+    assert learn(kept).startswith("seraph fit seraph-demo/digits.npy --scale none")
     assert np.load("seraph-demo/digits.npy").shape == (600, 196)
 
 
@@ -165,6 +189,7 @@ REFUSED = [
     ("flat.csv --id file", "every feature has the same value"),
     ("table.csv --id file --drop note --show empty", "something to show for only 0 of 20 rows"),
     ("table.csv --scale log", "--scale must be one of"),
+    ("zero.npy --table table.csv --scale unit", "Row 3 of zero.npy has only zeros"),
     ("table.csv -o answers.txt", "must end in .csv"),
     ("table.csv -o table.csv", "is an input and would be replaced"),
     ("table.csv -o other.csv", "is not a file of answers"),
@@ -180,6 +205,7 @@ def test_bad_input_is_refused_in_one_line(here, arguments, said):
     table.assign(file=[f"p{k % 5}" for k in range(20)]).to_csv("same.csv", index=False)
     table[:2].to_csv("few.csv", index=False)
     table.assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
+    np.save("zero.npy", X * (np.arange(20) != 3)[:, np.newaxis])
     (here / "empty").mkdir()
     (here / "other.csv").write_text("x,y\n1,2\n")
     done = seraph("ask", *arguments.split())

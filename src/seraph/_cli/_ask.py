@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .._ask._answers import Answer
     from .._ask._session import Setting
     from .._typing import Array
+    from ._prepare import Preparation
     from ._tables import InputTable
 
-_SCALES = ("standard", "minmax", "none")
 # With more rows, the final fit sums over a sample of the unlabeled pairs.
 _MANY_ROWS, _PAIRS = 5000, "2000000"
 _DEMO = Path("seraph-demo")
@@ -61,9 +61,7 @@ def ask(
             help="Ask for the class of one row at a time instead: names, separated by commas.",
         ),
     ] = None,
-    scale: Annotated[
-        str, typer.Option(metavar="NAME", help="How to scale the features, as in fit.")
-    ] = "standard",
+    scale: options.Scale = "standard",
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column that is not a feature (repeatable)."),
@@ -88,11 +86,11 @@ def ask(
     Example: seraph ask vectors.npy --table photos.csv --id file --show photos/
     """
     _check_installed()
+    from ._prepare import Preparation
     from ._tables import check_output, read_table
 
     check_output(output, (".csv",), (data, table, pairs))
-    if scale not in _SCALES:
-        raise ValueError(f"--scale must be one of {', '.join(_SCALES)}; got {scale!r}.")
+    preparation = Preparation(scale)
     points = read_table(data, decimal_comma=decimal_comma)
     shown = _shown_table(points, table)
     if points.n_rows < 3:
@@ -116,7 +114,7 @@ def ask(
         browser=not no_browser,
         seed=seed,
     )
-    X = _scaled(points.points(without=without), scale, data)
+    X = _scaled(points.points(without=without), preparation, data)
     from .._ask._things import Folder, RowThings
 
     things = RowThings(
@@ -306,15 +304,18 @@ def _class_names(text: str | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(check_class(name) for name in text.split(",") if name.strip()))
 
 
-def _scaled(points: Any, scale: str, path: Path) -> Array:
+def _scaled(points: Any, preparation: Preparation, path: Path) -> Array:
     import numpy as np
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    from .._estimators._pipeline import check_directions
+    from ._prepare import Features
 
     X = np.asarray(points)
     if np.all(np.ptp(X, axis=0) == 0.0):
         raise ValueError(f"{path}: every feature has the same value in all rows: nothing differs.")
-    if scale != "none":
-        X = (MinMaxScaler() if scale == "minmax" else StandardScaler()).fit_transform(X)
+    for _, step in preparation.steps(Features(points)):
+        check_directions(step, X, str(path))
+        X = step.fit_transform(X)
     # Half the memory; the fit at the end reads the file again.
     return np.ascontiguousarray(X, dtype=np.float32)
 
