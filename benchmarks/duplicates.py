@@ -254,13 +254,14 @@ def report(records):
         said = []
         for name, k in (("precision", 0), ("recall", 1)):
             ends = [(r["figures"][k], *r["stated"][3 * k + 1 : 3 * k + 3]) for r in stated]
-            inside = sum(low <= true <= high for true, low, high in ends)
             above = sum(true > high for true, _, high in ends)
-            said.append(f"the true {name} was inside it in {inside} and above it in {above}")
+            below = sum(true < low for true, low, _ in ends)
+            inside = len(ends) - above - below
+            said.append(f"the true {name} in {inside} ({above} above it, {below} below)")
         lines.append("")
         lines.append(
             f"seraph, {len(stated)} runs: the wanted precision of {PRECISION} was reached in "
-            f"{met}. The stated range is too low: {'; '.join(said)}."
+            f"{met}. The stated range of 95 % held {' and '.join(said)}."
         )
     TABLE.write_text("\n".join(lines) + "\n")
 

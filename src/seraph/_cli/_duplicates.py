@@ -417,4 +417,4 @@ def _summarize(found: Duplicates, sides: Sequence[_Side], n_same: int, n_differe
 
 def _interval(values: tuple[float, float, float]) -> str:
     value, low, high = values
-    return f"{value:.3f} (cautious; {low:.3f} to {high:.3f})"
+    return f"{value:.3f} (95 %: {low:.3f} to {high:.3f})"

@@ -44,8 +44,9 @@ class Duplicates:
     threshold : float
         Learned distance up to which a pair was accepted.
     precision, recall : tuple of (value, low, high)
-        Expected share of the found pairs that are right, and of the right candidates that were
-        found, with ranges from a bootstrap. Both rest on distances out of fold, and are cautious.
+        Expected share of the accepted pairs that are right, and of the right candidates that are
+        accepted, with ranges that hold the truth with a probability of 95 %. Both rest on
+        distances out of fold.
     n_candidates : int
         Number of pairs that were looked at.
     weights : dict of str to float
