@@ -15,6 +15,7 @@ from seraph._ask._finish import implied_pairs
 from seraph._cli import _ask
 from tests.helpers.ask import answer_truly, clusters
 from tests.helpers.command import assert_refused, seraph
+from tests.helpers.people import people
 
 X, y = clusters(20)
 NAMES = ["a", "b", "c", "d"]
@@ -173,6 +174,27 @@ def test_the_demo_needs_no_file(run):
     assert np.load("seraph-demo/digits.npy").shape == (600, 196)
 
 
+def test_answers_about_records_find_the_duplicates(run):
+    table, person = people(90, 60)
+    table.insert(0, "id", [f"P{k}" for k in range(len(table))])
+    table.to_csv("people.csv", index=False)
+    kept = run("ask", "people.csv", "--id", "id", "--duplicates", n=40, classes=person)
+    cells = kept["state"]["question"]["things"][0]["cells"]
+    assert [name for name, _ in cells] == ["name", "street", "town", "code", "age"]
+    answers = pd.read_csv("answers.csv")
+    assert 10 <= answers["similar"].sum() <= 30  # random pairs would hardly have one
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    assert line == (
+        "seraph duplicates people.csv --id id --pairs answers.csv -o answers-found.csv"
+    )
+    assert kept["session"].finish.state(40)["report"] is None
+    assert seraph(*shlex.split(line)[1:]).code == 0
+    found = pd.read_csv("answers-found.csv")
+    groups = found.groupby("group")["row"].apply(lambda rows: set(person[rows]))
+    assert (groups.map(len) == 1).mean() > 0.95
+    assert len(groups) > 54  # of 60
+
+
 REFUSED = [
     ("nothing.csv", "No such file"),
     ("table.csv --id nobody", "no column 'nobody'"),
@@ -196,6 +218,10 @@ REFUSED = [
     ("table.csv --classes a --pairs few.csv", "leave out --classes"),
     ("table.csv --classes " + "x" * 61, "1 to 60 characters"),
     ("table.csv --port 0", "Invalid value"),
+    ("table.csv --duplicates --scale unit", "--scale has no meaning with --duplicates"),
+    ("table.csv --duplicates --classes a", "--classes has no meaning with --duplicates"),
+    ("vectors.npy --duplicates --show photos", "is an array of numbers: duplicates are found by"),
+    ("numbers.csv --duplicates", "numbers.csv: No column holds text"),
 ]
 
 
@@ -205,6 +231,7 @@ def test_bad_input_is_refused_in_one_line(here, arguments, said):
     table.assign(file=[f"p{k % 5}" for k in range(20)]).to_csv("same.csv", index=False)
     table[:2].to_csv("few.csv", index=False)
     table.assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
+    table[NAMES].to_csv("numbers.csv", index=False)
     np.save("zero.npy", X * (np.arange(20) != 3)[:, np.newaxis])
     (here / "empty").mkdir()
     (here / "other.csv").write_text("x,y\n1,2\n")

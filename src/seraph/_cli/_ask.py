@@ -15,6 +15,7 @@ from ._console import say
 
 if TYPE_CHECKING:
     from .._ask._answers import Answer
+    from .._ask._records import Records
     from .._ask._session import Setting
     from .._typing import Array
     from ._prepare import Preparation
@@ -61,6 +62,14 @@ def ask(
             help="Ask for the class of one row at a time instead: names, separated by commas.",
         ),
     ] = None,
+    duplicates: Annotated[
+        bool,
+        typer.Option(
+            "--duplicates",
+            help="The rows are records of text, numbers and dates: ask which describe the same "
+            "thing, for seraph duplicates.",
+        ),
+    ] = False,
     scale: options.Scale = "standard",
     drop: Annotated[
         list[str] | None,
@@ -84,6 +93,8 @@ def ask(
     Example: seraph ask photos.csv --id file --show photos/ -o answers.csv
 
     Example: seraph ask vectors.npy --table photos.csv --id file --show photos/
+
+    Example: seraph ask people.csv --id id --duplicates
     """
     _check_installed()
     from ._prepare import Preparation
@@ -91,17 +102,20 @@ def ask(
 
     check_output(output, (".csv",), (data, table, pairs))
     preparation = Preparation(scale)
+    if duplicates:
+        _check_records(scale, classes, table)
     points = read_table(data, decimal_comma=decimal_comma)
     shown = _shown_table(points, table)
     if points.n_rows < 3:
         raise ValueError(f"{data} has {points.n_rows} rows: at least 3 are needed to ask about.")
     ids = row_ids(shown, points.n_rows, id_column)
     columns, folder = _what_to_show(shown, show or [], id_column)
-    dropped = list(dict.fromkeys([*(drop or []), *_not_numbers(points, columns)]))
+    not_features = [] if duplicates else _not_numbers(points, columns)
+    dropped = list(dict.fromkeys([*(drop or []), *not_features]))
     without = [*dropped, *([id_column] if id_column and points.names else [])]
     job = _Job(
         arguments=[
-            *("fit", str(data)),
+            *("duplicates" if duplicates else "fit", str(data)),
             *(["--id", id_column] if id_column and points.names else []),
             *(part for name in dropped for part in ("--drop", name)),
             *(["--scale", scale] if scale != "standard" else []),
@@ -114,7 +128,10 @@ def ask(
         browser=not no_browser,
         seed=seed,
     )
-    X = _scaled(points.points(without=without), preparation, data)
+    if duplicates:
+        X, records = _records(points, without)
+    else:
+        X, records = _scaled(points.points(without=without), preparation, data), None
     from .._ask._things import Folder, RowThings
 
     things = RowThings(
@@ -123,7 +140,7 @@ def ask(
         None if folder is None else Folder(folder, ids),
     )
     earlier = _earlier(pairs, ids, job) if pairs is not None else []
-    job.run(X, things, ids, earlier)
+    job.run(X, things, ids, earlier, records)
 
 
 def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
@@ -161,18 +178,25 @@ class _Job:
     browser: bool
     seed: int
 
-    def run(self, X: Array, things: Any, ids: Sequence[str], earlier: Sequence[Answer]) -> None:
+    def run(
+        self,
+        X: Array,
+        things: Any,
+        ids: Sequence[str],
+        earlier: Sequence[Answer],
+        records: Records | None = None,
+    ) -> None:
         """Serve the page until the user ends it."""
         from .._ask._answers import AnswerFile, ClassFormat, PairFormat
         from .._ask._server import Server
         from .._ask._session import Session, Setting
 
-        setting: Setting = Setting(X, things, self.title, self.classes, self.seed)
+        setting: Setting = Setting(X, things, self.title, self.classes, self.seed, records)
         by_class = self.classes is not None
         with AnswerFile(self.output, ids, ClassFormat() if by_class else PairFormat()) as file:
             n_before = len(file.answers)
             file.add_earlier(earlier)
-            finish = self._finish(ids, len(X))
+            finish = self._finish(ids, len(X), duplicates=records is not None)
             session = Session(setting, file, finish)
             try:
                 server = Server(session, self.port)
@@ -185,10 +209,14 @@ class _Job:
             n_answers = len(file.answers)
         say(f"{n_answers} answers in {self.output}. Learn from them: {finish.command}")
 
-    def _finish(self, ids: Sequence[str], n_rows: int) -> Any:
+    def _finish(self, ids: Sequence[str], n_rows: int, *, duplicates: bool) -> Any:
         from .._ask._finish import Finish
 
         stem, by_class = self.output.name.removesuffix(".csv"), self.classes is not None
+        if duplicates:
+            found = self.output.with_name(f"{stem}-found.csv")
+            arguments = [*self.arguments, "--pairs", str(self.output), "-o", str(found)]
+            return Finish(arguments, self.output, found, None, ids)
         pairs = self.output.with_name(f"{stem}-pairs.csv") if by_class else self.output
         model, report = (self.output.with_name(stem + end) for end in (".skops", ".html"))
         arguments = [
@@ -294,6 +322,32 @@ def _not_numbers(points: InputTable, columns: Sequence[str]) -> list[str]:
         except ValueError:
             names.append(name)
     return names
+
+
+def _check_records(scale: str, classes: str | None, table: Path | None) -> None:
+    for option, given in (
+        ("--scale", scale != "standard"),
+        ("--classes", classes is not None),
+        ("--table", table is not None),
+    ):
+        if given:
+            raise ValueError(f"{option} has no meaning with --duplicates: leave one of them out.")
+
+
+def _records(table: InputTable, without: Sequence[str]) -> tuple[Array, Records]:
+    """Return records as the vectors of seraph duplicates, and their neighbors."""
+    from .._ask._records import Records
+    from .._estimators import DuplicateFinder
+    from ._duplicates import record_columns
+
+    if table.names is None:
+        raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")
+    columns = record_columns([table], without)
+    try:
+        finder = DuplicateFinder().fit(columns)
+    except ValueError as error:
+        raise ValueError(f"{table.path}: {error}") from None
+    return finder.Z_, Records(finder.candidates(), finder.block_of_)
 
 
 def _class_names(text: str | None) -> tuple[str, ...] | None:

@@ -112,7 +112,7 @@ def duplicates(
     answers = [_answers(path, sides) for path in pairs or ()]
     with progress_bar() as progress:
         task = progress.add_task("Reading letters", total=3)
-        columns = _columns(
+        columns = record_columns(
             tables, [*(drop or ()), *([id_column] if id_column else ())], text or ()
         )
         progress.advance(task)
@@ -202,8 +202,8 @@ def _together(answers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     return rows, same
 
 
-def _columns(
-    tables: Sequence[InputTable], without: Collection[str], text: Collection[str]
+def record_columns(
+    tables: Sequence[InputTable], without: Collection[str], text: Collection[str] = ()
 ) -> dict[str, Array]:
     """Return the columns to compare, of both tables together: dates, numbers or text."""
     import numpy as np

@@ -175,6 +175,16 @@ class DuplicateFinder:
         self.block_of_, self.blocks_ = vectors.block_of_, vectors.names_
         return self
 
+    def candidates(self) -> Array:
+        """List the pairs of records that are neighbors, before anything is learned.
+
+        Returns
+        -------
+        ndarray of int of shape (k, 2)
+            Pairs of rows, as in :class:`Duplicates`, each once.
+        """
+        return self._named(self._candidates(self.Z_))
+
     def questions(
         self,
         n: int = 50,
