@@ -338,7 +338,7 @@ def _records(table: InputTable, without: Sequence[str]) -> tuple[Array, Records]
     """Return records as the vectors of seraph duplicates, and their neighbors."""
     from .._ask._records import Records
     from .._estimators import DuplicateFinder
-    from ._duplicates import record_columns
+    from ._record_columns import record_columns
 
     if table.names is None:
         raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")

@@ -313,7 +313,7 @@ function showEnd({ finish, counts, learning }) {
   $("finish").hidden = ending;
   if (!ending) return;
   const last = learning.judgments[learning.judgments.length - 1];
-  $("end-title").textContent = `Your distance, from ${counts.answers} answers`;
+  $("end-title").textContent = `Your ${finish.report ? "distance" : "duplicates"}, from ${counts.answers} answers`;
   $("end-summary").textContent = last
     ? `On answers kept apart: AUC ${last.learned.value.toFixed(2)} (95 % interval ${last.learned.low.toFixed(2)} to ${last.learned.high.toFixed(2)}); the Euclidean distance has ${last.euclidean.value.toFixed(2)}.`
     : "Too few answers were kept apart to say how good it is.";
