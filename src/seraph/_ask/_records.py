@@ -55,6 +55,8 @@ class RecordQuestions(PairQuestions):
         super().__init__(X, rows, rng)
         self._block_of = records.block_of
         self._pairs = records.pairs[np.isin(records.pairs, rows).all(axis=1)]
+        if len(self._pairs) == 0:
+            raise ValueError("No two neighboring records can be shown: check --show.")
 
     def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
         """Return pairs of a sample that the learner is unsure of; no row is in two of them."""

@@ -24,7 +24,7 @@ _CLIENTS = {
         *("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"),
         *("--dest", ".", "--only-binary", ":all:"),
     ),
-    "npm": ("npm", "pack", "--silent"),
+    "npm": ("npm", "pack", "--loglevel=error"),
     "apt": ("apt-get", "download", "--quiet"),
 }
 
@@ -85,8 +85,10 @@ def _download(package: Package, folder: Path) -> Path:
     files = [path for path in folder.iterdir() if path.is_file()]
     if done.returncode or len(files) != 1:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
+        # The first error is the cause; pip warns before it, and npm adds much after it.
+        reason = next((line for line in lines if "error" in line.casefold()), lines[-1])
         raise Unavailable(
-            f"{package.spec} could not be fetched with {package.client} ({lines[-1].strip()}). "
+            f"{package.spec} could not be fetched with {package.client} ({reason.strip()}). "
             "Check the network, and try again: what is there is kept."
         )
     found = sha256(files[0].read_bytes()).hexdigest()
