@@ -109,8 +109,7 @@ def with_plain(finder, neighbors, pairs, same):
     yes = labels.pairs[labels.similar]
     joined = np.concatenate([yes, accepted[free]])
     gaps = np.concatenate([np.zeros(len(yes)), gaps[free]])
-    stated = [*decision.precision, *decision.recall]
-    return grouped(Z, joined, gaps, decision.threshold, labels), stated
+    return grouped(Z, joined, gaps, decision.threshold, labels), None
 
 
 def some_rows(rows, pairs, seed):

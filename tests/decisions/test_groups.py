@@ -19,18 +19,22 @@ def held(n=200, seed=0):
     return HeldOut(d, similar, rows, np.arange(n) % 5, np.ones(n))
 
 
+def predicted(decision, d):
+    """What the decision says of accepting all candidates up to its threshold."""
+    accepted = d <= decision.threshold
+    return decision.predicted(d[accepted], d[~accepted])
+
+
 def test_the_threshold_is_the_largest_that_reaches_the_precision():
     d = np.random.default_rng(1).uniform(0.0, 3.0, 500)
     decision = CandidateDecision.reach(held(), d, 0.97)
     p = decision.probability(np.sort(d))
     reached = [t for t in range(1, len(d) + 1) if p[:t].mean() >= 0.97 and p[t - 1] >= 0.5]
     assert (d <= decision.threshold).sum() == max(reached)
-    for (value, low, high), expected in (
-        (decision.precision, p[: max(reached)].mean()),
-        (decision.recall, p[: max(reached)].sum() / p.sum()),
-    ):
+    expected = p[: max(reached)].mean(), p[: max(reached)].sum() / p.sum()
+    for (value, low, high), share in zip(predicted(decision, d), expected, strict=True):
         assert 0.0 <= low < value < high <= 1.0
-        assert value == pytest.approx(expected, abs=0.01)
+        assert value == pytest.approx(share, abs=0.01)
 
 
 def test_the_expected_precision_holds_however_the_answers_were_chosen():
@@ -40,10 +44,18 @@ def test_the_expected_precision_holds_however_the_answers_were_chosen():
     truth = rng.random(len(d)) < expit(6.0 - 3.0 * d**2)
     decision = CandidateDecision.reach(held(400), d, 0.9)
     accepted = d <= decision.threshold
-    low, high = decision.precision[1:]
-    assert low - 0.02 <= truth[accepted].mean() <= high + 0.02
-    low, high = decision.recall[1:]
-    assert low - 0.02 <= truth[accepted].sum() / truth.sum() <= high + 0.02
+    precision, recall = predicted(decision, d)
+    assert precision[1] <= truth[accepted].mean() <= precision[2]
+    assert recall[1] <= truth[accepted].sum() / truth.sum() <= recall[2]
+
+
+def test_pairs_that_are_sure_count_as_found_and_right():
+    d = np.linspace(0.5, 2.5, 200)
+    decision = CandidateDecision.reach(held(), d, 0.9)
+    few, many = (decision.predicted(d[:50], d[50:], sure) for sure in (0, 10_000))
+    for before, after in zip(few, many, strict=True):
+        assert 1.0 - after[1] < 0.1 * (1.0 - before[1])
+    assert decision.predicted(d[:0], d) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def test_the_ranges_hold_the_truth_as_often_as_they_say():
@@ -62,8 +74,8 @@ def test_the_ranges_hold_the_truth_as_often_as_they_say():
         decision = CandidateDecision.reach(part, candidates, 0.8)
         accepted = candidates <= decision.threshold
         reached = true[accepted].mean(), true[accepted].sum() / true.sum()
-        ranges = decision.precision[1:], decision.recall[1:]
-        inside += [low <= r <= high for r, (low, high) in zip(reached, ranges, strict=True)]
+        ranges = predicted(decision, candidates)
+        inside += [low <= r <= high for r, (_, low, high) in zip(reached, ranges, strict=True)]
     # Of 40 ranges of 95 %, fewer than 35 hold the truth once in 70 times.
     assert (inside >= 35).all()
 
@@ -97,7 +109,7 @@ def test_answers_that_a_distance_separates_leave_doubt():
     assert 0.8 < p[0] < 1.0
     part = HeldOut(np.sqrt(d), similar, np.zeros((8, 2), int), np.zeros(8, int), np.ones(8))
     decision = CandidateDecision.reach(part, np.sqrt(np.linspace(0.5, 8.5, 400)), 0.7)
-    for _, low, high in (decision.precision, decision.recall):
+    for _, low, high in predicted(decision, np.sqrt(np.linspace(0.5, 8.5, 400))):
         assert high == 1.0
         assert low < 0.9
 

@@ -44,16 +44,11 @@ class CandidateDecision:
         which a pair is still more likely similar than not.
     intercepts, slopes : ndarray of shape (n_curves,)
         The numbers a and b of each curve.
-    precision, recall : (value, low, high)
-        What the threshold reaches: the middle and the ends of the range that holds 95 % of what
-        the curves predict. The recall is that among the candidates.
     """
 
     threshold: float
     intercepts: Array
     slopes: Array
-    precision: Interval
-    recall: Interval
 
     @classmethod
     def reach(cls, held: HeldOut, distances: Array, target: float) -> CandidateDecision:
@@ -82,11 +77,47 @@ class CandidateDecision:
             )
         last = int(reached[-1])
         threshold = float(np.mean(ordered[last : last + 2]))
-        return cls(threshold, a, b, *_predicted(a, b, ordered, last + 1))
+        return cls(threshold, a, b)
 
     def probability(self, distances: Array) -> Array:
         """Return the probability that pairs at these distances are similar."""
         return _mean_curve(self.intercepts, self.slopes, distances)
+
+    def predicted(self, taken: Array, left: Array, sure: int = 0) -> tuple[Interval, Interval]:
+        """Predict the precision and the recall of taking some candidates and leaving the others.
+
+        Each curve says how many of the pairs taken are wrong and how many others are missed, on
+        average. The counts themselves are sums of rare events: Poisson.
+
+        Parameters
+        ----------
+        taken, left : ndarray
+            Distances of the pairs that were taken, and of the others.
+        sure : int, default=0
+            Number of other pairs that were taken and are known to be right.
+
+        Returns
+        -------
+        precision, recall : (value, low, high)
+            The middle, and the ends of the range that holds 95 % of the predictions. The recall
+            is that among the candidates.
+        """
+        rng = default_rng(0)
+        shape = _OUTCOMES, len(self.slopes)
+        wrong = rng.poisson(self._counts(taken, -1.0), size=shape)
+        missed = rng.poisson(self._counts(left, 1.0), size=shape)
+        total = sure + len(taken)
+        right = total - np.minimum(wrong, len(taken))
+        return _interval(right / max(total, 1)), _interval(right / np.maximum(right + missed, 1))
+
+    def _counts(self, distances: Array, sign: float) -> Array:
+        """Return how many of some pairs each curve expects to be similar, or not (sign -1)."""
+        counts = np.zeros(len(self.slopes))
+        for start in range(0, len(distances), _AT_ONCE):
+            squared = distances[start : start + _AT_ONCE] ** 2
+            margins = self.intercepts - np.multiply.outer(squared, self.slopes)
+            counts += expit(sign * margins).sum(axis=0)
+        return counts
 
 
 def curves_given(squared: Array, similar: Array) -> tuple[Array, Array]:
@@ -136,27 +167,6 @@ def _mean_curve(a: Array, b: Array, distances: Array) -> Array:
         squared = distances[start : start + _AT_ONCE] ** 2
         p[start : start + _AT_ONCE] = expit(a - np.multiply.outer(squared, b)).mean(axis=1)
     return p
-
-
-def _predicted(a: Array, b: Array, ordered: Array, n: int) -> tuple[Interval, Interval]:
-    """Predict precision and recall of accepting the `n` nearest of the ordered candidates.
-
-    Each curve says how many of the accepted pairs are wrong and how many others are missed, on
-    average. The counts themselves are sums of rare events: Poisson.
-    """
-    wrong, missed = np.zeros(len(a)), np.zeros(len(a))
-    for start in range(0, len(ordered), _AT_ONCE):
-        squared = ordered[start : start + _AT_ONCE] ** 2
-        margins = a - np.multiply.outer(squared, b)
-        inside = max(0, min(n - start, len(squared)))
-        wrong += expit(-margins[:inside]).sum(axis=0)
-        missed += expit(margins[inside:]).sum(axis=0)
-    rng = default_rng(0)
-    counts = [rng.poisson(mean, size=(_OUTCOMES, len(a))) for mean in (wrong, missed)]
-    right = n - np.minimum(counts[0], n)
-    precision = right / n
-    recall = right / np.maximum(right + counts[1], 1)
-    return _interval(precision), _interval(recall)
 
 
 def _interval(values: Array) -> Interval:
