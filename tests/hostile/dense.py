@@ -70,16 +70,21 @@ class Dense:
         self.size = np.abs(terms).sum() + np.abs(w) @ (scale * (d2 + eta)) + lam * trace
         self.size += gamma * scale**2
         # Tiles compute |z_i|^2 + |z_j|^2 - 2 z_i z_j, and round at the size of these.
-        squares = np.sum((X @ P.T) ** 2, axis=1)
-        self.size += 1e-6 * scale * (np.abs(w) @ (squares[i] + squares[j]))
+        lengths = np.sum((X @ P.T) ** 2, axis=1)
+        lengths = lengths[i] + lengths[j]
+        self.size += 1e-6 * scale * (np.abs(w) @ lengths)
         # A huge mu amplifies the rounding of each entropy, also where they cancel.
         self.size += 1e-8 * mu * len(t)
         self.gradient = scale * (D.T * w) @ D - lam * np.eye(X.shape[1])
         squares = np.sum(D**2, axis=1)
         self.pull = float(np.abs(w) @ squares)
-        # How much w changes where t is rounded: with a huge eta, t is a small difference.
+        # How much w changes where t is rounded: a small difference, where eta is huge. And how
+        # much differences of points change where they are turned into other coordinates.
         bend = np.where(labeled, heavy * spread, mu * spread * (1.0 + np.abs(t)))
-        self.blur = np.finfo(float).eps * float((bend * squares) @ (scale**2 * (d2 + eta)))
+        eps = np.finfo(float).eps
+        self.blur = eps * scale**2 * float((bend * squares) @ (d2 + lengths + eta))
+        drift = eps * X.shape[1] * np.abs(X).max(initial=0.0)
+        self.blur += 2.0 * drift * scale * float(np.abs(w) @ np.sqrt(squares))
         if len(triplets):
             self._add(X, np.asarray(triplets))
 
