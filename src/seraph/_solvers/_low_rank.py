@@ -25,7 +25,8 @@ _NEW_ROWS, _STEEP = 5, 0.1
 # L-BFGS that is still far from its end after this many iterations may be short of rows. It then
 # is if the gap is _WIDE times the slope.
 _PATIENCE, _FAR, _WIDE = 60, 5.0, 2.0
-# L-BFGS ends where this many iterations in a row gain nothing but rounding errors.
+# L-BFGS ends where this many iterations in a row gain nothing but rounding errors, and the
+# solver where as many rounds do.
 _IDLE_ITERATIONS = 15
 # Multiple of a measured rounding error that is taken for the largest.
 _SAFETY = 4.0
@@ -76,6 +77,7 @@ def low_rank(
     values = _Values(objective, tol, _ZERO_TRACE * float(np.vdot(P, P)))
     slope_tol = 0.5 * tol
     steps: list[Step] = []
+    n_idle, highest, lowest_gap = 0, -np.inf, np.inf
 
     def is_enough(here: _Certified, slope: float) -> bool:
         return here.gap <= tol or (capped and len(here.P) == max_rank and slope <= tol)
@@ -87,6 +89,12 @@ def low_rank(
         # A round in which L-BFGS takes no step adds none to `steps`, so rounds are counted, too.
         if here.gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
             return here.result(steps, converged=here.gap <= tol)
+        gains = here.value > highest + values.rounding * abs(here.value)
+        gains = gains or here.gap < 0.7 * lowest_gap
+        n_idle = 0 if gains else n_idle + 1
+        if n_idle >= _IDLE_ITERATIONS:
+            return here.result(steps, converged=False, stalled=True)
+        highest, lowest_gap = max(highest, here.value), min(lowest_gap, here.gap)
         wider = _widen(values, here, max_rank, tol)
         if wider is None and capped and len(here.P) == max_rank:
             return here.result(steps, converged=slope <= tol)

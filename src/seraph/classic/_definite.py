@@ -84,6 +84,8 @@ def logdet_gap(H: Array) -> float:
     >>> logdet_gap(np.zeros((2, 2))), logdet_gap(np.diag([-1.5, 0.0]))
     (0.0, inf)
     """
+    if not np.isfinite(H).all():  # beyond the range of numbers
+        return np.inf
     values = np.linalg.eigvalsh(0.5 * (H + H.T))
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 

@@ -22,7 +22,7 @@ from .._sweep import (
     principal_directions,
 )
 from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
+from .._validation import check_choice, check_number, check_seed, shown
 from .._warnings import warn
 
 _STARTS = ("pca", "identity", "random")
@@ -229,8 +229,8 @@ def _targets(y: ArrayLike, n: int) -> Array:
         targets = column_or_1d(in_memory(y), warn=True).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"y must be a 1d array of numbers, one for each row of X: {error} For classes, use "
-            "another learner, such as NCA."
+            f"y must be a 1d array of numbers, one for each row of X; got {shown(y)}. For "
+            "classes, use another learner, such as NCA."
         ) from error
     if len(targets) != n:
         raise ValueError(

@@ -15,11 +15,15 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..._pairs import is_unknown
 from ..._typing import Array
+from ..._validation import as_numbers, check_seed, shown
 from ..._warnings import warn
 from ._exceptions import PreprocessorError
 
 _STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
+_FLOATS = (np.float64, np.float32)
+_LARGEST = 1e150  # the square of an entry is still a number
 _TUPLES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
@@ -96,19 +100,28 @@ class BaseMetricLearner(BaseEstimator, ABC):
 
     def _points(self, X: Any, *y: Any, reset: bool = True, **checks: Any) -> Any:
         """Check points (and labels)."""
-        checks = {"ensure_min_samples": 2, "dtype": "numeric"} | checks if reset else checks
-        return validate_data(self, self._formed(X, 2), *y, reset=reset, **checks)
+        checks = {"ensure_min_samples": 2} | checks if reset else checks
+        check_seed(getattr(self, "random_state", None))
+        for labels in y:
+            _check_labels(labels)
+        with as_numbers("X"):
+            return validate_data(
+                self, self._formed(X, 2), *y, reset=reset, dtype=_FLOATS, **checks
+            )
 
     def _tuples(self, X: Any, y: Any = None, *, size: int, reset: bool = True) -> Any:
         """Check tuples of points (and labels of pairs)."""
         name = _TUPLES[size]
-        tuples = check_array(
-            self._formed(X, 3),
-            allow_nd=True,
-            ensure_2d=False,
-            estimator=self,
-            input_name=name,
-        )
+        check_seed(getattr(self, "random_state", None))
+        with as_numbers(name):
+            tuples = check_array(
+                self._formed(X, 3),
+                dtype=_FLOATS,
+                allow_nd=True,
+                ensure_2d=False,
+                estimator=self,
+                input_name=name,
+            )
         if tuples.ndim != 3 or tuples.shape[1] != size or tuples.shape[2] == 0:
             hint = "" if self.preprocessor is not None else " and a preprocessor"
             raise ValueError(
@@ -132,6 +145,29 @@ class BaseMetricLearner(BaseEstimator, ABC):
                 f"{np.unique(y)[:5].tolist()}."
             )
         return tuples, y
+
+
+def _check_labels(y: Any) -> None:
+    """Refuse labels that are not there, and labels that cannot be put in order."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        raise ValueError("y must hold one label for each point; got lists within it.") from None
+    if labels.ndim != 1:
+        return
+    missing = is_unknown(labels)
+    if missing.any():
+        raise ValueError(
+            f"y contains NaN or None, {int(missing.sum())} times: every point needs a class here. "
+            "Number the classes, with -1 where one is unknown; or use the learners of "
+            "seraph.classic, which take labels as they are."
+        )
+    try:
+        np.unique(labels)
+    except TypeError:
+        raise ValueError(
+            "y must hold labels of one type, text or numbers; got several. Convert them to text."
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -168,6 +204,12 @@ class MahalanobisMixin(BaseMetricLearner):
         m = components.shape[1]
         full = np.zeros((m if n_rows is None else n_rows, m))
         full[: len(components)] = components
+        if not np.abs(full).max(initial=0.0) < _LARGEST:
+            raise ValueError(
+                f"{type(self).__name__} has learned a metric beyond all numbers: some points that "
+                "should be near are equal, or features differ in scale by far. Scale the "
+                "features, and drop those that do not vary or repeat others."
+            )
         self._check_preprocessor()
         self.components_ = full
         self.__dict__.update(attributes)
@@ -365,7 +407,7 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         try:
             self.threshold_ = float(threshold)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"threshold must be a number; got {threshold!r}.") from error
+            raise ValueError(f"threshold must be a number; got {shown(threshold)}.") from error
         return self
 
     def calibrate_threshold(
@@ -409,13 +451,13 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
     ) -> None:
         if strategy not in _STRATEGIES:
-            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {strategy!r}.")
+            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {shown(strategy)}.")
         if strategy in ("max_tpr", "max_tnr") and not (
             isinstance(min_rate, Real) and 0 <= min_rate <= 1
         ):
-            raise ValueError(f"min_rate must be a number from 0 to 1; got {min_rate!r}.")
+            raise ValueError(f"min_rate must be a number from 0 to 1; got {shown(min_rate)}.")
         if strategy == "f_beta" and not isinstance(beta, Real):
-            raise ValueError(f"beta must be a number; got {beta!r}.")
+            raise ValueError(f"beta must be a number; got {shown(beta)}.")
 
 
 def best_threshold(
