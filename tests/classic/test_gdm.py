@@ -91,7 +91,9 @@ class TestPairSums:
         points = 1.0 + rng.normal(size=(5, 4))
         X = np.vstack([points, points + 1e-9])
         exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
-        np.testing.assert_allclose(_scatter._squared_distances(X, X), exact, rtol=1e-7)
+        np.testing.assert_allclose(_scatter.squared_distances(X), exact, rtol=1e-7)
+        tile = _scatter._tile_of_distances(X, np.sum(X**2, axis=1), slice(0, 5), slice(5, 10))
+        np.testing.assert_allclose(tile, exact[:5, 5:], rtol=1e-7)
 
 
 class TestObjective:

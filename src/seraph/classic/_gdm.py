@@ -136,6 +136,7 @@ class GDM(ClassicLearner):
         solve = _diagonal if self.diagonal else _full
         P, n_iter = solve(objective, self.max_iter, self.tol / (1.0 + self.tol))
         value, gap = objective.certificate(P, self.diagonal)
+        P = P / np.linalg.norm(P)
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
         return P @ C.T, {
@@ -203,6 +204,7 @@ class _DissimilarDistances:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
         self.floor = 0.0
+        self._last: tuple[Array, float, Array] | None = None
         P = self.first_factor()
         mean = self.sum(P, X)[0] / n_dissimilar
         self.floor = _SHORTEST * mean
@@ -226,10 +228,17 @@ class _DissimilarDistances:
         return self.sums.laplacian(self.X @ P.T, self.term, Y)
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
-        value, product = self.sum(P, self.X)
-        gradient = self.X.T @ product
-        gradient.flat[:: len(gradient) + 1] -= self.lam
-        return value - self.lam * float(np.vdot(P, P)), 0.5 * (gradient + gradient.T)
+        value, gradient = self._sum_and_gradient(P)
+        gradient = gradient - self.lam * np.eye(len(gradient))
+        return value - self.lam * float(np.vdot(P, P)), gradient
+
+    def _sum_and_gradient(self, P: Array) -> tuple[float, Array]:
+        """Return the sum alone, and its derivative by the metric; at once if asked again."""
+        if self._last is None or not np.array_equal(self._last[0], P):
+            value, product = self.sum(P, self.X)
+            gradient = self.X.T @ product
+            self._last = P, value, 0.5 * (gradient + gradient.T)
+        return self._last[1:]
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
         value, product = self.sum(P, None)
@@ -245,19 +254,20 @@ class _DissimilarDistances:
         return value, np.einsum("im,im->m", self.X, product)
 
     def certificate(self, P: Array, diagonal: bool) -> tuple[float, float]:
-        """Return the value and the relative Frank-Wolfe gap at `P`, whose norm is 1."""
-        value, product = self.sum(P, self.X)
-        gradient = self.X.T @ product
+        """Return the value and the relative Frank-Wolfe gap at `P`, scaled to a norm of 1."""
+        value, gradient = self._sum_and_gradient(P)
         top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
-        return value, max(0.0, float(top - np.vdot(P @ gradient, P))) / value
+        trace = float(np.vdot(P, P))
+        gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
+        return value / np.sqrt(trace), gap
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
-    """Return a factor, of norm 1, of the best metric, and the number of iterations."""
+    """Return a factor of a multiple of the best metric, and the number of iterations."""
     found = solvers.low_rank(
         objective, objective.first_factor(), max_iter=max_iter, tol=tol, callback=_ignore_step
     )
-    return found.P / np.linalg.norm(found.P), len(found.steps)
+    return found.P, len(found.steps)
 
 
 def _ignore_step(step: solvers.Step, P: Array) -> None:
@@ -285,4 +295,4 @@ def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tup
         nonnegative=True,
     )
     used = found.x > 0.0
-    return np.diag(np.sqrt(found.x / found.x.sum()))[used], found.nit
+    return np.diag(np.sqrt(found.x))[used], found.nit
