@@ -236,7 +236,9 @@ class _SlackObjective:
         upper, lower = self.bounds
         near = _NEAR * lower
         # An idle slack is at its bound: it costs nothing, and its derivative is exactly 0.
-        kept = np.clip(d2, np.where(similar, upper, near), np.where(similar, np.inf, lower))
+        kept = np.where(similar, upper, near)
+        np.maximum(kept, d2, out=kept)
+        np.minimum(kept, np.where(similar, np.inf, lower), out=kept)
         inverse = np.where(similar, 1.0 / upper, 1.0 / lower)
         tangents = 0.0
         if kept.min() <= near:
