@@ -187,7 +187,7 @@ def _tile_of_distances(Z: Array, norms: Array, rows: slice, columns: slice) -> A
         d2.flat[:: on_diagonal + 1] = 0.0
     close = d2 <= limit
     if np.count_nonzero(close) > on_diagonal:
-        i, j = np.nonzero(close)
+        i, j = np.divmod(np.flatnonzero(close), close.shape[1])  # faster than nonzero
         difference = A[i] - B[j]
         d2[i, j] = np.einsum("kr,kr->k", difference, difference)
     return d2
