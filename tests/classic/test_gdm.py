@@ -365,3 +365,14 @@ def test_default_has_the_neighbors_of_digits_right_where_the_optimum_has_not():
 
     optimum, default = score(classic.GDM(ridge=1e-6, shrinkage=0.0)), score(classic.GDM())
     assert default > optimum + 0.2
+
+
+def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidean():
+    X, y = blobs(60, 4)
+    assert classic.GDM().fit(X, y).shrinkage_ == pytest.approx(40 / 100)
+    few = np.where(np.arange(60) < 20, y, -1)
+    assert classic.GDM().fit(X, few).shrinkage_ == pytest.approx(40 / 60)
+    by_pairs = classic.GDM().fit(X, pairs=[(0, 3), (0, 1), (1, 2)], pair_labels=[1, -1, -1])
+    assert by_pairs.shrinkage_ == pytest.approx(40 / 44)
+    same = classic.GDM(shrinkage=0.4).fit(X, y)
+    np.testing.assert_array_equal(same.components_, classic.GDM().fit(X, y).components_)
