@@ -178,7 +178,9 @@ class LFDA(_Classes):
         order = np.argsort(codes, kind="stable")
         Z = points[order] - points.mean(axis=0)
         between, within = local_scatters(Z, codes[order], k)
-        within = within + _RIDGE * max(np.trace(within) / m, 1e-300) * np.eye(m)
+        # Where no class has any spread, a share of that of all points keeps the map in bounds.
+        spread = max(np.trace(within), _RIDGE * np.vdot(Z, Z)) / m
+        within = within + (_RIDGE * spread or 1.0) * np.eye(m)
         values, vectors = eigh(between, within)
         found = vectors[:, ::-1][:, :d]
         if self.embedding_type == "weighted":
