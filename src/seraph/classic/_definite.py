@@ -9,14 +9,15 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._solvers import lbfgs
+from .._sweep import exact_size
 from .._typing import Array
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
 # A larger gap has enough digits as a difference of sums.
 _LARGE_GAP = 1e-5
-# First step of a minimization, as a share of half the derivative.
-_FIRST_STEP = 0.3
+# First step of a minimization, as a share of half the derivative; at most twice this.
+_FIRST_STEP = 0.2
 
 
 def power(A: Array, exponent: float) -> Array:
@@ -169,8 +170,9 @@ def minimize_factor(
     value_and_gradient(first)
     if gap() <= tol or max_iter == 0:
         return first, last["value"], gap(), 0
-    # L-BFGS first tries a step of length 1: in this unit, that is a good one.
-    unit = _FIRST_STEP * (float(np.linalg.norm(last["half"])) or 1.0)
+    # L-BFGS first tries a step of length 1: in this unit, that is a good one. (A power of two
+    # does not round, so that the first point is not taken for another.)
+    unit = exact_size(_FIRST_STEP * (float(np.linalg.norm(last["half"])) or 1.0))
 
     def scaled(x: Array) -> tuple[float, Array]:
         value, gradient = value_and_gradient(unit * x)
