@@ -180,12 +180,9 @@ class LFDA(_Classes):
         order = np.argsort(codes, kind="stable")
         Z = points[order] - points.mean(axis=0)
         between, within = local_scatters(Z, codes[order], k)
-        if not np.trace(within) > np.finfo(float).eps * np.trace(between):
-            raise ValueError(
-                "The points of each class are equal: there is no scatter within the classes to "
-                "learn from. Add points, or drop classes of one point."
-            )
-        within = within + _RIDGE * np.trace(within) / m * np.eye(m)
+        # Where no class has any spread, a share of that of all points keeps the map in bounds.
+        spread = max(np.trace(within), _RIDGE * np.vdot(Z, Z)) / m
+        within = within + (_RIDGE * spread or 1.0) * np.eye(m)
         values, vectors = eigh(between, within)
         found = vectors[:, ::-1][:, :d]
         if self.embedding_type == "weighted":

@@ -13,9 +13,10 @@ from ..._validation import shown
 from ...classic._definite import power
 from ...classic._lsml import ComparisonObjective
 from ...classic._scml import compose, in_mean_distances, local_directions
-from ._base_metric import MahalanobisMixin, _QuadrupletsClassifierMixin, _TripletsClassifierMixin
+from ._base_metric import MahalanobisMixin
 from ._constraints import Constraints, default_number, known_codes
 from ._documents import class_example, documented
+from ._guesses import _QuadrupletsClassifierMixin, _TripletsClassifierMixin
 from ._quiet import quiet
 from ._starts import metric_matrix
 

@@ -17,9 +17,10 @@ from ..._validation import shown
 from ..._warnings import warn
 from ...classic._definite import power
 from ...classic._sdml import largest_weight, sparse_metric
-from ._base_metric import MahalanobisMixin, _PairsClassifierMixin
+from ._base_metric import MahalanobisMixin
 from ._constraints import Constraints, default_number, known_codes, wrap_pairs
 from ._documents import class_example, documented
+from ._guesses import _PairsClassifierMixin
 from ._quiet import quiet
 from ._starts import metric_matrix
 
