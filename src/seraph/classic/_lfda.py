@@ -113,7 +113,8 @@ class LFDA(ClassLabelLearner):
             or not 0 <= self.beta < 1
         ):
             raise ValueError(
-                f'beta must be a number of at least 0 and below 1, or "auto"; got {shown(self.beta)}.'
+                'beta must be a number of at least 0 and below 1, or "auto"; got '
+                f"{shown(self.beta)}."
             )
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..._pairs import is_unknown
 from ..._typing import Array
-from ..._validation import as_numbers, check_seed, shown
+from ..._validation import as_numbers, check_seed
 from ..._warnings import warn
 from ._exceptions import PreprocessorError
 
