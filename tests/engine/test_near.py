@@ -202,35 +202,13 @@ def test_metrics_for_other_weights_need_no_sum_over_all_pairs(wide, summed, monk
 def test_the_average_by_a_sample_agrees_with_that_by_all_pairs(monkeypatch):
     wide = embeddings(1800, 120, 12)
     A = averaged(wide)
-    monkeypatch.setattr(_learn._Search, "_on_a_sample", lambda self, lam, near: None)
+    monkeypatch.setattr(_learn._Search, "surrogate", lambda self, result: None)
     B = averaged(wide)
     monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
     exact = averaged(wide, max_iter=2000)
     size = np.linalg.norm(exact)
     assert np.linalg.norm(A - exact) < 0.12 * size
     assert np.linalg.norm(A - exact) < 1.3 * np.linalg.norm(B - exact)
-
-
-def test_a_refit_starts_the_metrics_for_other_weights_from_those_there_are(wide, monkeypatch):
-    X, pairs, similar = wide
-    starts = []
-    search = _learn._Search.for_another_weight
-
-    def watched(self, factor, result, start):
-        starts.append(start)
-        return search(self, factor, result, start)
-
-    monkeypatch.setattr(_learn._Search, "for_another_weight", watched)
-    learner = SERAPH(warm_start=True, backend="numpy")
-    learner.fit(X, pairs=pairs[:100], pair_labels=similar[:100])
-    before = learner._others
-    assert [len(P) > 0 for P in before] == [True, True]
-    learner.fit(X, pairs=pairs, pair_labels=similar)
-    assert starts[2] is before[0]
-    assert starts[3] is before[1]
-    learner.fit(X[:, :30], pairs=pairs, pair_labels=similar)  # other features: afresh
-    assert [P.shape[1] for P in starts[4:]] == [30, 30]
-    assert SERAPH(backend="numpy").fit(X, pairs=pairs, pair_labels=similar)._others == ()
 
 
 def test_few_points_are_never_sampled_for_the_average(data, summed):

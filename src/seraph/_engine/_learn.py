@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -54,9 +54,6 @@ class Fit:
         What summed over the pairs, and where.
     stalled : bool
         Whether rounding errors hid what was left to gain. (Not an attribute.)
-    others : tuple of ndarrays of shape (q, n_features)
-        Factors of the metrics for other weights of the trace, if they were found. (Not an
-        attribute.)
     """
 
     components: Array
@@ -79,7 +76,6 @@ class Fit:
     backend: str
     device: str | None
     stalled: bool = False
-    others: tuple[Array, ...] = ()
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -118,14 +114,13 @@ class Fit:
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
 
 
-_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled", "others")
+_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Without a prior, a kappa beyond this is on its way to minus infinity.
 _STEEP = 1e3
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
 # itself, and how exactly they are solved: they only add directions, or stress the leading ones.
-# On a sample they are solved more exactly, because the sample has an error of its own.
-_OTHER_WEIGHTS, _ROUGH, _FINER = (3.0, 0.1), 3e-2, 1.0 / 3.0
+_OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
 
 
 # Shares of the pairs, and estimates from them.
@@ -154,7 +149,6 @@ def learn(
     *,
     graph: Any = None,
     start: Array | None = None,
-    others: Sequence[Array] = (),
     journal: Journal | None = None,
     is_trial: bool = False,
 ) -> Fit:
@@ -172,8 +166,6 @@ def learn(
         Graph of the manifold extension.
     start : ndarray of shape (rank, n_features), optional
         Factor of a metric to start from, on the user's features.
-    others : sequence of ndarrays of shape (q, n_features), default=()
-        Factors to start from for other weights of the trace: the `others` of an earlier fit.
     journal : Journal, optional
         Records the sums, so that a fit that was killed can be resumed.
     is_trial : bool, default=False
@@ -204,12 +196,10 @@ def learn(
             result, s = search.ended(stopped)
         P = result.P / np.sqrt(s) if s > 0.0 else result.P
         fit = fit_of(result, P, -s, objective, problem, labels)
-        return _with_average(fit, result, search, others) if settings.average else fit
+        return _with_average(fit, result, search) if settings.average else fit
 
 
-def _with_average(
-    fit: Fit, result: solvers.Result, search: _Search, starts: Sequence[Array]
-) -> Fit:
+def _with_average(fit: Fit, result: solvers.Result, search: _Search) -> Fit:
     """Average the metric with those for other weights of the trace.
 
     Which weight is best depends on whether the directions of much variance are those that
@@ -219,12 +209,11 @@ def _with_average(
     coordinates = search.problem.coordinates
     covariance = coordinates.covariance
     found = [fit.components]
-    if len(starts) != len(_OTHER_WEIGHTS):
-        starts = [fit.components] * len(_OTHER_WEIGHTS)
-    for factor, start in zip(_OTHER_WEIGHTS, starts, strict=True):
+    surrogate = None if fit.stopped else search.surrogate(result)
+    for factor in _OTHER_WEIGHTS:
         if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
             continue
-        P, s = search.for_another_weight(factor, result, start)
+        P, s = search.for_another_weight(factor, fit.components, surrogate)
         found.append(coordinates.to_features(P / np.sqrt(s or 1.0)))
     parts, sizes = [], []
     for P in found:
@@ -236,7 +225,7 @@ def _with_average(
     if not parts:
         return fit
     mean = solvers.compress(np.vstack(parts) * np.sqrt(sizes[0] / len(parts)))
-    return replace(fit, averaged=mean.astype(fit.components.dtype), others=tuple(found[1:]))
+    return replace(fit, averaged=mean.astype(fit.components.dtype))
 
 
 def fit_of(
@@ -331,8 +320,24 @@ class _Search:
         except Stopped as stopped:
             return self.ended(stopped)
 
+    def surrogate(self, result: solvers.Result) -> solvers.Surrogate | None:
+        """Return an estimate of the objective that is exact at its maximum; None without one.
+
+        It is one for any weight of the trace, because that is a linear term.
+        """
+        settings = self.settings
+        is_plain = settings.gamma is None and settings.algorithm == "direct"
+        if not is_plain or settings.solver_name != "low-rank":
+            return None
+        if result.gradient is None or len(result.P) == 0:
+            return None
+        samples = self._samples_near()
+        if not samples:
+            return None
+        return solvers.Surrogate.at(samples[0][1], result.P, result.value, result.gradient)
+
     def for_another_weight(
-        self, factor: float, result: solvers.Result, start: Array
+        self, factor: float, start: Array, surrogate: solvers.Surrogate | None
     ) -> tuple[Array, float]:
         """Find the metric for `factor` times the weight of the trace, roughly.
 
@@ -340,10 +345,10 @@ class _Search:
         ----------
         factor : float
             The factor.
-        result : Result
-            The maximum for the weight itself.
         start : ndarray of shape (r, m)
             Factor to start from, on the user's features.
+        surrogate : Surrogate or None
+            What to maximize instead of the sum over all pairs.
 
         Returns
         -------
@@ -365,41 +370,26 @@ class _Search:
         other = _Search(
             self.problem, objective, self.labels, rough, start if len(start) else None, None
         )
-        P = other._on_a_sample(self.objective.lam, result)
-        if P is not None:
-            return P, 1.0
+        if surrogate is not None:
+            try:
+                return other._on(surrogate), 1.0
+            except solvers.RunAwayError:
+                pass
         found, s = other.run()
         return found.P, s
 
-    def _on_a_sample(self, lam: float, near: solvers.Result) -> Array | None:
-        """Maximize on a sample of the pairs, corrected where all were summed; None if it fails.
-
-        Parameters
-        ----------
-        lam : float
-            Another weight of the trace.
-        near : Result
-            The maximum for it.
-        """
-        settings, samples = self.settings, self._samples()
-        is_plain = settings.gamma is None and settings.algorithm == "direct"
-        if not (is_plain and samples) or near.gradient is None:
-            return None
-        more = self.objective.lam - lam
-        value = near.value - more * float(np.vdot(near.P, near.P))
-        gradient = near.gradient - more * np.eye(len(near.gradient))
-        surrogate = solvers.Surrogate.at(samples[0][1], near.P, value, gradient)
-        try:
-            return solvers.low_rank(
-                surrogate,
-                self._start(1.0),
-                max_iter=settings.max_iter,
-                tol=_FINER * settings.tol,
-                callback=lambda step, P: None,
-                max_rank=settings.n_components,
-            ).P
-        except solvers.RunAwayError:
-            return None
+    def _on(self, surrogate: solvers.Surrogate) -> Array:
+        """Maximize a surrogate, with the weight of the trace of this search."""
+        sample = cast(Objective, surrogate.sample)
+        sample = replace(sample, lam=self.objective.lam, scale=self.objective.scale)
+        return solvers.low_rank(
+            replace(surrogate, sample=sample),
+            self._start(1.0),
+            max_iter=self.settings.max_iter,
+            tol=self.settings.tol,
+            callback=lambda step, P: None,
+            max_rank=self.settings.n_components,
+        ).P
 
     def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
         """Return the same for a search that was stopped."""
@@ -425,6 +415,9 @@ class _Search:
         """Return samples that suit the start; None for those that the objective has."""
         if self.given_start is None or self.settings.solver_name != "low-rank":
             return None
+        return self._samples_near()
+
+    def _samples_near(self) -> _Samples:
         return samples_near(self.objective, len(self.labels.codes), self.labels.n_unlabeled)
 
     def _maximize(

@@ -352,23 +352,14 @@ class SERAPH(PosteriorLearner):
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())
         start = getattr(self, "learned_components_", None) if self.warm_start else None
-        others = getattr(self, "_others", ()) if self.warm_start else ()
         parameters = {**self.get_params(), "the metric to start from": start}
         with opened(
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
         ) as journal:
             if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):
                 # The zero metric, which the entropy would not let go of; or other features.
-                start, others = None, ()
-            fit = learn(
-                points,
-                labels,
-                settings,
-                graph=graph,
-                start=start,
-                others=others,
-                journal=journal,
-            )
+                start = None
+            fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings, shrunk=not blend.is_off)
             return self._learned(
                 X,
@@ -377,6 +368,5 @@ class SERAPH(PosteriorLearner):
                 fit.coordinates,
                 fit.averaged,
                 n_absent_pairs_=labels.n_absent_pairs,
-                _others=fit.others if self.warm_start else (),
                 **fit.attributes,
             )
