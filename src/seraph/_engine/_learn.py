@@ -380,7 +380,7 @@ class _Search:
 
     def _on(self, surrogate: solvers.Surrogate) -> Array:
         """Maximize a surrogate, with the weight of the trace of this search."""
-        sample = cast(Objective, surrogate.sample)
+        sample = cast("Objective", surrogate.sample)
         sample = replace(sample, lam=self.objective.lam, scale=self.objective.scale)
         return solvers.low_rank(
             replace(surrogate, sample=sample),
