@@ -122,10 +122,16 @@ def test_a_bare_installation_runs_the_demo_on_embeddings(bare, capsys, tmp_path,
         (["fit", "table.csv"], "fit needs more packages: pip install 'seraph-learn[cli]'"),
         (["demo", "ask"], "demo ask needs more packages: pip install 'seraph-learn[ask]'"),
         (["demo", "--samplings", "0"], "--samplings must be 1 or more; got 0"),
+        (["demo", "--faces"], "--faces is for demo embeddings"),
+        (["demo", "embeddings", "--faces"], "npm is missing on this machine"),
         (["demo", "--color"], "unrecognized arguments: --color"),
     ],
 )
-def test_a_bare_installation_says_what_it_cannot_do(arguments, said, bare, capsys):
+def test_a_bare_installation_says_what_it_cannot_do(
+    arguments, said, bare, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(SystemExit) as ended:
         bare(*arguments)
     assert ended.value.code == 2

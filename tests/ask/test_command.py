@@ -15,6 +15,7 @@ from seraph._ask._finish import implied_pairs
 from seraph._cli import _ask
 from tests.helpers.ask import answer_truly, clusters
 from tests.helpers.command import assert_refused, seraph
+from tests.helpers.people import people
 
 X, y = clusters(20)
 NAMES = ["a", "b", "c", "d"]
@@ -59,6 +60,16 @@ def run(monkeypatch):
 
     monkeypatch.setattr("seraph._ask._server.Server", Person)
     return run
+
+
+def learn(kept):
+    """Run the line that the command printed, without the parts that take long."""
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    words = shlex.split(line)[1:]
+    assert words[-2:] == ["--report", "answers.html"] or words[-1].endswith("/answers.html")
+    done = seraph(*words[:-2], "--no-check")
+    assert done.code == 0, done.err
+    return line
 
 
 def test_a_table_with_a_folder_of_pictures(run):
@@ -109,6 +120,15 @@ def test_an_array_with_a_table_of_ids(run):
     assert pd.read_csv("answers.csv")["id_i"].str.startswith("p").all()
 
 
+def test_embeddings_are_asked_about_and_fitted_at_unit_length(run):
+    arguments = ("--table", "table.csv", "--id", "file", "--scale", "unit")
+    kept = run("ask", "vectors.npy", *arguments, n=12)
+    wanted = X / np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_allclose(kept["session"].setting.X, wanted, rtol=1e-6)
+    assert learn(kept).startswith("seraph fit vectors.npy --scale unit --pairs answers.csv")
+    assert load("answers.skops")[0].__class__.__name__ == "Normalizer"
+
+
 @pytest.mark.parametrize("classes", [False, True])
 def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     options = ["--classes", "a, b"] if classes else []
@@ -143,10 +163,36 @@ def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
     assert "--unlabeled-pairs 2000000" in run("ask", "table.csv", "--id", "file")["done"].out
 
 
+def test_the_line_at_the_end_works_for_rows_without_names(run):
+    learn(run("ask", "table.csv", "--drop", "file"))
+    assert load("answers.skops")[-1].n_similar_ > 0
+
+
 def test_the_demo_needs_no_file(run):
     kept = run("demo", "ask", "--no-browser", classes=demo_digits()[1] // 2)
-    assert "seraph fit seraph-demo/digits.npy --scale none" in kept["done"].out
+    assert learn(kept).startswith("seraph fit seraph-demo/digits.npy --scale none")
     assert np.load("seraph-demo/digits.npy").shape == (600, 196)
+
+
+def test_answers_about_records_find_the_duplicates(run):
+    table, person = people(90, 60)
+    table.insert(0, "id", [f"P{k}" for k in range(len(table))])
+    table.to_csv("people.csv", index=False)
+    kept = run("ask", "people.csv", "--id", "id", "--duplicates", n=40, classes=person)
+    cells = kept["state"]["question"]["things"][0]["cells"]
+    assert [name for name, _ in cells] == ["name", "street", "town", "code", "age"]
+    answers = pd.read_csv("answers.csv")
+    assert 10 <= answers["similar"].sum() <= 30  # random pairs would hardly have one
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    assert line == (
+        "seraph duplicates people.csv --id id --pairs answers.csv -o answers-found.csv"
+    )
+    assert kept["session"].finish.state(40)["report"] is None
+    assert seraph(*shlex.split(line)[1:]).code == 0
+    found = pd.read_csv("answers-found.csv")
+    groups = found.groupby("group")["row"].apply(lambda rows: set(person[rows]))
+    assert (groups.map(len) == 1).mean() > 0.95
+    assert len(groups) > 54  # of 60
 
 
 REFUSED = [
@@ -165,12 +211,17 @@ REFUSED = [
     ("flat.csv --id file", "every feature has the same value"),
     ("table.csv --id file --drop note --show empty", "something to show for only 0 of 20 rows"),
     ("table.csv --scale log", "--scale must be one of"),
+    ("zero.npy --table table.csv --scale unit", "Row 3 of zero.npy has only zeros"),
     ("table.csv -o answers.txt", "must end in .csv"),
     ("table.csv -o table.csv", "is an input and would be replaced"),
     ("table.csv -o other.csv", "is not a file of answers"),
     ("table.csv --classes a --pairs few.csv", "leave out --classes"),
     ("table.csv --classes " + "x" * 61, "1 to 60 characters"),
     ("table.csv --port 0", "Invalid value"),
+    ("table.csv --duplicates --scale unit", "--scale has no meaning with --duplicates"),
+    ("table.csv --duplicates --classes a", "--classes has no meaning with --duplicates"),
+    ("vectors.npy --duplicates --show photos", "is an array of numbers: duplicates are found by"),
+    ("numbers.csv --duplicates", "numbers.csv: No column holds text"),
 ]
 
 
@@ -180,6 +231,8 @@ def test_bad_input_is_refused_in_one_line(here, arguments, said):
     table.assign(file=[f"p{k % 5}" for k in range(20)]).to_csv("same.csv", index=False)
     table[:2].to_csv("few.csv", index=False)
     table.assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
+    table[NAMES].to_csv("numbers.csv", index=False)
+    np.save("zero.npy", X * (np.arange(20) != 3)[:, np.newaxis])
     (here / "empty").mkdir()
     (here / "other.csv").write_text("x,y\n1,2\n")
     done = seraph("ask", *arguments.split())

@@ -5,6 +5,7 @@ import pytest
 
 from seraph import SERAPH
 from seraph._ask._questions import POOL, PairQuestions, RowQuestions, distances_of
+from seraph._ask._records import RecordQuestions, Records
 from tests.helpers.ask import clusters
 
 X, y = clusters(60)
@@ -55,6 +56,43 @@ def test_questions_without_a_model_are_near_and_far_in_turn():
     far = [questions.plain(set()).rows for _ in range(40)]
     near, far = (distances_of(X, np.array(pairs)) for pairs in (near, far))
     assert near.max() < np.median(far)
+
+
+# Records: two blocks of two features, and each row with its next two as neighbors.
+BLOCKS = np.repeat(np.arange(2), 2)
+NEAR = np.array([(k, k + step) for k in range(58) for step in (1, 2)])
+
+
+def record_questions(rows=ROWS, seed=0):
+    return RecordQuestions(X, rows, np.random.default_rng(seed), Records(NEAR, BLOCKS))
+
+
+@pytest.mark.parametrize("kind", ["test", "plain"])
+def test_every_pair_of_neighboring_records_is_asked_once(kind):
+    questions = record_questions(np.array([3, 4, 5, 20, 22]))
+    known = set()
+    while question := getattr(questions, kind)(known):
+        known.add(question.rows)
+    assert known == {(3, 4), (3, 5), (4, 5), (20, 22)}
+
+
+def test_records_without_neighbors_to_show_are_refused():
+    with pytest.raises(ValueError, match="No two neighboring records can be shown"):
+        record_questions(np.array([3, 9, 20]))
+
+
+def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(monkeypatch):
+    monkeypatch.setattr("seraph._ask._records._UNSURE", 1)
+    learner = Records(NEAR, BLOCKS).learner()
+    learner.fit(X, pairs=NEAR[:40], pair_labels=y[NEAR[:40, 0]] == y[NEAR[:40, 1]])
+    known = {(0, 1), (0, 2)}
+    found = [question.rows for question in record_questions().chosen(learner, known)]
+    assert 0 < len(found) <= POOL
+    assert len({row for pair in found for row in pair}) == 2 * len(found)
+    assert set(found) <= set(map(tuple, NEAR.tolist())) - known
+    unsure = np.abs(learner.pair_distance(NEAR, X=X) ** 2 - learner.offset_)
+    mine = np.abs(learner.pair_distance(found, X=X) ** 2 - learner.offset_)
+    assert mine.max() <= np.sort(unsure)[POOL]
 
 
 def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():

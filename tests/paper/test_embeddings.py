@@ -129,6 +129,8 @@ def test_the_command_gives_its_figures_as_json(small, tmp_path):
     [
         (["embeddings", "--port", "8000"], "--port has no meaning for seraph demo embeddings"),
         (["ask", "--picture", "a.png"], "--picture has no meaning for seraph demo ask"),
+        (["--faces"], "--faces has no meaning for seraph demo:"),
+        (["ask", "--faces"], "--faces has no meaning for seraph demo ask:"),
         (["--no-browser"], "--no-browser has no meaning for seraph demo:"),
         (["faces"], "embeddings, ask; got 'faces'"),
     ],

@@ -1,4 +1,4 @@
-"""The end of a session: run the ``seraph fit`` line that the page shows.
+"""The end of a session: run the line that the page shows, ``seraph fit`` or ``duplicates``.
 
 The line runs as it stands, in a process of its own, so whoever runs it again gets the same model.
 """
@@ -28,11 +28,11 @@ class Finish:
     Parameters
     ----------
     arguments : sequence of str
-        ``fit`` and its arguments.
+        ``fit`` or ``duplicates``, and its arguments.
     pairs : Path
         File of pairs that they name.
     model, report : Path
-        Files that they write.
+        Files that they write; ``duplicates`` writes its groups, and no report.
     ids : sequence of str
         Name of each row.
     from_classes : bool
@@ -42,7 +42,7 @@ class Finish:
     arguments: Sequence[str]
     pairs: Path
     model: Path
-    report: Path
+    report: Path | None
     ids: Sequence[str]
     from_classes: bool = False
     _made_from: int = field(default=-1, init=False)
@@ -66,7 +66,7 @@ class Finish:
                 "message": self._message if fresh else "",
                 "command": self.command,
                 "model": self.model.name,
-                "report": self.report.name,
+                "report": None if self.report is None else self.report.name,
                 "answers": self.pairs.name,
             }
 

@@ -14,6 +14,7 @@ from .._typing import Array, BoolArray, IntArray
 from ._answers import Answer, ClassAnswer, PairAnswer
 from ._judge import WINDOW, Judgment, judge, steadiness
 from ._questions import distances_of
+from ._records import Records
 
 # Rows that a refit learns from, beside those asked about. The final fit learns from all.
 _ROWS = 800
@@ -84,10 +85,13 @@ class Learning:
         All points, scaled.
     seed : int, default=0
         Seed of the samples.
+    records : Records, optional
+        Columns of the points, if these are records.
     """
 
     X: Array
     seed: int = 0
+    records: Records | None = None
     learner: Any = None
     judgments: list[Judgment] = field(default_factory=list)
     change: float | None = None
@@ -101,7 +105,9 @@ class Learning:
         first = rng.integers(n, size=_WATCHED)
         second = (first + rng.integers(1, n, size=_WATCHED)) % n
         self._watched = np.column_stack([first, second])
-        self._warm = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
+        self._warm: Any = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
+        if self.records is not None:
+            self._warm = self.records.learner()
         self._past: list[tuple[int, Array]] = []
         self._frame: tuple[Array, Array] | None = None
 

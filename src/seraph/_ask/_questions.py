@@ -17,7 +17,7 @@ from .._typing import Array
 # Rows that a choice by the model looks at.
 _ROWS = 600
 # Pairs that a choice without a model looks at, and the share of them that counts as near.
-_DRAW, _NEAR = 1000, 0.02
+DRAW, _NEAR = 1000, 0.02
 # Multiples of it, modulo 1, are spread evenly.
 _GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 # One question in so many is for the test.
@@ -95,17 +95,17 @@ class PairQuestions:
         order = np.argsort(distances, kind="stable")
         for _ in range(20):
             self._u = (self._u + _GOLDEN) % 1.0
-            place = int(_DRAW * self._u**2)
+            place = int(DRAW * self._u**2)
             pair = tuple(pairs[order[place]].tolist())
             if pair not in known:
-                return Question(pair, round(2.0 * sqrt((place + 0.5) / _DRAW), 4))
+                return Question(pair, round(2.0 * sqrt((place + 0.5) / DRAW), 4))
         return self._any(known)
 
     def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return a random pair, every other time a near one."""
         pairs, distances = self._draw()
         if len(known) % 2:
-            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * _DRAW)]]
+            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * DRAW)]]
             pairs = self._rng.permutation(pairs)
         for pair in pairs.tolist():
             if tuple(pair) not in known:
@@ -124,8 +124,8 @@ class PairQuestions:
     def _draw(self) -> tuple[Array, Array]:
         """Sample pairs; return their rows, smaller first, and their Euclidean distances."""
         n = len(self._rows)
-        first = self._rng.integers(n, size=_DRAW)
-        second = (first + self._rng.integers(1, n, size=_DRAW)) % n
+        first = self._rng.integers(n, size=DRAW)
+        second = (first + self._rng.integers(1, n, size=DRAW)) % n
         pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
         return pairs, distances_of(self._X, pairs)
 

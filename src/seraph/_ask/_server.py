@@ -87,6 +87,7 @@ class _Pages:
         self._page = template.render(
             title=setting.title,
             by_class=setting.classes is not None,
+            duplicates=setting.records is not None,
             n_rows=f"{len(setting.X):,}",
             n_missing=session.n_missing,
             version=__version__,
@@ -147,7 +148,9 @@ class _Pages:
         name = request.path_params["name"]
         offered = {"answers": self._session.file.path}
         if made:
-            offered |= {"model": finish.model, "report": finish.report}
+            offered["model"] = finish.model
+            if finish.report is not None:
+                offered["report"] = finish.report
         if name not in offered or not offered[name].is_file():
             return _problem(404, "There is no such file yet.")
         path = offered[name]

@@ -27,6 +27,7 @@ from ._finish import Finish
 from ._judge import advice
 from ._learning import Labels, Learning
 from ._questions import TEST_EVERY, PairQuestions, Question, Questions, RowQuestions
+from ._records import RecordQuestions, Records
 from ._things import Things
 
 # Learn again after so many answers.
@@ -59,6 +60,8 @@ class Setting:
         Names of the classes to choose from; None to ask about pairs.
     seed : int
         Seed of the samples.
+    records : Records or None
+        Neighbors and columns, if the rows are records that may be duplicates.
     """
 
     X: Array
@@ -66,6 +69,7 @@ class Setting:
     title: str
     classes: tuple[str, ...] | None = None
     seed: int = 0
+    records: Records | None = None
 
 
 class Session:
@@ -95,13 +99,10 @@ class Session:
                 "with or without suffix."
             )
         rng = np.random.default_rng([setting.seed, len(file.answers)])
-        self._questions: Questions = (
-            PairQuestions(setting.X, rows, rng)
-            if setting.classes is None
-            else RowQuestions(setting.X, rows, rng)
+        self._questions = _questions(setting, rows, rng)
+        self._learning, self._earlier = (
+            Learning(setting.X, setting.seed, setting.records) for _ in range(2)
         )
-        self._learning = Learning(setting.X, setting.seed)
-        self._earlier = Learning(setting.X, setting.seed)
         n_answers = len(file.answers)
         step = max(_REFIT_EVERY, -(-n_answers // _MOST_PAST))
         self._recalled = deque(range(step, n_answers, step))
@@ -356,6 +357,14 @@ class Session:
         with self._lock:
             if not self._recalled:
                 self._learning.remember(self._earlier)
+
+
+def _questions(setting: Setting, rows: Array, rng: np.random.Generator) -> Questions:
+    if setting.classes is not None:
+        return RowQuestions(setting.X, rows, rng)
+    if setting.records is not None:
+        return RecordQuestions(setting.X, rows, rng, setting.records)
+    return PairQuestions(setting.X, rows, rng)
 
 
 def check_class(name: str) -> str:

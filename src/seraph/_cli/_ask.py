@@ -15,11 +15,12 @@ from ._console import say
 
 if TYPE_CHECKING:
     from .._ask._answers import Answer
+    from .._ask._records import Records
     from .._ask._session import Setting
     from .._typing import Array
+    from ._prepare import Preparation
     from ._tables import InputTable
 
-_SCALES = ("standard", "minmax", "none")
 # With more rows, the final fit sums over a sample of the unlabeled pairs.
 _MANY_ROWS, _PAIRS = 5000, "2000000"
 _DEMO = Path("seraph-demo")
@@ -61,9 +62,15 @@ def ask(
             help="Ask for the class of one row at a time instead: names, separated by commas.",
         ),
     ] = None,
-    scale: Annotated[
-        str, typer.Option(metavar="NAME", help="How to scale the features, as in fit.")
-    ] = "standard",
+    duplicates: Annotated[
+        bool,
+        typer.Option(
+            "--duplicates",
+            help="The rows are records of text, numbers and dates: ask which describe the same "
+            "thing, for seraph duplicates.",
+        ),
+    ] = False,
+    scale: options.Scale = "standard",
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column that is not a feature (repeatable)."),
@@ -86,24 +93,29 @@ def ask(
     Example: seraph ask photos.csv --id file --show photos/ -o answers.csv
 
     Example: seraph ask vectors.npy --table photos.csv --id file --show photos/
+
+    Example: seraph ask people.csv --id id --duplicates
     """
     _check_installed()
+    from ._prepare import Preparation
     from ._tables import check_output, read_table
 
     check_output(output, (".csv",), (data, table, pairs))
-    if scale not in _SCALES:
-        raise ValueError(f"--scale must be one of {', '.join(_SCALES)}; got {scale!r}.")
+    preparation = Preparation(scale)
+    if duplicates:
+        _check_records(scale, classes, table)
     points = read_table(data, decimal_comma=decimal_comma)
     shown = _shown_table(points, table)
     if points.n_rows < 3:
         raise ValueError(f"{data} has {points.n_rows} rows: at least 3 are needed to ask about.")
     ids = row_ids(shown, points.n_rows, id_column)
     columns, folder = _what_to_show(shown, show or [], id_column)
-    dropped = list(dict.fromkeys([*(drop or []), *_not_numbers(points, columns)]))
+    not_features = [] if duplicates else _not_numbers(points, columns)
+    dropped = list(dict.fromkeys([*(drop or []), *not_features]))
     without = [*dropped, *([id_column] if id_column and points.names else [])]
     job = _Job(
         arguments=[
-            *("fit", str(data)),
+            *("duplicates" if duplicates else "fit", str(data)),
             *(["--id", id_column] if id_column and points.names else []),
             *(part for name in dropped for part in ("--drop", name)),
             *(["--scale", scale] if scale != "standard" else []),
@@ -116,7 +128,10 @@ def ask(
         browser=not no_browser,
         seed=seed,
     )
-    X = _scaled(points.points(without=without), scale, data)
+    if duplicates:
+        X, records = _records(points, without)
+    else:
+        X, records = _scaled(points.points(without=without), preparation, data), None
     from .._ask._things import Folder, RowThings
 
     things = RowThings(
@@ -125,7 +140,7 @@ def ask(
         None if folder is None else Folder(folder, ids),
     )
     earlier = _earlier(pairs, ids, job) if pairs is not None else []
-    job.run(X, things, ids, earlier)
+    job.run(X, things, ids, earlier, records)
 
 
 def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
@@ -163,18 +178,25 @@ class _Job:
     browser: bool
     seed: int
 
-    def run(self, X: Array, things: Any, ids: Sequence[str], earlier: Sequence[Answer]) -> None:
+    def run(
+        self,
+        X: Array,
+        things: Any,
+        ids: Sequence[str],
+        earlier: Sequence[Answer],
+        records: Records | None = None,
+    ) -> None:
         """Serve the page until the user ends it."""
         from .._ask._answers import AnswerFile, ClassFormat, PairFormat
         from .._ask._server import Server
         from .._ask._session import Session, Setting
 
-        setting: Setting = Setting(X, things, self.title, self.classes, self.seed)
+        setting: Setting = Setting(X, things, self.title, self.classes, self.seed, records)
         by_class = self.classes is not None
         with AnswerFile(self.output, ids, ClassFormat() if by_class else PairFormat()) as file:
             n_before = len(file.answers)
             file.add_earlier(earlier)
-            finish = self._finish(ids, len(X))
+            finish = self._finish(ids, len(X), duplicates=records is not None)
             session = Session(setting, file, finish)
             try:
                 server = Server(session, self.port)
@@ -187,10 +209,14 @@ class _Job:
             n_answers = len(file.answers)
         say(f"{n_answers} answers in {self.output}. Learn from them: {finish.command}")
 
-    def _finish(self, ids: Sequence[str], n_rows: int) -> Any:
+    def _finish(self, ids: Sequence[str], n_rows: int, *, duplicates: bool) -> Any:
         from .._ask._finish import Finish
 
         stem, by_class = self.output.name.removesuffix(".csv"), self.classes is not None
+        if duplicates:
+            found = self.output.with_name(f"{stem}-found.csv")
+            arguments = [*self.arguments, "--pairs", str(self.output), "-o", str(found)]
+            return Finish(arguments, self.output, found, None, ids)
         pairs = self.output.with_name(f"{stem}-pairs.csv") if by_class else self.output
         model, report = (self.output.with_name(stem + end) for end in (".skops", ".html"))
         arguments = [
@@ -298,6 +324,32 @@ def _not_numbers(points: InputTable, columns: Sequence[str]) -> list[str]:
     return names
 
 
+def _check_records(scale: str, classes: str | None, table: Path | None) -> None:
+    for option, given in (
+        ("--scale", scale != "standard"),
+        ("--classes", classes is not None),
+        ("--table", table is not None),
+    ):
+        if given:
+            raise ValueError(f"{option} has no meaning with --duplicates: leave one of them out.")
+
+
+def _records(table: InputTable, without: Sequence[str]) -> tuple[Array, Records]:
+    """Return records as the vectors of seraph duplicates, and their neighbors."""
+    from .._ask._records import Records
+    from .._estimators import DuplicateFinder
+    from ._record_columns import record_columns
+
+    if table.names is None:
+        raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")
+    columns = record_columns([table], without)
+    try:
+        finder = DuplicateFinder().fit(columns)
+    except ValueError as error:
+        raise ValueError(f"{table.path}: {error}") from None
+    return finder.Z_, Records(finder.candidates(), finder.block_of_)
+
+
 def _class_names(text: str | None) -> tuple[str, ...] | None:
     from .._ask._session import check_class
 
@@ -306,15 +358,18 @@ def _class_names(text: str | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(check_class(name) for name in text.split(",") if name.strip()))
 
 
-def _scaled(points: Any, scale: str, path: Path) -> Array:
+def _scaled(points: Any, preparation: Preparation, path: Path) -> Array:
     import numpy as np
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    from .._estimators._pipeline import check_directions
+    from ._prepare import Features
 
     X = np.asarray(points)
     if np.all(np.ptp(X, axis=0) == 0.0):
         raise ValueError(f"{path}: every feature has the same value in all rows: nothing differs.")
-    if scale != "none":
-        X = (MinMaxScaler() if scale == "minmax" else StandardScaler()).fit_transform(X)
+    for _, step in preparation.steps(Features(points)):
+        check_directions(step, X, str(path))
+        X = step.fit_transform(X)
     # Half the memory; the fit at the end reads the file again.
     return np.ascontiguousarray(X, dtype=np.float32)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +97,7 @@ def duplicates(
     Example: seraph duplicates people.csv --id id --pairs answers.csv -o found.csv
     """
     from .._estimators import DuplicateFinder
+    from ._record_columns import record_columns
     from ._tables import MIXED_TABLES, STDOUT, check_output, read_table, read_tables
 
     inputs = (*data, against, *(pairs or ()))
@@ -112,7 +112,7 @@ def duplicates(
     answers = [_answers(path, sides) for path in pairs or ()]
     with progress_bar() as progress:
         task = progress.add_task("Reading letters", total=3)
-        columns = _columns(
+        columns = record_columns(
             tables, [*(drop or ()), *([id_column] if id_column else ())], text or ()
         )
         progress.advance(task)
@@ -200,67 +200,6 @@ def _together(answers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
             "different."
         )
     return rows, same
-
-
-def _columns(
-    tables: Sequence[InputTable], without: Collection[str], text: Collection[str]
-) -> dict[str, Array]:
-    """Return the columns to compare, of both tables together: dates, numbers or text."""
-    import numpy as np
-
-    from ._prepare import looks_like_ids
-    from ._tables import Faults, as_categories, parse_dates, stack, to_numbers
-
-    for name in (*without, *text):
-        if not any(name in (table.names or ()) for table in tables):
-            tables[0].cells(name)  # its error names the columns that there are
-    kept = [_kept(table, without) for table in tables]
-    table = kept[0] if len(kept) == 1 else stack(kept)
-    columns: dict[str, Array] = {}
-    for name in table.names or ():
-        cells = table.cells(name)
-        if name in text:
-            columns[name] = as_categories(cells)
-            continue
-        dates = parse_dates(cells)
-        if dates is not None:
-            columns[name] = dates
-            continue
-        faults = Faults()
-        numbers = to_numbers(
-            name, cells, faults, decimal_comma=bool(getattr(table, "decimal_comma", False))
-        )
-        if len(numbers) == 0 or faults.infinite or _are_codes(numbers):
-            columns[name] = as_categories(cells)
-        elif why := looks_like_ids("", np.asarray(numbers)):
-            warnings.warn(
-                f"{tables[0].path}: left out {name!r} ({why}). To use it all the same, name it "
-                "with --text.",
-                stacklevel=2,
-            )
-        else:
-            columns[name] = numbers
-    if not columns:
-        raise ValueError(f"{tables[0].path}: no column is left to compare.")
-    return columns
-
-
-def _are_codes(numbers: Array) -> bool:
-    """Return whether numbers are codes in no order; such text keeps its leading zeros."""
-    from .._estimators import is_code
-    from ._prepare import looks_like_ids
-
-    return is_code(numbers) and looks_like_ids("", numbers) is None
-
-
-def _kept(table: InputTable, without: Collection[str]) -> InputTable:
-    from dataclasses import replace
-
-    columns = {name: cells for name, cells in table.columns.items() if name not in without}  # type: ignore[attr-defined]
-    if not columns:
-        raise ValueError(f"{table.path}: no column is left to compare.")
-    kept: InputTable = replace(table, columns=columns)  # type: ignore[type-var]
-    return kept
 
 
 def _fit(
@@ -417,4 +356,4 @@ def _summarize(found: Duplicates, sides: Sequence[_Side], n_same: int, n_differe
 
 def _interval(values: tuple[float, float, float]) -> str:
     value, low, high = values
-    return f"{value:.3f} (cautious; {low:.3f} to {high:.3f})"
+    return f"{value:.3f} (95 %: {low:.3f} to {high:.3f})"

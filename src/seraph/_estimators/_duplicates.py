@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from .._decisions import CandidateDecision, Given, HeldOut, grouped, held_out
 from .._pairs import PairLabels, row_numbers
 from .._typing import Array
-from .._validation import check_number, check_seed
+from .._validation import check_number, check_seed, shown
 from ._column_weights import ColumnWeights, block_gaps
 from ._record_vectors import RecordVectors, as_columns
 
@@ -44,8 +44,8 @@ class Duplicates:
     threshold : float
         Learned distance up to which a pair was accepted.
     precision, recall : tuple of (value, low, high)
-        Expected share of the found pairs that are right, and of the right candidates that were
-        found, with ranges from a bootstrap. Both rest on distances out of fold, and are cautious.
+        Expected share of the found pairs that are right, and of the right candidates that are
+        found, with ranges of 95 %. Both rest on distances out of fold.
     n_candidates : int
         Number of pairs that were looked at.
     weights : dict of str to float
@@ -150,14 +150,16 @@ class DuplicateFinder:
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_seed(self.random_state)
         if not isinstance(self.text, Collection) or np.array(self.text, dtype=object).ndim == 0:
-            raise ValueError(f"text must be a list of names of columns; got {self.text!r}.")
+            raise ValueError(f"text must be a list of names of columns; got {shown(self.text)}.")
         columns = as_columns(X)
         self.n_, self.links_ = len(next(iter(columns.values()))), other is not None
         if other is not None:
             columns = _stacked(columns, as_columns(other))
         for name in self.text:
             if name not in columns:
-                raise ValueError(f"text names a column {name!r}, which the records do not have.")
+                raise ValueError(
+                    f"text names a column {shown(name)}, which the records do not have."
+                )
         vectors = RecordVectors(self.text).fit(columns)
         if not vectors.text_:
             raise ValueError(
@@ -173,6 +175,16 @@ class DuplicateFinder:
             )
         self.block_of_, self.blocks_ = vectors.block_of_, vectors.names_
         return self
+
+    def candidates(self) -> Array:
+        """List the pairs of records that are neighbors, before anything is learned.
+
+        Returns
+        -------
+        ndarray of int of shape (k, 2)
+            Pairs of rows, as in :class:`Duplicates`, each once.
+        """
+        return self._named(self._candidates(self.Z_))
 
     def questions(
         self,
@@ -250,9 +262,9 @@ class DuplicateFinder:
         candidates = self._candidates(Z)
         d = _distances(Z, candidates)
         decision = CandidateDecision.reach(self._held_out(learner, labels), d, precision)
-        accepted = d <= decision.threshold
         known, said = _keys(labels.pairs, len(Z)), labels.similar
-        accepted &= ~np.isin(_keys(candidates, len(Z)), known)
+        free = ~np.isin(_keys(candidates, len(Z)), known)
+        accepted = free & (d <= decision.threshold)
         found = np.concatenate([labels.pairs[said], candidates[accepted]])
         gaps = np.concatenate([np.zeros(int(said.sum())), d[accepted]])
         p = np.concatenate([np.ones(int(said.sum())), decision.probability(d[accepted])])
@@ -260,14 +272,16 @@ class DuplicateFinder:
         i, j = found.T
         order = np.lexsort([j, i, -p])
         order = order[(group[i] == group[j])[order]]
+        together = accepted & (group[candidates[:, 0]] == group[candidates[:, 1]])
+        reached = decision.predicted(d[together], d[free & ~together], int(said.sum()))
         return Duplicates(
             pairs=self._named(found[order]),
             probability=p[order],
             group=group[: self.n_],
             other_group=group[self.n_ :],
             threshold=decision.threshold,
-            precision=decision.precision,
-            recall=decision.recall,
+            precision=reached[0],
+            recall=reached[1],
             n_candidates=len(candidates),
             weights=self._shares(learner, candidates),
         )

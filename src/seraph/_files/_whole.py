@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import stat
@@ -9,7 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -> Path:
@@ -72,3 +76,10 @@ def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -
         with suppress(OSError):  # somebody else's, or open on Windows
             leftover.unlink()
     return path
+
+
+def save_whole(figure: Figure, path: Path) -> Path:
+    """Write a matplotlib figure as `write_whole` does, in the format that the suffix names."""
+    out = io.BytesIO()
+    figure.savefig(out, format=path.suffix[1:] or "png", dpi=150)
+    return write_whole(path, out.getvalue())

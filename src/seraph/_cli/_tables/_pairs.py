@@ -22,6 +22,8 @@ def read_pairs(
     n_rows: int,
     ids: Sequence[object] | None = None,
     other: tuple[int, Sequence[object] | None] | None = None,
+    *,
+    is_array: bool = False,
 ) -> tuple[IntArray, BoolArray]:
     r"""Return the pairs that have been answered.
 
@@ -38,6 +40,8 @@ def read_pairs(
         wherever these are in the data now; i and j are ignored.
     other : (int, sequence or None), optional
         Number of rows and ids of a second table, if j and id_j are about its rows.
+    is_array : bool, default=False
+        Whether the data are an array, which has no column of ids: i and j then name the rows.
 
     Returns
     -------
@@ -73,6 +77,8 @@ def read_pairs(
                 "-1, true or false, yes or no, or empty if the pair has not been answered."
             )
     by_id = {f"id_{name}" for name in "ij"} <= set(table.names)
+    if ids is None and by_id and (is_array or _are_row_numbers(table)):
+        by_id = False
     if by_id and ids is None:
         raise ValueError(
             f"{table.path}: its columns id_i and id_j name the rows, which may have moved since: "
@@ -90,6 +96,17 @@ def read_pairs(
             sides.append([_row_number(cells[row], name, row, table, size) for row in answered])
     pairs = np.array(sides, dtype=np.intp).T.reshape(-1, 2)
     return pairs, np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
+
+
+def _are_row_numbers(table: InputTable) -> bool:
+    """Return whether the ids are i and j, as `seraph ask` writes them for rows without a name."""
+    names = table.names or ()
+    return all(
+        name in names
+        and [_id_text(cell) for cell in table.cells(name).to_pylist()]
+        == [_id_text(cell) for cell in table.cells(f"id_{name}").to_pylist()]
+        for name in "ij"
+    )
 
 
 def _text(cell: object) -> str:

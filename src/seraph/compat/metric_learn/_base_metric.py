@@ -13,10 +13,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..._pairs import is_unknown
 from ..._typing import Array
+from ..._validation import as_numbers, check_seed
 from ..._warnings import warn
 from ._exceptions import PreprocessorError
 
+_FLOATS = (np.float64, np.float32)
+_LARGEST = 1e150  # the square of an entry is still a number
 _TUPLES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
@@ -93,19 +97,28 @@ class BaseMetricLearner(BaseEstimator, ABC):
 
     def _points(self, X: Any, *y: Any, reset: bool = True, **checks: Any) -> Any:
         """Check points (and labels)."""
-        checks = {"ensure_min_samples": 2, "dtype": "numeric"} | checks if reset else checks
-        return validate_data(self, self._formed(X, 2), *y, reset=reset, **checks)
+        checks = {"ensure_min_samples": 2} | checks if reset else checks
+        check_seed(getattr(self, "random_state", None))
+        for labels in y:
+            _check_labels(labels)
+        with as_numbers("X"):
+            return validate_data(
+                self, self._formed(X, 2), *y, reset=reset, dtype=_FLOATS, **checks
+            )
 
     def _tuples(self, X: Any, y: Any = None, *, size: int, reset: bool = True) -> Any:
         """Check tuples of points (and labels of pairs)."""
         name = _TUPLES[size]
-        tuples = check_array(
-            self._formed(X, 3),
-            allow_nd=True,
-            ensure_2d=False,
-            estimator=self,
-            input_name=name,
-        )
+        check_seed(getattr(self, "random_state", None))
+        with as_numbers(name):
+            tuples = check_array(
+                self._formed(X, 3),
+                dtype=_FLOATS,
+                allow_nd=True,
+                ensure_2d=False,
+                estimator=self,
+                input_name=name,
+            )
         if tuples.ndim != 3 or tuples.shape[1] != size or tuples.shape[2] == 0:
             hint = "" if self.preprocessor is not None else " and a preprocessor"
             raise ValueError(
@@ -129,6 +142,29 @@ class BaseMetricLearner(BaseEstimator, ABC):
                 f"{np.unique(y)[:5].tolist()}."
             )
         return tuples, y
+
+
+def _check_labels(y: Any) -> None:
+    """Refuse labels that are not there, and labels that cannot be put in order."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        raise ValueError("y must hold one label for each point; got lists within it.") from None
+    if labels.ndim != 1:
+        return
+    missing = is_unknown(labels)
+    if missing.any():
+        raise ValueError(
+            f"y contains NaN or None, {int(missing.sum())} times: every point needs a class here. "
+            "Number the classes, with -1 where one is unknown; or use the learners of "
+            "seraph.classic, which take labels as they are."
+        )
+    try:
+        np.unique(labels)
+    except TypeError:
+        raise ValueError(
+            "y must hold labels of one type, text or numbers; got several. Convert them to text."
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -165,6 +201,12 @@ class MahalanobisMixin(BaseMetricLearner):
         m = components.shape[1]
         full = np.zeros((m if n_rows is None else n_rows, m))
         full[: len(components)] = components
+        if not np.abs(full).max(initial=0.0) < _LARGEST:
+            raise ValueError(
+                f"{type(self).__name__} has learned a metric beyond all numbers: some points that "
+                "should be near are equal, or features differ in scale by far. Scale the "
+                "features, and drop those that do not vary or repeat others."
+            )
         self._check_preprocessor()
         self.components_ = full
         self.__dict__.update(attributes)

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ... import classic
 from ..._typing import Array
+from ..._validation import check_number, shown
 from ..._warnings import warn
 from ...classic._lfda import local_scatters
 from ._base_metric import MahalanobisMixin
@@ -167,11 +168,12 @@ class LFDA(_Classes):
         if self.embedding_type not in ("weighted", "orthonormalized", "plain"):
             raise ValueError(
                 "embedding_type must be 'weighted', 'orthonormalized' or 'plain'; got "
-                f"{self.embedding_type!r}."
+                f"{shown(self.embedding_type)}."
             )
         points, codes = self._labeled(X, y)
         m = points.shape[1]
         d = checked_components(self.n_components, m)
+        check_number("k", self.k, low=1, integer=True, instead=None)
         if self.k is not None and self.k >= m:
             warn(f"k={self.k} is too large for {m} features: {m - 1} is used.")
         k = max(1, min(7 if self.k is None else self.k, m - 1))

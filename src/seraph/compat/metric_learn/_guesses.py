@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array
+from ..._validation import shown
 from ._base_metric import BaseMetricLearner
 
 _STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
@@ -93,7 +94,7 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         try:
             self.threshold_ = float(threshold)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"threshold must be a number; got {threshold!r}.") from error
+            raise ValueError(f"threshold must be a number; got {shown(threshold)}.") from error
         return self
 
     def calibrate_threshold(
@@ -137,13 +138,13 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
     ) -> None:
         if strategy not in _STRATEGIES:
-            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {strategy!r}.")
+            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {shown(strategy)}.")
         if strategy in ("max_tpr", "max_tnr") and not (
             isinstance(min_rate, Real) and 0 <= min_rate <= 1
         ):
-            raise ValueError(f"min_rate must be a number from 0 to 1; got {min_rate!r}.")
+            raise ValueError(f"min_rate must be a number from 0 to 1; got {shown(min_rate)}.")
         if strategy == "f_beta" and not isinstance(beta, Real):
-            raise ValueError(f"beta must be a number; got {beta!r}.")
+            raise ValueError(f"beta must be a number; got {shown(beta)}.")
 
 
 def best_threshold(
