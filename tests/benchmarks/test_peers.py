@@ -209,6 +209,7 @@ def test_the_tables_show_errors_seconds_and_what_was_capped():
     assert "| 40.0 | 31.0 | 30.0 | vehicle -1.0 | 20 (vehicle, 40) to 20 |" in line
     assert ">50 (iris, 40) to >50" in text
     assert "choosing: none finished" in text
+    assert "stopped at the cap, 5 CPU seconds" in text
 
 
 def test_what_falls_short_is_bold():
