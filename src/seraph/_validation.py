@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from ._typing import Array
+
+_LONGEST = 200  # characters of what a message cites
+
+
+def shown(value: Any) -> str:
+    """Return what a message shows of a value: one line, and numbers as Python writes them.
+
+    Examples
+    --------
+    >>> shown(np.float64(-1.0)), shown("a"), shown(np.zeros(2))
+    ('-1.0', "'a'", 'array([0., 0.])')
+    """
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return str(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return in_short(repr(value))
+    except Exception:  # of a user's class; or a whole number of more digits than Python prints
+        return f"a value of type {type(value).__name__}"
+
+
+def in_short(text: object) -> str:
+    """Return a text on one line, cut off where it is long.
+
+    Examples
+    --------
+    >>> in_short("a   b"), len(in_short("a" * 1000))
+    ('a b', 203)
+    """
+    line = " ".join(str(text).split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
 def check_number(
@@ -37,20 +71,20 @@ def check_number(
     limit = "" if np.isinf(low) else f" of at least {low:g}"
     limit += "" if np.isinf(high) else f" and at most {high:g}"
     other = "" if instead is ... else f", or {instead!r}"
-    raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {value!r}.")
+    raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {shown(value)}.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a value that is not one of the `choices`."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+        raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 
 
 def check_flag(name: str, value: Any) -> None:
     """Refuse a value that is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False; got {value!r}.")
+        raise ValueError(f"{name} must be True or False; got {shown(value)}.")
 
 
 def check_verbose(value: Any) -> None:
@@ -65,7 +99,7 @@ def check_n_jobs(value: Any) -> None:
         return
     raise ValueError(
         "n_jobs must be a whole number (of threads; -1 for all cores) other than 0, or None; "
-        f"got {value!r}."
+        f"got {shown(value)}."
     )
 
 
@@ -76,7 +110,7 @@ def check_seed(value: Any) -> None:
     except (TypeError, ValueError) as error:
         raise ValueError(
             "random_state must be None, a whole number from 0 to 2**32 - 1, or a RandomState; "
-            f"got {value!r}."
+            f"got {shown(value)}."
         ) from error
 
 
@@ -91,12 +125,17 @@ def two_points(u: Any, v: Any, n_features: int | None) -> Array:
     if is_valid and np.isfinite(points).all():
         return points.astype(np.float64)
     numbers = "finite numbers" if n_features is None else f"{n_features} finite numbers each"
-    raise ValueError(f"u and v must be points, {numbers}; got {u!r} and {v!r}.")
+    raise ValueError(f"u and v must be points, {numbers}; got {shown(u)} and {shown(v)}.")
+
+
+# What numpy and Python say of cells that are no numbers.
+_NO_NUMBERS = ("could not convert", "setting an array element", "float() argument must be")
+_COMPLEX = "Complex data not supported"
 
 
 @contextmanager
-def within_floats(name: str) -> Iterator[None]:
-    """Refuse a table with a whole number beyond all floats, where it is turned into an array."""
+def as_numbers(name: str) -> Iterator[None]:
+    """Refuse a table with something else than numbers, where it is turned into an array."""
     try:
         yield
     except OverflowError as error:
@@ -104,3 +143,39 @@ def within_floats(name: str) -> Iterator[None]:
             f"{name} holds a whole number beyond the range of floating-point numbers, which end "
             "at about 1.8e308. Correct it, or scale the features."
         ) from error
+    except (TypeError, ValueError) as error:
+        if str(error).startswith(_COMPLEX):
+            raise ValueError(
+                f"{name} must be a table of real numbers: {_COMPLEX}. Take their sizes, or their "
+                "two parts as two columns."
+            ) from error
+        if not str(error).startswith(_NO_NUMBERS):
+            raise
+        raise _kind(error)(
+            f"{name} must be a table of numbers, with as many in each row: {_sentence(error)} "
+            "Turn words into numbers, or leave their columns out."
+        ) from error
+
+
+@contextmanager
+def prepared_by(step: Any, name: str = "X") -> Iterator[None]:
+    """Name the step of a pipeline that refuses a table."""
+    try:
+        yield
+    except NotFittedError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _kind(error)(
+            f"{type(step).__name__} cannot prepare {name}: {_sentence(error)} Correct {name}, or "
+            "prepare it in another way."
+        ) from error
+
+
+def _kind(error: Exception) -> type[Exception]:
+    return TypeError if isinstance(error, TypeError) else ValueError
+
+
+def _sentence(error: Exception) -> str:
+    """Return the first line of a message, with text as Python writes it."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"np\.\w+\((.*?)\)", r"\1", line).rstrip(".:") + "."

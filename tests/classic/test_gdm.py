@@ -91,7 +91,9 @@ class TestPairSums:
         points = 1.0 + rng.normal(size=(5, 4))
         X = np.vstack([points, points + 1e-9])
         exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
-        np.testing.assert_allclose(_scatter._squared_distances(X, X), exact, rtol=1e-7)
+        np.testing.assert_allclose(_scatter.squared_distances(X), exact, rtol=1e-7)
+        tile = _scatter._tile_of_distances(X, np.sum(X**2, axis=1), slice(0, 5), slice(5, 10))
+        np.testing.assert_allclose(tile, exact[:5, 5:], rtol=1e-7)
 
 
 class TestObjective:
@@ -363,3 +365,14 @@ def test_default_has_the_neighbors_of_digits_right_where_the_optimum_has_not():
 
     optimum, default = score(classic.GDM(ridge=1e-6, shrinkage=0.0)), score(classic.GDM())
     assert default > optimum + 0.2
+
+
+def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidean():
+    X, y = blobs(60, 4)
+    assert classic.GDM().fit(X, y).shrinkage_ == pytest.approx(40 / 100)
+    few = np.where(np.arange(60) < 20, y, -1)
+    assert classic.GDM().fit(X, few).shrinkage_ == pytest.approx(40 / 60)
+    by_pairs = classic.GDM().fit(X, pairs=[(0, 3), (0, 1), (1, 2)], pair_labels=[1, -1, -1])
+    assert by_pairs.shrinkage_ == pytest.approx(40 / 44)
+    same = classic.GDM(shrinkage=0.4).fit(X, y)
+    np.testing.assert_array_equal(same.components_, classic.GDM().fit(X, y).components_)

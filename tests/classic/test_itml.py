@@ -88,7 +88,7 @@ def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
     problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
     # near the solution, where the multipliers are feasible
     root = np.linalg.cholesky(
-        ITML(gamma=gamma, bounds=(1.5, 8.0)).fit(X, y).get_mahalanobis_matrix()
+        ITML(gamma=gamma, bounds=(1.5, 8.0), tol=0.01).fit(X, y).get_mahalanobis_matrix()
     )
     root = root @ (np.eye(3) + 0.005 * rng.normal(size=(3, 3)))
     L = problem.factor(root)

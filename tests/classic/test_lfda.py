@@ -104,3 +104,13 @@ def test_says_what_is_missing():
         LFDA(n_components=5).fit(X, y)
     with pytest.raises(ValueError, match=r"do not differ in \d of 4 directions.*larger beta"):
         LFDA(beta=0.0).fit(X[:4], [0, 0, 1, 1])
+
+
+def test_the_more_labeled_points_the_more_they_count(rng):
+    X, y = rng.normal(size=(60, 5)), np.arange(60) % 3
+    for n in (20, 60):
+        known = np.where(np.arange(60) < n, y, -1)
+        learner = LFDA().fit(X, known)
+        assert learner.beta_ == 5 / (5 + n)
+        same = LFDA(beta=learner.beta_).fit(X, known)
+        np.testing.assert_array_equal(learner.components_, same.components_)

@@ -158,3 +158,18 @@ def test_no_tolerance_and_a_gradient_that_underflows_leave_the_start():
 def test_more_components_than_features_are_refused():
     with pytest.raises(ValueError, match=r"n_components=3 .*X has only 1"):
         NCA(n_components=3).fit([[0.0], [1.0], [3.0]], [0, 0, 1])
+
+
+def test_fewer_points_than_features_give_the_map_of_all_features(rng):
+    X, y = rng.normal(size=(12, 30)), np.arange(12) % 3
+    learner = NCA(tol=1e-9).fit(X, y)
+    whole = NeighborhoodComponentsAnalysis(init="identity", tol=1e-9, max_iter=200).fit(
+        X - X.mean(axis=0), y
+    )
+    np.testing.assert_allclose(
+        learner.get_mahalanobis_matrix(), whole.components_.T @ whole.components_, atol=1e-4
+    )
+    outside = np.linalg.svd(X - X.mean(axis=0))[2][11:]
+    np.testing.assert_allclose(
+        learner.transform(outside + X[0]) - learner.transform(X[:1]), outside, atol=1e-9
+    )

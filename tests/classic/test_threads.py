@@ -1,11 +1,18 @@
-"""Fits of the classic learners keep to one thread: small matrices gain nothing from more."""
+"""Fits keep to one thread of BLAS: small matrices gain nothing from more."""
+
+import inspect
 
 import numpy as np
 import pytest
+import scipy.linalg
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+import seraph
 from seraph import classic
-from seraph.classic import MFDA, _mfda
+from seraph._estimators import _column_weights
+from seraph._solvers import _lbfgs
+from seraph.classic import MFDA, NCA, _mfda
 from seraph.classic._learner import ClassicLearner
 
 LEARNERS = [
@@ -42,6 +49,70 @@ def test_a_fit_uses_one_thread_of_blas_and_restores_the_others(rng, monkeypatch,
     assert n_threads("blas") == {2}
     learner().fit(X + y[:, np.newaxis], y)
     assert seen == [{1}]
+    assert n_threads("blas") == {2}
+
+
+def everything_with_fit():
+    """Return all public classes that have a `fit`, by name; but Euclidean, which only counts."""
+    classes = [
+        value
+        for module in (seraph, classic)
+        for value in (getattr(module, name) for name in module.__all__)
+        if inspect.isclass(value) and hasattr(value, "fit") and value is not classic.Euclidean
+    ]
+    return {one.__name__: one for one in classes}
+
+
+# What learners take eigenvectors, solve and minimize with.
+SPIED = [
+    *((np.linalg, name) for name in ("eigh", "eigvalsh", "svd", "qr", "solve", "inv")),
+    *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
+    (_lbfgs, "minimize"),
+    (_column_weights, "minimize"),
+]
+
+
+def fitted(name, kind):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + y[:, np.newaxis]
+    if name == "DuplicateFinder":
+        names = ["".join(letters) for letters in rng.choice(list("abcdefghij"), size=(30, 8))]
+        pairs = np.array([(i, i + 30) for i in range(10)] + [(i, i + 31) for i in range(10)])
+        records = {"name": names + names, "size": rng.normal(size=60)}
+        kind().fit(records).find(pairs, np.arange(20) < 10, precision=0.5)
+    elif name == "MetricPipeline":
+        kind(StandardScaler(), seraph.SERAPH()).fit(X, y)
+    elif name == "MetricNeighborsClassifier":
+        kind(NCA(shrinkage=0.5)).fit(X, y)
+    else:
+        learner = kind()
+        if "shrinkage" in learner.get_params():
+            learner.set_params(shrinkage=0.5)
+        learner.fit(X, X[:, 0] ** 2 if name == "MLKR" else y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", everything_with_fit())
+def test_all_that_a_fit_computes_has_one_thread_of_blas(monkeypatch, name):
+    libraries = ThreadpoolController().select(user_api="blas")
+    seen = {}
+
+    def spy(module, called):
+        function = getattr(module, called)
+
+        def counting(*arguments, **named):
+            key = f"{module.__name__}.{called}"
+            seen.setdefault(key, set()).update(one["num_threads"] for one in libraries.info())
+            return function(*arguments, **named)
+
+        monkeypatch.setattr(module, called, counting)
+
+    for module, called in SPIED:
+        spy(module, called)
+    fitted(name, everything_with_fit()[name])
+    assert seen, "this fit computes something else: add it to SPIED"
+    assert set.union(*seen.values()) == {1}, seen
     assert n_threads("blas") == {2}
 
 

@@ -710,3 +710,12 @@ def test_chunks_are_of_one_class_and_of_one_size():
         assert len(set(members)) == 1
     with pytest.raises(ValueError, match="maximum number of chunks is"):
         Constraints(y).chunks(n_chunks=100)
+
+
+@pytest.mark.parametrize("kind", ["weighted", "orthonormalized", "plain"])
+@pytest.mark.parametrize("points", [np.eye(3), np.diag([1e-3, 2e-3, 0.0]), np.zeros((3, 3))])
+def test_lfda_of_classes_without_spread_stays_in_bounds(kind, points):
+    X, y = np.repeat(points, 4, axis=0), np.repeat([0, 1, 2], 4)
+    found = metric_learn.LFDA(embedding_type=kind).fit(X, y).components_
+    assert np.isfinite(found).all()
+    assert np.abs(found @ X.T).max() < 1e13

@@ -67,10 +67,17 @@ def helps(error):
 
 @contextmanager
 def time_limit(seconds):
-    """Stop after `seconds` of processor time, where the system can do that."""
+    """Stop after `seconds` of processor time, where the system can do that.
+
+    The error comes through even if the code that was stopped has caught it.
+    """
+    late = TimeoutError(f"Not done after {seconds} seconds.")
+    stopped = False
 
     def stop(*_):
-        raise TimeoutError(f"Not done after {seconds} seconds.")
+        nonlocal stopped
+        stopped = True
+        raise late
 
     if not hasattr(signal, "SIGPROF"):
         yield
@@ -82,6 +89,8 @@ def time_limit(seconds):
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        if stopped:
+            raise late
 
 
 def check_metric(learner, X):

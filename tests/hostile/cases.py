@@ -23,9 +23,9 @@ from seraph import (
     to_onnx,
 )
 from tests.hostile import inputs
+from tests.hostile.commands import a_command
 from tests.hostile.fits import ESTIMATORS, a_fit, a_path
 from tests.hostile.others import (
-    a_command,
     a_distance,
     a_function,
     a_stand_in,
@@ -238,6 +238,7 @@ KINDS = {
 def run(number):
     """Run a case in a folder of its own; return what came of it in a few words."""
     rng = random.Random(number)
+    np.random.seed(number)  # noqa: NPY002 -- what random_state=None draws from
     (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         try:

@@ -8,11 +8,29 @@ from tests.helpers.oracle import entropy, log_likelihood
 
 def signs_of(codes, pairs=(), similar=()):
     """+1, -1 or 0 for each pair, in the order of ``np.triu_indices``."""
+    weights, shares = told_of(codes, pairs, similar)
+    return np.where(weights > 0.0, np.where(shares > 0.5, 1, -1), 0)
+
+
+def told_of(codes, pairs=(), likeness=(), weights=None):
+    """Weight and likeness of each pair, in the order of ``np.triu_indices``; weight 0: not told.
+
+    What several marks of a pair say is added up. A pair of two classes is settled by them.
+    """
+    n = len(codes)
+    weight, sum_of_shares = np.zeros((n, n)), np.zeros((n, n))
+    marks = zip(pairs, likeness, np.ones(len(pairs)) if weights is None else weights, strict=True)
+    for (i, j), share, heavy in marks:
+        if not np.isnan(share):
+            first, second = min(i, j), max(i, j)
+            weight[first, second] += heavy
+            sum_of_shares[first, second] += heavy * share
     known = np.logical_and.outer(codes >= 0, codes >= 0)
-    table = np.where(known, np.where(codes[:, np.newaxis] == codes, 1, -1), 0)
-    for (i, j), alike in zip(pairs, similar, strict=True):
-        table[i, j] = table[j, i] = 1 if alike else -1
-    return table[np.triu_indices(len(codes), 1)]
+    weight = np.where(known, 1.0, weight)
+    shares = np.divide(sum_of_shares, weight, out=np.zeros((n, n)), where=weight > 0.0)
+    shares = np.where(known, codes[:, np.newaxis] == codes, shares)
+    above = np.triu_indices(n, 1)
+    return weight[above], shares[above]
 
 
 class Dense:
@@ -25,9 +43,11 @@ class Dense:
     size : float
         Sum of the sizes of its terms, and of what rounding `P` can change: what errors are
         relative to.
+    blur : float
+        How far rounding the distances can move the gradient.
     """
 
-    def __init__(self, points, P, signs, *, eta, mu, lam, scale=1.0, gamma=0.0):
+    def __init__(self, points, P, told, *, eta, mu, lam, scale=1.0, gamma=0.0, triplets=()):
         X = np.asarray(points, dtype=np.float64)
         X = X - X.mean(axis=0)
         P = np.asarray(P, dtype=np.float64)
@@ -35,25 +55,49 @@ class Dense:
         D = X[i] - X[j]
         d2 = np.sum((D @ P.T) ** 2, axis=1)
         t = scale * (d2 - eta)
-        terms = np.where(
-            signs > 0,
-            log_likelihood(t, True, 0.0),
-            np.where(signs < 0, log_likelihood(t, False, 0.0), -mu * entropy(t)),
-        )
+        if not isinstance(told, tuple):  # signs
+            told = np.abs(told) * 1.0, told > 0
+        heavy, share = told
+        labeled = heavy > 0.0
+        alike, apart = log_likelihood(t, True, 0.0), log_likelihood(t, False, 0.0)
+        terms = np.where(labeled, heavy * (share * alike + (1 - share) * apart), -mu * entropy(t))
         p = expit(-t)
-        w = np.where(signs > 0, p - 1, np.where(signs < 0, p, mu * p * (1 - p) * t))
+        spread = p * (1 - p)
+        w = np.where(labeled, heavy * (p - share), mu * spread * t)
         self.lam, self.P, self.gamma = lam, P, gamma
         trace = float(np.sum(P**2))
         self.value = terms.sum() - lam * trace - 0.5 * gamma * scale**2
         self.size = np.abs(terms).sum() + np.abs(w) @ (scale * (d2 + eta)) + lam * trace
         self.size += gamma * scale**2
         # Tiles compute |z_i|^2 + |z_j|^2 - 2 z_i z_j, and round at the size of these.
-        squares = np.sum((X @ P.T) ** 2, axis=1)
-        self.size += 1e-6 * scale * (np.abs(w) @ (squares[i] + squares[j]))
+        lengths = np.sum((X @ P.T) ** 2, axis=1)
+        lengths = lengths[i] + lengths[j]
+        self.size += 1e-6 * scale * (np.abs(w) @ lengths)
         # A huge mu amplifies the rounding of each entropy, also where they cancel.
         self.size += 1e-8 * mu * len(t)
         self.gradient = scale * (D.T * w) @ D - lam * np.eye(X.shape[1])
-        self.pull = float(np.abs(w) @ np.sum(D**2, axis=1))
+        squares = np.sum(D**2, axis=1)
+        self.pull = float(np.abs(w) @ squares)
+        # How much w changes where t is rounded: a small difference, where eta is huge. And how
+        # much differences of points change where they are turned into other coordinates.
+        bend = np.where(labeled, heavy * spread, mu * spread * (1.0 + np.abs(t)))
+        eps = np.finfo(float).eps
+        self.blur = eps * scale**2 * float((bend * squares) @ (d2 + lengths + eta))
+        drift = eps * X.shape[1] * np.abs(X).max(initial=0.0)
+        self.blur += 2.0 * drift * scale * float(np.abs(w) @ np.sqrt(squares))
+        if len(triplets):
+            self._add(X, np.asarray(triplets))
+
+    def _add(self, X, triplets):
+        """Add what triplets say: ``-ln(1 + exp(d2(a, b) - d2(a, c)))`` each."""
+        a, b, c = X[triplets.T]
+        near, far = (np.sum(((a - other) @ self.P.T) ** 2, axis=1) for other in (b, c))
+        terms = -np.logaddexp(0.0, near - far)
+        q = expit(near - far)
+        self.value += terms.sum()
+        self.size += np.abs(terms).sum() + q @ (near + far)
+        self.gradient -= ((a - b).T * q) @ (a - b) - ((a - c).T * q) @ (a - c)
+        self.pull += float(q @ np.sum((a - b) ** 2 + (a - c) ** 2, axis=1))
 
     @property
     def gap(self):

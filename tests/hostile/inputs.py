@@ -1,10 +1,14 @@
-"""Points, labels and marked pairs for one case, from the recipes of the property tests."""
+"""Points, labels and marks for one case, from the recipes of the property tests and some more."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
+from scipy import sparse
 
 from tests.helpers import strategies as recipes
+from tests.hostile.values import JUNK
 
 EXPONENTS = (-8, -3, 0, 0, 0, 0, 3, 8)
 # What classes the narrow disguises leave of the codes.
@@ -38,8 +42,171 @@ def table(rng, *, m=None, flawed=0.1):
     )
 
 
+# What can be told of a mark beside alike or not, and of rows that are in no pair. Shares with few
+# binary digits are the same number in every form.
+SHARES = (0.0, 0.125, 0.5, 0.75, 1.0, np.nan)
+WEIGHTS = (0.0, 2.0**-20, 0.5, 1.0, 1.0, 2.0, 1024.0, 2.0**40)
+LIKENESS_FORMS = {
+    "array": lambda q: q,
+    "float32": lambda q: q.astype(np.float32),
+    "list and None": lambda q: [None if np.isnan(share) else share for share in q.tolist()],
+    "objects": lambda q: q.astype(object),
+    "pandas": lambda q: pd.Series(q),
+    "pandas Float64": lambda q: pd.Series(q, dtype="Float64"),
+    "polars": lambda q: pl.Series(q),
+}
+WRONG_LIKENESS = {
+    "beyond one": lambda q: np.where(q == 1.0, 1.5, q),
+    "negative share": lambda q: np.where(q == 0.0, -0.5, q),
+    "infinite": lambda q: np.where(q == 1.0, np.inf, q),
+    "words": lambda q: ["surely"] * len(q),
+    "text": lambda q: q.astype(str),
+    "one too few": lambda q: q[1:],
+    "column": lambda q: q[:, np.newaxis],
+}
+WEIGHT_FORMS = {
+    "array": lambda w: w,
+    "float32": lambda w: w.astype(np.float32),
+    "list": lambda w: w.tolist(),
+    "objects": lambda w: w.astype(object),
+    "pandas": lambda w: pd.Series(w, index=w),
+    "polars": lambda w: pl.Series(w),
+}
+WRONG_WEIGHTS = {
+    "negative": lambda w: -1.0 - w,
+    "NaN": lambda w: w * np.nan,
+    "infinite": lambda w: w + np.inf,
+    "words": lambda w: ["much"] * len(w),
+    "complex": lambda w: w + 1j,
+    "one too many": lambda w: np.r_[w, 1.0],
+    "column": lambda w: w[:, np.newaxis],
+    "beyond all floats": lambda w: [10**400] * len(w),
+    "dates": lambda w: w.astype("M8[D]"),
+}
+TRIPLET_FORMS = {
+    "intp": lambda rows: rows,
+    "uint8": lambda rows: rows.astype(np.uint8),
+    "floats": lambda rows: rows.astype(np.float64),
+    "list": lambda rows: rows.tolist(),
+    "objects": lambda rows: rows.astype(object),
+    "pandas": lambda rows: pd.DataFrame(rows, columns=list("abc")),
+    "polars": lambda rows: pl.DataFrame(rows, schema=list("abc")),
+    "twice": lambda rows: np.tile(rows, (2, 1)),
+    "none": lambda rows: rows[:0],
+}
+WRONG_TRIPLETS = {
+    "with itself": lambda rows: rows[:, [0, 1, 1]],
+    "out of range": lambda rows: rows + 1000,
+    "negative": lambda rows: rows - 1000,
+    "not whole": lambda rows: rows + 0.5,
+    "NaN": lambda rows: rows * np.nan,
+    "words": lambda rows: rows.astype(str).astype(object) + "?",
+    "pairs": lambda rows: rows[:, :2],
+    "flat": lambda rows: rows.ravel(),
+    "ragged": lambda rows: [[0, 1, 2], [0, 1]],
+    "bool": lambda rows: rows > 0,
+    "complex": lambda rows: rows + 0j,
+}
+WRONG_IDS = {
+    "twice the same": lambda ids: [*ids[:-1], ids[0]],
+    "one too few": lambda ids: ids[:-1],
+    "missing": lambda ids: [None, *ids[1:]],
+    "arrays": lambda ids: [np.zeros(2)] * len(ids),
+    "others": lambda ids: [f"other {k}" for k in range(len(ids))],
+}
+GRAPHS = {
+    "sparse": sparse.csr_array,
+    "matrix": sparse.csr_matrix,
+    "columns": sparse.csc_array,
+    "coordinates": sparse.coo_array,
+    "float32": lambda W: sparse.csr_array(W.astype(np.float32)),
+    "empty": lambda W: sparse.csr_array(0.0 * W),
+}
+WRONG_GRAPHS = {
+    "dense": lambda W: W,
+    "one row too few": lambda W: sparse.csr_array(W[1:]),
+    "smaller": lambda W: sparse.csr_array(W[1:, 1:]),
+    "one way": lambda W: sparse.csr_array(np.triu(W, 1)),
+    "negative": lambda W: sparse.csr_array(-1.0 - W),
+    "NaN": lambda W: sparse.csr_array(W * np.nan),
+    "infinite": lambda W: sparse.csr_array(W + np.inf),
+    "complex": lambda W: sparse.csr_array(W + 1j),
+}
+
+
+@dataclass(frozen=True)
+class Case(recipes.Case):
+    """Recipe for the arguments of ``fit``; `extra` takes the place of some, or is added.
+
+    Attributes
+    ----------
+    sound : bool
+        Whether `extra` has no flaw.
+    likeness, weights : tuple of float or None
+        Of each mark, where they are told and sound.
+    triplets : tuple of tuple
+        Rows, where they are told and sound.
+    """
+
+    extra: dict | None = None
+    sound: bool = True
+    likeness: tuple | None = None
+    weights: tuple | None = None
+    triplets: tuple = ()
+
+    @property
+    def arguments(self):
+        return {**super().arguments, **(self.extra or {})}
+
+
+def _form(rng, forms, wrong, flawed):
+    """A form, and whether it is sound."""
+    if rng.random() < flawed:
+        junk = rng.choice(JUNK)
+        return (lambda _: junk) if rng.random() < 0.3 else wrong[choice(rng, wrong)], False
+    return forms[choice(rng, forms)], True
+
+
+def _with_more(rng, made, flawed):
+    """The same case, with shares, weights, triplets, names of rows or a graph."""
+    kind = rng.choice(["likeness", "weights", "both", "triplets", "triplets", "ids", "graph"])
+    gen, n = np.random.default_rng(seed(rng)), made.table.n
+    extra, told, sound = {}, {}, True
+    if kind in ("likeness", "weights", "both", "ids"):
+        marks = made.marks or recipes.Marks(made.classes, 20, "plain", "intp", "bool", seed(rng))
+        made = replace(made, marks=replace(marks, order="plain", row_form="intp"))
+    size = len(made.marks.rows) if made.marks else 0
+    if kind in ("likeness", "both"):
+        q = gen.choice(SHARES, size=size)
+        form, sound = _form(rng, LIKENESS_FORMS, WRONG_LIKENESS, flawed)
+        extra["pair_labels"] = form(q)
+        told |= {"likeness": tuple(q)} if sound else {}
+    if kind in ("weights", "both"):
+        w = gen.choice(WEIGHTS, size=size)
+        form, heavy_sound = _form(rng, WEIGHT_FORMS, WRONG_WEIGHTS, flawed)
+        extra["pair_weights"] = form(w)
+        told |= {"weights": tuple(w)} if heavy_sound else {}
+        sound = sound and heavy_sound
+    if kind == "triplets" and n >= 3:
+        rows = np.array([gen.permutation(n)[:3] for _ in range(rng.randint(1, 30))])
+        form, sound = _form(rng, TRIPLET_FORMS, WRONG_TRIPLETS, flawed)
+        extra["triplets"] = form(rows)
+        if sound:
+            told["triplets"] = tuple(map(tuple, np.asarray(extra["triplets"]).astype(int)))
+    if kind == "ids":
+        names = np.array([f"row {k}" for k in range(n)], dtype=object)
+        plain = {"as they are": lambda ids: ids, "list": list}
+        form, sound = _form(rng, plain, WRONG_IDS, flawed)
+        extra |= {"ids": form(names), "pairs": names[made.marks.rows]}
+    if kind == "graph":
+        links = gen.uniform(size=(n, n)) * (gen.uniform(size=(n, n)) < 0.3)
+        form, sound = _form(rng, GRAPHS, WRONG_GRAPHS, flawed)
+        extra["graph"] = form(np.triu(links, 1) + np.triu(links, 1).T)
+    return replace(made, extra=extra, sound=sound, **told)
+
+
 def case(rng, *, flawed=0.1):
-    """Recipe of all arguments of ``fit``."""
+    """Recipe of all arguments that ``fit`` may have."""
     points = table(rng, flawed=flawed)
     plain = {**recipes.DISGUISES, **recipes.NARROW_DISGUISES}
     labels = recipes.Classes(
@@ -64,7 +231,8 @@ def case(rng, *, flawed=0.1):
             sign_form=choice(rng, recipes.SIGN_FORMS),
             seed=seed(rng),
         )
-    return recipes.Case(points, labels, source != "pairs", marks)
+    made = Case(points, labels, source != "pairs", marks)
+    return made if rng.random() < 0.7 else _with_more(rng, made, flawed)
 
 
 def codes_of(made):

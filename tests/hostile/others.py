@@ -1,28 +1,19 @@
 """Everything public that is not an estimator of ours: functions, stand-ins, tables, commands."""
 
 import inspect
-import sqlite3
 import tempfile
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
-import typer
 from sklearn.preprocessing import StandardScaler
 
 import seraph
 from seraph import SERAPH, MetricPipeline, PairKFold, PairScorer, metrics
 from seraph._ask._answers import AnswerFile, ClassFormat, PairAnswer, PairFormat
-from seraph._cli import app
-from seraph._cli._tables import KINDS
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import exceptions as metric_learn_errors
-from tests.cli import test_hostile_tables as tables
-from tests.cli.test_formats import ods, xlsx
-from tests.helpers.command import assert_refused
-from tests.helpers.command import seraph as command
 from tests.hostile import inputs
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
@@ -153,28 +144,23 @@ STAND_INS = sorted(name for name in metric_learn.__all__ if name != "Constraints
 
 
 def a_stand_in(rng):
-    """Fit one of metric-learn's classes on ordinary points of any scale.
-
-    Singular points are left out: like metric-learn's, its LFDA may return huge numbers for them.
-    """
+    """Fit one of metric-learn's classes on odd points, labels and tuples."""
     Estimator = getattr(metric_learn, rng.choice(STAND_INS))
     accepted = inspect.signature(Estimator).parameters
     parameters = {"max_iter": 20} if "max_iter" in accepted else {}
-    # Parameters are checked as there, which is hardly at all: sensible ones only.
-    parameters |= some_parameters(
-        rng, Estimator, at_most=3, junk=0.0, without=["verbose", "weights"]
-    )
-    gen = np.random.default_rng(rng.randrange(2**16))
-    points = gen.normal(size=(40, rng.randint(2, 5))) * 10.0 ** rng.choice([-3, 0, 0, 3])
-    rows = gen.integers(len(points), size=(12, 4))
-    signs = np.where(np.arange(12) % 2 == 0, 1, -1)
+    parameters |= some_parameters(rng, Estimator, at_most=3, junk=0.03, without=["verbose"])
+    case = inputs.case(rng)
+    X = case.table.X
+    gen = np.random.default_rng(inputs.seed(rng))
+    rows = gen.integers(case.table.n, size=(rng.choice([1, 2, 12]), 4))
+    signs = rng.choice([np.where(np.arange(len(rows)) % 2 == 0, 1, -1), *JUNK])
     given = {
-        "X": points,
-        "y": np.arange(len(points)) % 3,
-        "pairs": points[rows[:, :2]],
-        "triplets": points[rows[:, :3]],
-        "quadruplets": points[rows],
-        "chunks": np.arange(len(points)) % 4 - 1,
+        "X": X,
+        "y": rng.choice([case.classes.y, np.arange(case.table.n) % 3]),
+        "pairs": _tuples(X, rows[:, :2]),
+        "triplets": _tuples(X, rows[:, :3]),
+        "quadruplets": _tuples(X, rows),
+        "chunks": rng.choice([np.arange(case.table.n) % 4 - 1, case.classes.codes, *JUNK]),
     }
     known = inspect.signature(Estimator.fit).parameters
     if "pairs" in known:
@@ -187,6 +173,15 @@ def a_stand_in(rng):
     assert np.all(np.isfinite(estimator.components_))
     assert np.all(np.isfinite(estimator.get_mahalanobis_matrix()))
     return f"metric_learn.{Estimator.__name__} fitted"
+
+
+def _tuples(X, rows):
+    """Points that belong together, if `X` is a table of points."""
+    try:
+        points = np.asarray(X)
+    except ValueError:  # ragged
+        return X
+    return points[rows] if points.ndim == 2 and len(points) > rows.max() else X
 
 
 def some_constraints(rng):
@@ -244,7 +239,7 @@ def an_answers_file(rng):
     """Open a file of answers with changed bytes: an error that names it, or whole answers."""
     path = Path("answers.csv")
     form = rng.choice([PairFormat(), ClassFormat()])
-    path.write_bytes(inputs.damaged(rng, _answers()))
+    path.write_bytes(inputs.damaged(rng, answers_file()))
     ids = [f"row {k}" for k in range(6)]
 
     def read():
@@ -260,133 +255,13 @@ def an_answers_file(rng):
 
 
 @cache
-def _answers():
+def answers_file():
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         ids = [f"row {k}" for k in range(6)]
         with AnswerFile(Path("answers.csv"), ids, PairFormat()) as file:
             for i, j, same in ((0, 1, True), (2, 5, False), (3, 4, None)):
                 file.add(PairAnswer(i, j, same))
         return Path("answers.csv").read_bytes()
-
-
-@cache
-def table_files():
-    """The same table in every format that the command line reads."""
-    frame = tables.table()
-    files = dict(tables.FILES)
-    files["tsv"] = frame.to_csv(index=False, sep="\t").encode()
-    files["tsv.gz"] = tables.gzip.compress(files["tsv"], mtime=0)
-    files["jsonl"] = files["ndjson"] = frame.to_json(orient="records", lines=True).encode()
-    files["feather"] = files["arrow"] = tables.written(frame.to_feather)
-    rows = [list(frame), *frame.to_numpy().tolist()]
-    files["xlsx"], files["ods"] = xlsx(rows), ods(rows)
-    with tempfile.TemporaryDirectory() as folder:
-        connection = sqlite3.connect(Path(folder) / "t.db")
-        frame.to_sql("data", connection, index=False)
-        connection.close()
-        files["db"] = (Path(folder) / "t.db").read_bytes()
-    assert {f".{kind}" for kind in files} >= set(KINDS)
-    return files
-
-
-# The command line
-
-OUTPUTS = {
-    "output": "out.csv", "report": "out.html", "checkpoint": "fit.ckpt", "picture": "out.png",
-}  # fmt: skip
-WORDS = (
-    "0", "1", "3", "-1", "0.5", "auto", "all", "nan", "inf", "1e400", "", "class", "a", "b",
-    "gradient", "none", "numpy", "\x1b[31m", "é", "=1+1",
-)  # fmt: skip
-# They take seconds when all is well, so here something is always wrong.
-NEVER_WELL = {
-    "compare": ["--scale", "word"],
-    "demo": ["--picture", "nowhere/demo.png"],
-    "reproduce": ["--task", "word"],
-}
-
-
-def commands():
-    """All commands by name."""
-    return typer.main.get_command(app).commands
-
-
-@cache
-def command_model():
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path("data.csv").write_bytes(tables.CSV)
-        done = command("fit", "data.csv", "--label", "class", "--no-check", "-o", "m.skops")
-        assert done.code == 0, done.err
-        return Path("m.skops").read_bytes()
-
-
-class Nobody:
-    """A server whose user leaves at once."""
-
-    address = "http://127.0.0.1:1/token/"
-
-    def __init__(self, session, port):
-        pass
-
-    def run(self, *, browser):
-        raise KeyboardInterrupt
-
-
-def a_command(rng):
-    """Run a command with odd options on odd files: exit code 0, or 2 and one line."""
-    name = rng.choice(sorted(commands()))
-    files = table_files()
-    kind = rng.choice(sorted(files))
-    for path, content in (
-        (f"data.{kind}", files[kind]),
-        ("m.skops", command_model()),
-        ("pairs.csv", tables.PAIRS),
-        ("answers.csv", _answers()),
-    ):
-        if path != "answers.csv" or rng.random() < 0.3:
-            spoiled = rng.random() < 0.2
-            Path(path).write_bytes(inputs.damaged(rng, content) if spoiled else content)
-    given = {"data": f"data.{kind}", "model": "m.skops", "row": "1"}
-    words, options = [], []
-    for parameter in commands()[name].params:
-        if parameter.param_type_name == "argument":
-            usual = given.get(parameter.name)
-            words.append(usual if usual and rng.random() < 0.97 else rng.choice(WORDS))
-        elif rng.random() < 0.15 or parameter.name in ("output", "label"):
-            options += _option(rng, name, parameter)
-    if name == "fit" and rng.random() < 0.8:
-        options += ["--no-check"]
-    if name in NEVER_WELL:
-        options += NEVER_WELL[name]
-    before = set(Path().iterdir())
-    with patch("seraph._ask._server.Server", Nobody):
-        done = command(name, *words, *options)
-    made = set(Path().iterdir()) - before
-    assert not any(path.name.startswith(".") for path in made), made
-    if done.code == 0:
-        assert name not in NEVER_WELL
-        lines = done.err.splitlines() if name != "ask" else []
-        assert all(line.startswith("seraph: note: ") for line in lines), done.err
-        return f"{name} done"
-    assert_refused(done)
-    assert not made
-    return f"{name} refused: {done.err[:40]}"
-
-
-def _option(rng, command_name, parameter):
-    if parameter.name == "help" or getattr(parameter, "is_eager", False):
-        return []
-    flag = max(parameter.opts, key=len)
-    if getattr(parameter, "is_flag", False):
-        return [flag] if parameter.name != "verbose" else []
-    if parameter.name == "label":
-        return [flag, "class"] if rng.random() < 0.9 else []
-    if parameter.name == "output":
-        by_command = {"fit": "out.skops", "report": "out.html", "ask": "answers.csv"}
-        return [flag, by_command.get(command_name, "out.csv")]
-    if parameter.name == "pairs":
-        return [flag, "pairs.csv"]
-    return [flag, OUTPUTS.get(parameter.name) or rng.choice(WORDS)]
 
 
 # Names that a case of some kind calls, beside the estimators, displays and data sets, which

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import (
@@ -13,16 +14,19 @@ from seraph import (
     DistanceDisplay,
     FeatureImportanceDisplay,
     KernelSERAPH,
+    MetricNeighborsClassifier,
     MetricPipeline,
     PosteriorDisplay,
     classic,
     load,
     save,
+    to_matrix,
     to_onnx,
 )
 from seraph._engine._advice import warn_of_rank_zero
 from seraph._pairs._names import RowNames
 from seraph.classic import Euclidean
+from seraph.compat import metric_learn
 from seraph.datasets import load_task
 from seraph.metrics import expected_calibration_error, map_at_r
 from seraph.persist import read_versions
@@ -182,3 +186,141 @@ def test_em_that_stops_early_is_told_of_its_own_tolerance(wine):
     X, y, _ = wine
     with pytest.warns(ConvergenceWarning, match="Raise em_max_iter or max_iter, or em_tol, or"):
         SERAPH(algorithm="em", em_max_iter=1).fit(X, y)
+
+
+NO_NUMBERS = {
+    "a word": [[1.0, "3?"], [0.0, 1.0], [2.0, 2.0]],
+    "a list in a cell": np.array([[1.0, [2.0, 3.0]], [0.0, 1.0], [2.0, 2.0]], dtype=object),
+    "a dictionary": [[{}, 1.0], [0.0, 1.0], [2.0, 2.0]],
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
+    X, good, y = NO_NUMBERS[kind], np.eye(3)[:, :2], [0, 0, 1]
+    learner = SERAPH(mu=0.0).fit(good, y)
+    kernel = KernelSERAPH(mu=0.0).fit(good, y)
+    for act in (
+        lambda: SERAPH().fit(X, y),
+        lambda: Euclidean().fit(X),
+        lambda: learner.transform(X),
+        lambda: learner.pair_distance([[0, 1]], X),
+        lambda: kernel.transform(X),
+        lambda: learner.query_pairs(X, 1),
+        lambda: map_at_r(X, y),
+        lambda: PosteriorDisplay.from_estimator(learner, X),
+        lambda: to_matrix(learner, n_components=1, X=X),
+    ):
+        with pytest.raises((ValueError, TypeError), match=r"must be a table of numbers.*: .*Turn"):
+            act()
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_what_a_step_of_a_pipeline_refuses_is_told_with_the_name_of_the_step(kind):
+    X, good, y = NO_NUMBERS[kind], np.eye(3)[:, :2], [0, 0, 1]
+    model = MetricPipeline(StandardScaler(), SERAPH(mu=0.0)).fit(good, y)
+    plain = make_pipeline(StandardScaler(), SERAPH(mu=0.0)).fit(good, y)
+    for act in (
+        lambda: MetricPipeline(StandardScaler(), SERAPH()).fit(X, y),
+        lambda: MetricNeighborsClassifier(model, n_neighbors=1).fit(X, y),
+        lambda: model.transform(X),
+        lambda: model.pair_distance([[0, 1]], X),
+        lambda: model.pair_proba([X[:2]]),
+        lambda: model.query_pairs(X, 1),
+        lambda: PosteriorDisplay.from_estimator(model, X),
+        lambda: FeatureImportanceDisplay.from_estimator(plain, X),
+    ):
+        with pytest.raises(
+            (ValueError, TypeError), match=r"StandardScaler cannot prepare X: .*Correct X, or"
+        ):
+            act()
+
+
+def test_a_pipeline_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        PosteriorDisplay.from_estimator(make_pipeline(StandardScaler(), SERAPH()), np.eye(3))
+
+
+@pytest.mark.parametrize("seed", [4, 42, 143])
+def test_a_slope_that_all_but_vanishes_is_an_end_and_no_nan(seed):
+    # So far apart each point has one neighbor, and the square of the slope is no number any more.
+    gen = np.random.default_rng(seed)
+    X = gen.normal(size=(9, 4)) * [1e-9, 1e-5, 0.1, 500.0] * gen.choice([0.1, 1.0, 3.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner = classic.MLKR(init="identity").fit(X, [5, -1, 0, -1, -1, -1, 7, -1, -1])
+    assert np.all(np.isfinite(learner.components_))
+
+
+@pytest.mark.filterwarnings("ignore:The learned metric is zero")
+@pytest.mark.parametrize("seed", range(3))
+def test_rounds_that_only_rounding_moves_end_the_search(seed):
+    # With a huge mu all that labels say is below the last digit of the objective.
+    gen = np.random.default_rng(seed)
+    X = gen.normal(size=(22, 12))
+    X[0] *= 30.0
+    y = np.where(np.arange(22) < 13, np.arange(22) % 2, -1)
+    learner = SERAPH(mu=1e12, unlabeled_pairs=1, random_state=seed, max_iter=400)
+    with pytest.warns(ConvergenceWarning, match="rounding errors hide what is left to gain"):
+        learner.fit(X, y)
+    assert learner.n_iter_ < 100
+
+
+ODD = {
+    "number": np.float64(-7.0),
+    "text": np.str_("word"),
+    "int8": np.int8(-3),
+    "more digits than Python prints": 10**5000,
+    "long": np.arange(9999.0),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_message_shows_a_value_in_few_words(kind):
+    value = ODD[kind]
+    X, y = np.eye(4), [0, 0, 1, 1]
+    for act in (
+        lambda: SERAPH(lam=value).fit(X, y),
+        lambda: SERAPH(tol=value).fit(X, y),
+        lambda: SERAPH().fit(X, pairs=[[0, 1]], pair_labels=[1], pair_weights=[value]),
+        lambda: SERAPH().fit(X, pairs=[[0, 1]], pair_labels=[value]),
+        lambda: load_task(value),
+    ):
+        with pytest.raises(ValueError, match=r".{20}") as caught:
+            act()
+        assert "np." not in str(caught.value)
+        assert len(str(caught.value)) < 500
+
+
+TYPES = np.array([0, (), "a"], dtype=object)
+STAND_INS = {
+    "LFDA, one point a class": (metric_learn.LFDA(), np.eye(3), [0, 1, 2], "there is no scatter"),
+    "LSML, equal points": (metric_learn.LSML(), np.ones((2, 4, 2)), None, "points .* coincide"),
+    "LSML, weights": (
+        metric_learn.LSML_Supervised(weights="distance"), np.eye(4), [0, 0, 1, 1], "weights must",
+    ),
+    "NCA, no labels": (metric_learn.NCA(), np.eye(3), [0, None, "a"], "y contains NaN or None"),
+    "NCA, lists as labels": (metric_learn.NCA(), np.eye(3), [0, ("b",), "a"], "one label for"),
+    "NCA, labels of several types": (metric_learn.NCA(), np.eye(3), TYPES, "of one type"),
+    "NCA, equal points": (metric_learn.NCA(init="lda"), np.ones((4, 2)), [0, 0, 1, 1], "differ"),
+    "ITML, no signs": (metric_learn.ITML(), np.zeros((3, 2, 2)), None, "y must be passed"),
+    "NCA, seed": (metric_learn.NCA(random_state=-1), np.eye(3), [0, 0, 1], "random_state must be"),
+    "LFDA, k": (metric_learn.LFDA(k={}), np.eye(3), [0, 0, 1], "k must be a finite whole number"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STAND_INS)
+def test_stand_ins_refuse_in_words(case):
+    learner, X, y, words = STAND_INS[case]
+    with pytest.raises(ValueError, match=words):
+        learner.fit(X) if y is None and "LSML" in case else learner.fit(X, y)
+
+
+def test_stand_ins_learn_finite_numbers_from_tables_of_flags(rng):
+    X, y = rng.normal(size=(12, 3)) > 0.0, np.arange(12) % 2
+    for name in ("NCA", "LFDA", "LSML_Supervised", "SDML_Supervised", "Covariance"):
+        learner = getattr(metric_learn, name)()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learner.fit(X, y)
+        assert np.all(np.isfinite(learner.components_))

@@ -12,9 +12,11 @@ import pytest
 import seraph
 from seraph import classic, compat, datasets, metrics, persist, plot
 from seraph._cli._tables import KINDS as KINDS_OF_TABLES
+from seraph._validation import shown
 from tests.hostile.cases import KINDS, run
+from tests.hostile.commands import commands, table_files
 from tests.hostile.fits import ESTIMATORS
-from tests.hostile.others import CALLED, NOTHING_TO_TRY, STAND_INS, commands, table_files
+from tests.hostile.others import CALLED, NOTHING_TO_TRY, STAND_INS
 from tests.hostile.values import JUNK, some_parameters, values_of
 
 FEW, ALL, BLOCK = 240, 10_000, 100
@@ -84,7 +86,7 @@ def test_every_parameter_of_every_estimator_gets_more_than_its_default():
         tried = {}
         for _ in range(600):
             for name, value in some_parameters(rng, Estimator, junk=0.1).items():
-                tried.setdefault(name, set()).add(repr(value))
+                tried.setdefault(name, set()).add(shown(value))
         for name in inspect.signature(Estimator).parameters:
             assert len(tried.get(name, ())) > 1, f"{Estimator.__name__}({name})"
     assert len(JUNK) > 20

@@ -1,6 +1,7 @@
 """Run one case: it must end in time, with a result or an error of ours, and without noise."""
 
 import io
+import re
 import warnings
 from contextlib import redirect_stdout
 
@@ -34,7 +35,16 @@ def guarded(act, *others):
             result = error
     for warning in caught:
         assert warning.category in OURS, f"{warning.category.__name__}: {warning.message}"
-    return result, [str(warning.message) for warning in caught]
+    notes = [str(warning.message) for warning in caught]
+    check_words(*notes, *([str(result)] if refused(result) else []))
+    return result, notes
+
+
+def check_words(*messages):
+    """Check that no message has numpy's way to write a number, or a whole table."""
+    for message in messages:
+        assert not re.search(r"np\.\w+\(", message), message
+        assert len(message) < 2000, message
 
 
 def refused(result):

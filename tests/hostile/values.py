@@ -64,7 +64,8 @@ VALUES = {
 JUNK = (
     None, True, -1, 0, 2.5, np.nan, np.inf, -np.inf, 10**400, 1e308, 5e-324, "", "word", "auto",
     "=1+1", "nan", "\0", b"bytes", [], [1], (), {}, {"a": 1}, 3j, np.array([1.0, 2.0]), np.int8(3),
-    np.array(3.0), np.datetime64("NaT", "D"), len, type,
+    np.array(3.0), np.datetime64("NaT", "D"), len, type, np.float64(-1.0), np.str_("word"),
+    10**5000, np.arange(3000.0),
 )  # fmt: skip
 # Starts a cluster, asks the network, or draws into axes: tested where they belong.
 LEFT_ALONE = {"ax", "data_home", "cache"}

@@ -21,9 +21,10 @@ from .._sweep import (
     is_chunked,
     is_tensor,
     map_rows,
+    one_blas_thread,
 )
 from .._typing import Array
-from .._validation import two_points, within_floats
+from .._validation import as_numbers, two_points
 from ._shrinkage import Blend
 
 
@@ -45,7 +46,7 @@ class MahalanobisLearner(
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
         points = in_memory(X)
-        with within_floats("X"):
+        with as_numbers("X"):
             return check_array(
                 points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
             )
@@ -79,8 +80,9 @@ class MahalanobisLearner(
         shrunk, share = components, 0.0
         if blend is not None and coordinates is not None and not blend.is_off:
             source = components if averaged is None else averaged
-            shrunk = blend(source, coordinates, components if len(components) else None)
-            share = blend.share(coordinates)
+            with one_blas_thread():
+                shrunk = blend(source, coordinates, components if len(components) else None)
+                share = blend.share(coordinates)
         # Sets n_features_in_ and feature_names_in_.
         validate_data(self, header(X), skip_check_array=True)
         self._forget_decisions()
@@ -116,7 +118,7 @@ class MahalanobisLearner(
         if is_chunked(X):
             validate_data(self, header(X), reset=False, skip_check_array=True)
             return map_rows(X, _Map(self.components_), width=len(self.components_))
-        with within_floats("X"):
+        with as_numbers("X"):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
@@ -203,7 +205,7 @@ class MahalanobisLearner(
 
     def _squared_distances(self, pairs: ArrayLike) -> Array:
         check_is_fitted(self)
-        with within_floats("pairs"):
+        with as_numbers("pairs"):
             points: Array = check_array(
                 in_memory(pairs),
                 dtype=FLOATS,
@@ -243,9 +245,10 @@ class _Map:
     components: Array
 
     def __call__(self, chunk: ArrayLike) -> Array:
-        points: Array = check_array(
-            in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
-        )
+        with as_numbers("X"):
+            points: Array = check_array(
+                in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
+            )
         return points @ self.components.T.astype(points.dtype, copy=False)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._pairs import PairLabels, RowNames, as_labels, is_missing, row_numbers
 from .._sweep import in_memory
 from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
+from .._validation import check_choice, check_number, check_seed, shown
 from .._warnings import warn
 from ..metrics import pair_auc
 from ._calibrate import METHODS, calibrated, probabilities
@@ -200,7 +200,7 @@ class PairDecisions:
         check_choice("strategy", strategy, STRATEGIES)
         if (target is not None) != (strategy in WITH_TARGET):
             verb = "needs a" if strategy in WITH_TARGET else "takes no"
-            raise ValueError(f'strategy="{strategy}" {verb} target; got {target!r}.')
+            raise ValueError(f'strategy="{strategy}" {verb} target; got {shown(target)}.')
         _check_share("target", target)
         _check_base_rate(base_rate)
         _check_cv(cv)
@@ -417,13 +417,13 @@ class PairDecisions:
 def _check_share(name: str, value: float | None) -> None:
     check_number(name, value, low=0, instead=None)
     if value is not None and value > 1:
-        raise ValueError(f"{name} must be at most 1; got {value!r}.")
+        raise ValueError(f"{name} must be at most 1; got {shown(value)}.")
 
 
 def _check_base_rate(value: float | None) -> None:
     _check_share("base_rate", value)
     if value in (0, 1):
-        raise ValueError(f"base_rate must be between 0 and 1; got {value!r}.")
+        raise ValueError(f"base_rate must be between 0 and 1; got {shown(value)}.")
 
 
 def _check_cv(value: Any) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._pairs import PairLabels, RowNames
 from .._typing import Array
-from .._validation import check_flag, check_number, check_seed
+from .._validation import check_flag, check_number, check_seed, shown
 from ..metrics import equal_error_rate, pair_auc
 from ._folds import assign_folds
 
@@ -165,7 +165,9 @@ class PairScorer:
         labels = PairLabels.make(n, None, self.pairs, self.pair_labels, names=names)
         figures = {"auc": pair_auc, "equal_error_rate": equal_error_rate}
         if self.figure not in figures:
-            raise ValueError(f'figure must be "auc" or "equal_error_rate"; got {self.figure!r}.')
+            raise ValueError(
+                f'figure must be "auc" or "equal_error_rate"; got {shown(self.figure)}.'
+            )
         value = figures[self.figure](
             np.asarray(estimator.transform(X)), pairs=labels.pairs, pair_labels=labels.similar
         )

@@ -27,6 +27,7 @@ from .._files import write_whole
 from .._pairs import PairLabels
 from .._sweep import PairTerms, Points, Sample, Sweep, digest
 from .._typing import Array
+from .._validation import shown
 from .._version import __version__
 from .._warnings import warn
 
@@ -57,7 +58,7 @@ def check_checkpoint(path: Any) -> None:
         return
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(name, str) or not name or "\0" in name:
-        raise ValueError(f"checkpoint must be the path of a file, or None; got {path!r}.")
+        raise ValueError(f"checkpoint must be the path of a file, or None; got {shown(path)}.")
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"checkpoint must be the path of a file; {str(path)!r} is a folder.")
@@ -77,7 +78,7 @@ def check_repeatable(what: str, random_state: Any) -> None:
     if not isinstance(random_state, Integral):
         raise ValueError(
             f"A fit can resume from a checkpoint only if it chooses the same {what} again: set "
-            f"random_state to a whole number; got {random_state!r}."
+            f"random_state to a whole number; got {shown(random_state)}."
         )
 
 
@@ -341,9 +342,9 @@ class RecordedSweep:
         """Compute ``X'X``, where the sweep can; it is not recorded."""
         return self.sweep.scatter()
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
-        return self.sweep.shares(terms)
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum: see `Sweep`."""
+        return self.sweep.shares(terms, near=near)
 
     def __call__(
         self, P: Array, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]

@@ -35,10 +35,20 @@ class Forecast:
         Settings of the fit.
     n_points, n_pairs : int
         Number of points, and of unlabeled pairs.
+    is_near : bool
+        Whether the fit continues from an earlier one.
     """
 
-    def __init__(self, problem: Problem, settings: Settings, n_points: int, n_pairs: int) -> None:
-        self.problem, self.settings = problem, settings
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        n_points: int,
+        n_pairs: int,
+        *,
+        is_near: bool,
+    ) -> None:
+        self.problem, self.settings, self.is_near = problem, settings, is_near
         self.n_points, self.n_pairs = n_points, n_pairs
         self._first: tuple[float, int] | None = None
         self._is_done = False
@@ -67,7 +77,7 @@ class Forecast:
 
     def _times(self) -> float:
         """How many sweeps over all pairs the fit takes."""
-        shares = self.problem.sweep.shares(self.problem.terms)
+        shares = self.problem.sweep.shares(self.problem.terms, near=self.is_near)
         is_sampled = bool(shares) and self.settings.solver_name == "low-rank"
         sweeps = _SWEEPS + _SAMPLE_SWEEPS * shares[0] if is_sampled else _PLAIN_SWEEPS
         if self.settings.algorithm == "em":

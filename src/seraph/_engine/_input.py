@@ -19,7 +19,7 @@ from .._sweep import (
     is_chunked,
 )
 from .._typing import Array
-from .._validation import within_floats
+from .._validation import as_numbers
 from . import _advice as advice
 from ._settings import Settings
 
@@ -77,7 +77,7 @@ def _settled(settings: Settings, X: Any, n: int) -> Settings:
 
 
 def _checked(X: Any, name: str) -> Array:
-    with within_floats("X"):
+    with as_numbers("X"):
         return check_array(
             in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=name, input_name="X"
         )

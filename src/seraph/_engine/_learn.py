@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from .._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
-from ._continue import nearer, sample_of
 from ._forecast import Forecast
+from ._near import samples_near
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -123,6 +123,9 @@ _STEEP = 1e3
 _OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
 
 
+# Shares of the pairs, and estimates from them.
+_Samples = list[tuple[float, Objective]]
+
 _OVERFLOW = (
     "The fit left the range of floating-point numbers: mu, lam, eta, gamma or manifold is too "
     "large for these points. Lower it, or scale the features."
@@ -176,7 +179,9 @@ def learn(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         objective = problem.objective(settings.lam, settings.lam_factor)
-        forecast = Forecast(problem, settings, len(points), labels.n_unlabeled)
+        forecast = Forecast(
+            problem, settings, len(points), labels.n_unlabeled, is_near=start is not None
+        )
         search = _Search(
             problem, objective, labels, settings, start, None if is_trial else forecast
         )
@@ -191,36 +196,28 @@ def learn(
             result, s = search.ended(stopped)
         P = result.P / np.sqrt(s) if s > 0.0 else result.P
         fit = fit_of(result, P, -s, objective, problem, labels)
-        return _with_average(fit, problem, labels, settings) if settings.average else fit
+        return _with_average(fit, result, search) if settings.average else fit
 
 
-def _with_average(fit: Fit, problem: Problem, labels: PairLabels, settings: Settings) -> Fit:
+def _with_average(fit: Fit, result: solvers.Result, search: _Search) -> Fit:
     """Average the metric with those for other weights of the trace.
 
     Which weight is best depends on whether the directions of much variance are those that
     matter, and few labels do not tell. The mean of several metrics, each with the same total
     variance, is nearly as good as the best of them.
     """
-    covariance = problem.coordinates.covariance
+    coordinates = search.problem.coordinates
+    covariance = coordinates.covariance
     found = [fit.components]
+    surrogate = None if fit.stopped else search.surrogate(result)
     for factor in _OTHER_WEIGHTS:
         if fit.stopped or (factor > 1.0 and len(fit.components) == 0):
             continue
-        objective = problem.objective(settings.lam, settings.lam_factor * factor)
-        start = fit.components if len(fit.components) else None
-        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
-        rough = replace(
-            settings,
-            tol=max(settings.tol, tol),
-            em_tol=max(settings.em_tol, tol),
-            callback=None,
-            verbose=0,
-        )
-        result, s = _Search(problem, objective, labels, rough, start, None).run()
-        found.append(problem.coordinates.to_features(result.P / np.sqrt(s or 1.0)))
+        P, s = search.for_another_weight(factor, fit.components, surrogate)
+        found.append(coordinates.to_features(P / np.sqrt(s or 1.0)))
     parts, sizes = [], []
     for P in found:
-        own = problem.coordinates.from_features(P.astype(np.float64))
+        own = coordinates.from_features(P.astype(np.float64))
         variance = float(np.sum((own @ covariance) * own))
         if variance > 0.0 and np.isfinite(variance):
             parts.append(P / np.sqrt(variance))
@@ -311,7 +308,7 @@ class _Search:
             if settings.gamma is not None:
                 return solvers.over_scale(model, self._maximize, self._start, tol=settings.tol)
             if settings.algorithm == "direct":
-                return self._maximize(objective, self._nearer(self._start(1.0))), 1.0
+                return self._maximize(objective, self._start(1.0), self._samples()), 1.0
             found = solvers.em(
                 objective.m_step,
                 self._maximize,
@@ -322,6 +319,77 @@ class _Search:
             return found, 1.0
         except Stopped as stopped:
             return self.ended(stopped)
+
+    def surrogate(self, result: solvers.Result) -> solvers.Surrogate | None:
+        """Return an estimate of the objective that is exact at its maximum; None without one.
+
+        It is one for any weight of the trace, because that is a linear term.
+        """
+        settings = self.settings
+        is_plain = settings.gamma is None and settings.algorithm == "direct"
+        if not is_plain or settings.solver_name != "low-rank":
+            return None
+        if result.gradient is None or len(result.P) == 0:
+            return None
+        samples = self._samples_near()
+        if not samples:
+            return None
+        return solvers.Surrogate.at(samples[0][1], result.P, result.value, result.gradient)
+
+    def for_another_weight(
+        self, factor: float, start: Array, surrogate: solvers.Surrogate | None
+    ) -> tuple[Array, float]:
+        """Find the metric for `factor` times the weight of the trace, roughly.
+
+        Parameters
+        ----------
+        factor : float
+            The factor.
+        start : ndarray of shape (r, m)
+            Factor to start from, on the user's features.
+        surrogate : Surrogate or None
+            What to maximize instead of the sum over all pairs.
+
+        Returns
+        -------
+        P : ndarray of shape (q, d)
+            Factor of the metric times the scale.
+        s : float
+            The scale.
+        """
+        settings = self.settings
+        objective = self.problem.objective(settings.lam, settings.lam_factor * factor)
+        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
+        rough = replace(
+            settings,
+            tol=max(settings.tol, tol),
+            em_tol=max(settings.em_tol, tol),
+            callback=None,
+            verbose=0,
+        )
+        other = _Search(
+            self.problem, objective, self.labels, rough, start if len(start) else None, None
+        )
+        if surrogate is not None:
+            try:
+                return other._on(surrogate), 1.0
+            except solvers.RunAwayError:
+                pass
+        found, s = other.run()
+        return found.P, s
+
+    def _on(self, surrogate: solvers.Surrogate) -> Array:
+        """Maximize a surrogate, with the weight of the trace of this search."""
+        sample = cast(Objective, surrogate.sample)
+        sample = replace(sample, lam=self.objective.lam, scale=self.objective.scale)
+        return solvers.low_rank(
+            replace(surrogate, sample=sample),
+            self._start(1.0),
+            max_iter=self.settings.max_iter,
+            tol=self.settings.tol,
+            callback=lambda step, P: None,
+            max_rank=self.settings.n_components,
+        ).P
 
     def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
         """Return the same for a search that was stopped."""
@@ -343,17 +411,18 @@ class _Search:
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
 
-    def _nearer(self, P: Array) -> Array:
-        """Move a start that the user gave towards the maximum, if there is a cheap way."""
-        settings, objective = self.settings, self.objective
-        if self.given_start is None or settings.solver_name != "low-rank":
-            return P
-        sample = sample_of(objective, len(self.labels.codes), self.labels.n_unlabeled)
-        if sample is None:
-            return P
-        return nearer(objective, sample, P, tol=settings.tol, max_rank=settings.n_components)
+    def _samples(self) -> _Samples | None:
+        """Return samples that suit the start; None for those that the objective has."""
+        if self.given_start is None or self.settings.solver_name != "low-rank":
+            return None
+        return self._samples_near()
 
-    def _maximize(self, objective: solvers.MatrixFunction, P: Array) -> solvers.Result:
+    def _samples_near(self) -> _Samples:
+        return samples_near(self.objective, len(self.labels.codes), self.labels.n_unlabeled)
+
+    def _maximize(
+        self, objective: solvers.MatrixFunction, P: Array, samples: _Samples | None = None
+    ) -> solvers.Result:
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
@@ -367,6 +436,8 @@ class _Search:
         options: dict[str, Any] = {}
         if settings.n_components is not None:
             options["max_rank"] = settings.n_components
+        if samples is not None:
+            options["samples"] = samples
         return solvers.SOLVERS[settings.solver_name](
             objective,
             P,

@@ -106,7 +106,7 @@ class Problem:
             if in_tiles:
                 terms = replace(terms, share=size / labels.n_unlabeled)
             # (Listed pairs need no order, and no copy of the points in another one.)
-            if in_tiles or (not is_sampled and shares(points.shape, len(terms.codes))):
+            if in_tiles or (not is_sampled and shares(points.shape, len(terms.codes), near=True)):
                 order, terms = shuffled(len(points), terms, rng if in_tiles else None)
                 others = (order,)
         if rng is not None and terms.share == 1.0:

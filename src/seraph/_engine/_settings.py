@@ -17,6 +17,7 @@ from .._validation import (
     check_number,
     check_seed,
     check_verbose,
+    shown,
 )
 from ._callback import FitState
 
@@ -98,7 +99,8 @@ class Settings:
         self._check_unlabeled_pairs()
         if self.callback is not None and not callable(self.callback):
             raise ValueError(
-                f"callback must be a function of one argument, or None; got {self.callback!r}."
+                "callback must be a function of one argument, or None; got "
+                f"{shown(self.callback)}."
             )
         self._check_combinations()
 
@@ -114,7 +116,7 @@ class Settings:
             return
         raise ValueError(
             'unlabeled_pairs must be "all", a number of pairs (a whole number of at least 1) '
-            f"or a share of them (above 0 and up to 1.0); got {size!r}."
+            f"or a share of them (above 0 and up to 1.0); got {shown(size)}."
         )
 
     def _check_combinations(self) -> None:

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from .._base import MahalanobisLearner
 from .._pairs import PairLabels, RowNames
+from .._sweep import one_blas_thread
 from .._typing import Array
 
 
@@ -54,7 +55,8 @@ class ColumnWeights(MahalanobisLearner):
         labels = PairLabels.make(len(points), None, pairs, pair_labels, names=names)
         gaps = block_gaps(points, labels.pairs, self.block_of)
         signs = np.where(labels.similar, 1.0, -1.0)
-        weights, offset = _fitted(gaps, signs, self.shrink)
+        with one_blas_thread():
+            weights, offset = _fitted(gaps, signs, self.shrink)
         components = np.diag(np.sqrt(weights)[self.block_of])
         return self._learned(X, components, weights_=weights, offset_=offset)
 

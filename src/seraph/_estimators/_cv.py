@@ -31,7 +31,7 @@ from .._engine import (
 from .._pairs import PairLabels, RowNames
 from .._sweep import PointsInMemory
 from .._typing import Array
-from .._validation import check_number, check_seed
+from .._validation import check_number, check_seed, shown
 from .._warnings import warn
 from ._posterior import PosteriorLearner
 from ._seraph import SERAPH
@@ -191,7 +191,7 @@ class SERAPHCV(PosteriorLearner):
         """Check the parameters, and return the learner whose weights are chosen."""
         if self.learner is not None and not isinstance(self.learner, SERAPH):
             raise ValueError(
-                f"learner must be a SERAPH, whose weights are chosen; got {self.learner!r}."
+                f"learner must be a SERAPH, whose weights are chosen; got {shown(self.learner)}."
             )
         learner = SERAPH() if self.learner is None else self.learner
         for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
@@ -199,7 +199,7 @@ class SERAPHCV(PosteriorLearner):
             # Not a generator, which could be read only once.
             sized = np.iterable(factors) and hasattr(factors, "__len__")
             if not sized or isinstance(factors, str) or not len(factors):
-                raise ValueError(f"{name} must be a sequence of numbers; got {factors!r}.")
+                raise ValueError(f"{name} must be a sequence of numbers; got {shown(factors)}.")
             for factor in factors:
                 check_number(f"each of {name}", factor, low=low)
         check_number("cv", self.cv, low=2, integer=True)

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from .._decisions import CandidateDecision, Given, HeldOut, grouped, held_out
 from .._pairs import PairLabels, row_numbers
 from .._typing import Array
-from .._validation import check_number, check_seed
+from .._validation import check_number, check_seed, shown
 from ._column_weights import ColumnWeights, block_gaps
 from ._record_vectors import RecordVectors, as_columns
 
@@ -150,14 +150,16 @@ class DuplicateFinder:
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_seed(self.random_state)
         if not isinstance(self.text, Collection) or np.array(self.text, dtype=object).ndim == 0:
-            raise ValueError(f"text must be a list of names of columns; got {self.text!r}.")
+            raise ValueError(f"text must be a list of names of columns; got {shown(self.text)}.")
         columns = as_columns(X)
         self.n_, self.links_ = len(next(iter(columns.values()))), other is not None
         if other is not None:
             columns = _stacked(columns, as_columns(other))
         for name in self.text:
             if name not in columns:
-                raise ValueError(f"text names a column {name!r}, which the records do not have.")
+                raise ValueError(
+                    f"text names a column {shown(name)}, which the records do not have."
+                )
         vectors = RecordVectors(self.text).fit(columns)
         if not vectors.text_:
             raise ValueError(

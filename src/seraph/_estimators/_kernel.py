@@ -32,7 +32,7 @@ from .._engine import (
 from .._pairs import RowNames
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
-from .._validation import check_choice, check_number, two_points
+from .._validation import check_choice, check_number, shown, two_points
 from ._posterior import PosteriorLearner
 
 Kernel = str | Callable[..., float]
@@ -339,14 +339,16 @@ class KernelSERAPH(PosteriorLearner):
             check_choice("kernel", self.kernel, (*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"))
         elif not callable(self.kernel):
             raise ValueError(
-                f"kernel must be a name or a function of two points; got {self.kernel!r}."
+                f"kernel must be a name or a function of two points; got {shown(self.kernel)}."
             )
         if self.gamma is not None:
             check_number("gamma", self.gamma, low=0, instead="median")
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
-            raise ValueError(f"kernel_params must be a dict, or None; got {self.kernel_params!r}.")
+            raise ValueError(
+                f"kernel_params must be a dict, or None; got {shown(self.kernel_params)}."
+            )
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
 
     def _gamma(self, points: Array) -> float | None:
@@ -377,7 +379,7 @@ class KernelSERAPH(PosteriorLearner):
         if not np.allclose(values, values.T, rtol=1e-4, atol=1e-6 * np.abs(values).max()):
             raise ValueError(
                 "The kernel must be symmetric, k(x, x') = k(x', x); the values of "
-                f"kernel={self.kernel!r} on X are not."
+                f"kernel={shown(self.kernel)} on X are not."
             )
         if len(points) > self.n_landmarks:
             projection = Nystroem(kernel="precomputed", n_components=len(rows), random_state=0)
@@ -388,8 +390,8 @@ class KernelSERAPH(PosteriorLearner):
                 projection.fit(values)
         except ValueError as error:
             raise ValueError(
-                f"kernel={self.kernel!r} is not a kernel on X: the matrix of its values is not "
-                "positive semi-definite, perhaps by rounding. Center and scale the features, "
+                f"kernel={shown(self.kernel)} is not a kernel on X: the matrix of its values is "
+                "not positive semi-definite, perhaps by rounding. Center and scale the features, "
                 f"change the kernel's parameters, or choose another kernel. ({error})"
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)

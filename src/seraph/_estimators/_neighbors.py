@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._pairs import RowNames, as_labels, is_missing
 from .._typing import Array
-from .._validation import check_choice, check_n_jobs, check_number
+from .._validation import as_numbers, check_choice, check_n_jobs, check_number, shown
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
@@ -151,7 +151,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             "triplets": triplets,
         }
         marked = _marks(self.learner, X, given, ids)
-        learner = clone(self.learner).fit(X, all_codes, **marked)
+        with as_numbers("X"):  # a step of a pipeline may be the first to look at X
+            learner = clone(self.learner).fit(X, all_codes, **marked)
         neighbors = KNeighborsClassifier(
             n_neighbors=self.n_neighbors, weights=self.weights, n_jobs=self.n_jobs
         ).fit(_mapped(learner, X)[known], codes)
@@ -235,7 +236,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         if isinstance(self.learner, type) or not fits:
             raise ValueError(
                 "learner must be an estimator with fit and transform, such as SERAPH(); got "
-                f"{self.learner!r}."
+                f"{shown(self.learner)}."
             )
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_choice("weights", self.weights, ("uniform", "distance"))
@@ -259,7 +260,8 @@ def _marks(
 
 def _mapped(learner: Any, X: ArrayLike) -> Array:
     """Map points by the learner; a metric of rank 0 gives one column of zeros."""
-    mapped = np.asarray(learner.transform(X))
+    with as_numbers("X"):
+        mapped = np.asarray(learner.transform(X))
     return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
 
 

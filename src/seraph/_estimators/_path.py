@@ -23,7 +23,7 @@ from .._engine import (
 from .._pairs import RowNames
 from .._sweep import Backend
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, shown
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def seraph_path(
     check_number("n_lams", n_lams, low=1, integer=True)
     check_number("eps", eps)
     if not 0.0 < eps < 1.0:
-        raise ValueError(f"eps must lie between 0 and 1, both excluded; got {eps!r}.")
+        raise ValueError(f"eps must lie between 0 and 1, both excluded; got {shown(eps)}.")
     check_checkpoint(checkpoint)
     settings = Settings(
         name="seraph_path",
@@ -241,9 +241,9 @@ def _check_lams(lams: ArrayLike) -> Array:
     try:
         weights = np.unique(np.asarray(lams, dtype=np.float64).ravel())[::-1]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"lams must hold numbers; got {lams!r}.") from error
+        raise ValueError(f"lams must hold numbers; got {shown(lams)}.") from error
     if len(weights) == 0 or not np.all(np.isfinite(weights)) or weights[-1] <= 0.0:
         raise ValueError(
-            f"lams must hold positive finite weights, at least one; got {np.asarray(lams)!r}."
+            f"lams must hold positive finite weights, at least one; got {shown(np.asarray(lams))}."
         )
     return weights

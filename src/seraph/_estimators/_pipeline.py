@@ -25,7 +25,7 @@ from .._decisions import PairDecisions, pair_points
 from .._pairs import RowNames, is_frame
 from .._sweep import in_memory, is_chunked
 from .._typing import Array
-from .._validation import two_points
+from .._validation import prepared_by, shown, two_points
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 # The transformer checks the entries of X.
@@ -148,8 +148,10 @@ class MetricPipeline(
             fit_params["ids"] = RowNames.of(X, ids, named, "drop").listed()
         points = _in_full(X)
         check_directions(self.prepare, points)
-        prepare = clone(self.prepare).fit(points)
-        learner = clone(self.learner).fit(prepare.transform(points), y, **fit_params)
+        with prepared_by(self.prepare):
+            prepare = clone(self.prepare).fit(points)
+            prepared = prepare.transform(points)
+        learner = clone(self.learner).fit(prepared, y, **fit_params)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self._forget_decisions()
         self.prepare_, self.learner_ = prepare, learner
@@ -314,7 +316,7 @@ class MetricPipeline(
                 example = "StandardScaler()" if name == "prepare" else "SERAPH()"
                 raise ValueError(
                     f"{name} must be an estimator with fit and {method}, such as {example}; got "
-                    f"{part!r}."
+                    f"{shown(part)}."
                 )
 
     def _prepared(self, X: ArrayLike) -> Any:
@@ -322,7 +324,8 @@ class MetricPipeline(
         validate_data(self, X, reset=False, **_SHAPE_ONLY)
         points = _in_full(X)
         check_directions(self.prepare_, points)
-        return self.prepare_.transform(points)
+        with prepared_by(self.prepare_):
+            return self.prepare_.transform(points)
 
     def _asked(self, method: str, pairs: ArrayLike, X: Any, ids: ArrayLike | None) -> Array:
         """Ask the learner about pairs, after preparing their points."""
@@ -342,7 +345,8 @@ class MetricPipeline(
             return np.empty(0)
         rows = points.reshape(-1, m)
         check_directions(self.prepare_, rows)
-        flat = np.asarray(self.prepare_.transform(self._named(rows)))
+        with prepared_by(self.prepare_):
+            flat = np.asarray(self.prepare_.transform(self._named(rows)))
         found = answer(flat.reshape(-1, 2, flat.shape[1]))
         return found
 

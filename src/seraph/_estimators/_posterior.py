@@ -13,7 +13,7 @@ from .._decisions import pair_points
 from .._pairs import PairLabels, RowNames, as_labels, is_missing
 from .._sweep import FLOATS, in_memory, posterior
 from .._typing import Array
-from .._validation import check_choice, check_number, within_floats
+from .._validation import as_numbers, check_choice, check_number
 from .._warnings import warn
 from ..metrics._tiles import squared_distances
 from . import _query as query
@@ -140,7 +140,7 @@ class PosteriorLearner(MahalanobisLearner):
     def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        with within_floats("X"):
+        with as_numbers("X"):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
 

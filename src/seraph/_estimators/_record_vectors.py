@@ -13,7 +13,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
+from .._sweep import one_blas_thread
 from .._typing import Array
+from .._validation import shown
 
 # The block of all text together: it still matches where two columns are exchanged.
 WHOLE = "(whole record)"
@@ -48,7 +50,9 @@ def as_columns(X: Any) -> dict[str, Array]:
     for name in names:
         values = np.asarray(X[name])
         if values.ndim != 1:
-            raise ValueError(f"Column {name!r} must hold one value per record; got {X[name]!r}.")
+            raise ValueError(
+                f"Column {shown(name)} must hold one value per record; got {shown(X[name])}."
+            )
         columns[str(name)] = values.astype(object) if values.dtype.kind in "US" else values
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -194,7 +198,8 @@ class _Text:
         counts = counts[:, seen]
         weigh = TfidfTransformer(sublinear_tf=True).fit(counts)
         width = max(1, min(_WIDTH, len(texts) - 1, len(seen) - 1))
-        reduce = TruncatedSVD(width, random_state=0).fit(weigh.transform(counts))
+        with one_blas_thread():
+            reduce = TruncatedSVD(width, random_state=0).fit(weigh.transform(counts))
         return cls(seen, weigh, reduce)
 
     @property

@@ -1,6 +1,14 @@
 """Labels of points and pairs, checked and merged, and the rows that they belong to."""
 
-from ._labels import PairLabels, as_labels, is_missing, mark_weights, pair_signs, row_numbers
+from ._labels import (
+    PairLabels,
+    as_labels,
+    is_missing,
+    is_unknown,
+    mark_weights,
+    pair_signs,
+    row_numbers,
+)
 from ._names import RowNames, is_frame
 
 __all__ = [
@@ -9,6 +17,7 @@ __all__ = [
     "as_labels",
     "is_frame",
     "is_missing",
+    "is_unknown",
     "mark_weights",
     "pair_signs",
     "row_numbers",

@@ -18,6 +18,7 @@ from sklearn.utils import column_or_1d
 
 from .._sweep import in_memory
 from .._typing import Array
+from .._validation import shown
 from .._warnings import warn
 from ._names import RowNames
 
@@ -418,7 +419,7 @@ def _row_numbers(name: str, given: ArrayLike, width: int, n: int) -> Array:
     if rows.dtype.kind not in "iu":
         numbers = np.full(rows.shape, np.nan)
         if rows.dtype.kind in "fO":
-            with suppress(TypeError, ValueError):  # objects that are not numbers
+            with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
                 numbers = rows.astype(np.float64)
         if not np.all(numbers == np.floor(numbers)):
             raise ValueError(
@@ -449,7 +450,7 @@ def pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
     if unsure.any():
         raise ValueError(
             "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False, for this; "
-            f"got {np.asarray(pair_labels)[unsure][0]!r}. Leave unsure pairs out."
+            f"got {shown(np.asarray(pair_labels)[unsure][0])}. Leave unsure pairs out."
         )
     return likeness == 1.0
 
@@ -464,10 +465,10 @@ def _pair_likeness(pair_labels: ArrayLike, n_pairs: int) -> Array:
             f"pair_labels must hold one label per pair: got shape {labels.shape} "
             f"for {n_pairs} pairs."
         )
-    unknown = _is_unknown(labels)
+    unknown = is_unknown(labels)
     numbers = np.full(n_pairs, np.nan)
     for at in np.flatnonzero(~unknown) if labels.dtype.kind not in "biuf" else ():
-        if not isinstance(labels[at], Real):
+        if not isinstance(labels[at], Real) or not abs(labels[at]) <= 1:
             raise _bad_pair_label(labels[at])
     numbers[~unknown] = labels[~unknown].astype(np.float64)
     known = numbers[~unknown]
@@ -488,11 +489,12 @@ def _pair_likeness(pair_labels: ArrayLike, n_pairs: int) -> Array:
 def _bad_pair_label(label: object) -> ValueError:
     return ValueError(
         "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False, or how likely "
-        f"each pair is similar, from 0 to 1; and NaN or None where you are unsure; got {label!r}."
+        "each pair is similar, from 0 to 1; and NaN or None where you are unsure; got "
+        f"{shown(label)}."
     )
 
 
-def _is_unknown(values: Array) -> Array:
+def is_unknown(values: Array) -> Array:
     """Say which values are NaN, None or pandas.NA."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -526,14 +528,14 @@ def mark_weights(pair_weights: ArrayLike | None, n_pairs: int) -> Array:
         )
     weights = np.full(n_pairs, np.nan)
     if given.dtype.kind in "biufO":
-        with suppress(TypeError, ValueError):  # objects that are not numbers
+        with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
             weights = given.astype(np.float64)
     bad = ~(np.isfinite(weights) & (weights >= 0.0))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise ValueError(
             "pair_weights must be finite numbers of at least 0 (0 leaves the mark out); got "
-            f"{given[at]!r} at {at}."
+            f"{shown(given[at])} at {at}."
         )
     return weights
 

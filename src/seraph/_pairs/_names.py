@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from .._sweep import in_memory, is_chunked
 from .._typing import Array
+from .._validation import shown
 from .._warnings import warn
 
 Absent = Literal["refuse", "warn", "drop"]
@@ -156,7 +157,7 @@ class RowNames:
         """Refuse pairs of absent rows, or say that they are left out."""
         at = int(np.flatnonzero(~present)[0])
         name = named[at][rows[at] < 0][0]
-        first = f"{what}[{at}] names row {name!r}, which is not in {self.source}"
+        first = f"{what}[{at}] names row {shown(name)}, which is not in {self.source}"
         absent = int((~present).sum())
         help_ = "Correct the name, or leave the pair out."
         if self.source != "ids":
@@ -208,11 +209,11 @@ def _names(what: str, names: list[Any]) -> dict[Hashable, int]:
             first = row_of.setdefault(name, row)
         except TypeError:
             raise ValueError(
-                f"{what} must hold names, such as text or numbers; row {row} has {name!r}."
+                f"{what} must hold names, such as text or numbers; row {row} has {shown(name)}."
             ) from None
         missing = name is None or bool(name != name)  # noqa: PLR0124 (NaN, whatever its type)
         if missing or first != row:
-            trouble = "is missing" if missing else f"{name!r} is that of row {first}, too"
+            trouble = "is missing" if missing else f"{shown(name)} is that of row {first}, too"
             raise ValueError(
                 f"{what} must name each row differently, for pairs to find it; the name of row "
                 f"{row} {trouble}."

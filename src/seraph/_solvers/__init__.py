@@ -21,7 +21,7 @@ from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
 from ._psd import compress, numerical_rank, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
-from ._sampled import sampled_low_rank
+from ._sampled import RunAwayError, Surrogate, sampled_low_rank
 from ._scale import ScaledModel, over_scale
 from ._spg import spg
 
@@ -34,8 +34,10 @@ __all__ = [
     "Follower",
     "MatrixFunction",
     "Result",
+    "RunAwayError",
     "ScaledModel",
     "Step",
+    "Surrogate",
     "compress",
     "em",
     "lbfgs",

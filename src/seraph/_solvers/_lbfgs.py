@@ -59,7 +59,9 @@ def lbfgs(
 
     def flat(x: Array) -> tuple[float, Array]:
         value, gradient = function(x.reshape(shape))
-        return value, gradient.ravel()
+        slope = gradient.ravel()
+        # scipy divides by the square of the gradient: where that vanishes, so does the gradient.
+        return value, slope if np.vdot(slope, slope) > 0.0 else np.zeros_like(slope)
 
     def after_iteration(intermediate_result: OptimizeResult) -> None:
         if is_done(intermediate_result.x.reshape(shape), float(intermediate_result.fun)):

@@ -19,9 +19,14 @@ _NULL_ROW = 1e-8
 _ZERO_TRACE = 1e-4
 # Slopes below this are rounding errors.
 _LOWEST_SLOPE = 1e-13
-# Largest number of rows added at a time.
-_NEW_ROWS = 5
-# L-BFGS ends where this many iterations in a row gain nothing but rounding errors.
+# A factor may always grow by this many rows at a time, and a wide one to twice its width; but no
+# row is added with less than _STEEP of the steepest slope.
+_NEW_ROWS, _STEEP = 5, 0.1
+# L-BFGS that is still far from its end after this many iterations may be short of rows. It then
+# is if the gap is _WIDE times the slope.
+_PATIENCE, _FAR, _WIDE = 60, 5.0, 2.0
+# L-BFGS ends where this many iterations in a row gain nothing but rounding errors, and the
+# solver where as many rounds do.
 _IDLE_ITERATIONS = 15
 # Multiple of a measured rounding error that is taken for the largest.
 _SAFETY = 4.0
@@ -72,20 +77,27 @@ def low_rank(
     values = _Values(objective, tol, _ZERO_TRACE * float(np.vdot(P, P)))
     slope_tol = 0.5 * tol
     steps: list[Step] = []
+    n_idle, highest, lowest_gap = 0, -np.inf, np.inf
 
     def is_enough(here: _Certified, slope: float) -> bool:
         return here.gap <= tol or (capped and len(here.P) == max_rank and slope <= tol)
 
     for n_rounds in count(1):
         here, slope = _ascend(
-            values, P, max_iter - len(steps), slope_tol, steps, callback, is_enough
+            values, P, max_iter - len(steps), slope_tol, steps, callback, is_enough, max_rank
         )
         # A round in which L-BFGS takes no step adds none to `steps`, so rounds are counted, too.
         if here.gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
-            return Result(here.P, here.value, here.gap, here.gap <= tol, steps)
+            return here.result(steps, converged=here.gap <= tol)
+        gains = here.value > highest + values.rounding * abs(here.value)
+        gains = gains or here.gap < 0.7 * lowest_gap
+        n_idle = 0 if gains else n_idle + 1
+        if n_idle >= _IDLE_ITERATIONS:
+            return here.result(steps, converged=False, stalled=True)
+        highest, lowest_gap = max(highest, here.value), min(lowest_gap, here.gap)
         wider = _widen(values, here, max_rank, tol)
         if wider is None and capped and len(here.P) == max_rank:
-            return Result(here.P, here.value, here.gap, slope <= tol, steps)
+            return here.result(steps, converged=slope <= tol)
         if wider is None:
             wider = _step_along_gradient(values, here)
         P = here.P if wider is None else wider
@@ -95,7 +107,7 @@ def low_rank(
         elif wider is None:
             of_value, of_gap = _rounding_errors(objective, here)
             if here.gap <= tol + of_gap or _SAFETY * of_value <= values.rounding:
-                return Result(here.P, here.value, here.gap, False, steps, stalled=True)
+                return here.result(steps, converged=False, stalled=True)
             values.rounding = _SAFETY * of_value  # larger than assumed: try again
     raise AssertionError("the loop above returns")  # pragma: no cover
 
@@ -107,6 +119,18 @@ class _Certified(NamedTuple):
     value: float
     gradient: Array
     gap: float
+
+    def result(self, steps: list[Step], *, converged: bool, stalled: bool = False) -> Result:
+        """Return this as the end of the search."""
+        return Result(
+            self.P,
+            self.value,
+            self.gap,
+            converged,
+            steps,
+            stalled=stalled,
+            gradient=self.gradient,
+        )
 
 
 class _Values:
@@ -178,11 +202,13 @@ def _ascend(
     steps: list[Step],
     callback: Callback,
     is_enough: Callable[[_Certified, float], bool],
+    max_rank: int,
 ) -> tuple[_Certified, float]:
     """Run L-BFGS from `P` until the slope is small; return where it ended, and the slope.
 
     The certificate is tested as soon as the slope allows it to hold. If it does not hold, L-BFGS
-    goes on until the slope is `slope_tol`.
+    goes on until the slope is `slope_tol`. It is also tested now and then in a long run, which
+    ends where more rows promise more.
     """
     if P.size == 0 or max_iter <= 0:
         return values.certified(P), 0.0 if P.size == 0 else np.inf
@@ -190,7 +216,7 @@ def _ascend(
     last = P
     slope = np.inf
     known_gap = 0.0  # of the last test that failed
-    n_idle, highest, lowest_slope = 0, -np.inf, np.inf
+    n_steps, n_idle, highest, lowest_slope = 0, 0, -np.inf, np.inf
     here: _Certified | None = None
     base: _Value | None = None  # at the last iterate
     tried: _Value | None = None  # at the last point of the line search
@@ -206,7 +232,7 @@ def _ascend(
         return -value, -gradient
 
     def is_done(P: Array, value: float) -> bool:
-        nonlocal last, base, here, known_gap, n_idle, highest, lowest_slope
+        nonlocal last, base, here, known_gap, n_idle, highest, lowest_slope, n_steps
         base = tried
         gains = -value > highest + values.rounding * abs(value) or slope < 0.7 * lowest_slope
         n_idle = 0 if gains else n_idle + 1
@@ -215,13 +241,16 @@ def _ascend(
         moved = float(np.linalg.norm(P - last))
         last = P.copy()
         may_hold = slope <= (slope_tol if known_gap else max(tol, slope_tol))
-        found = values.certified(last) if may_hold else None
-        if found is not None and (slope <= slope_tol or is_enough(found, slope)):
+        n_steps += 1
+        is_long = n_steps % _PATIENCE == 0 and slope > _FAR * tol and len(P) < max_rank
+        found = values.certified(last) if may_hold or is_long else None
+        is_narrow = is_long and found is not None and found.gap > _WIDE * slope
+        if found is not None and (slope <= slope_tol or is_enough(found, slope) or is_narrow):
             here = found
             steps.append(Step(here.value, len(here.P), moved, here.gap))
             callback(steps[-1], here.P)
             return True
-        if found is not None:
+        if found is not None and may_hold:
             known_gap = found.gap
         steps.append(Step(-value, numerical_rank(last), moved, max(slope, known_gap)))
         callback(steps[-1], last)
@@ -276,11 +305,12 @@ def _step_along_gradient(values: _Values, here: _Certified) -> Array | None:
 def _widen(values: _Values, here: _Certified, max_rank: int, tol: float) -> Array | None:
     """Append the directions of steepest ascent, short enough to raise the objective."""
     P, objective = here.P, values.objective
-    room = min(_NEW_ROWS, max_rank - len(P))
+    room = min(max(_NEW_ROWS, len(P)), max_rank - len(P))
     if room <= 0:
         return None
     slopes, vectors = np.linalg.eigh(here.gradient)
-    rows = vectors[:, -room:][:, slopes[-room:] > 0.5 * tol * objective.scale].T
+    least = max(0.5 * tol * objective.scale, _STEEP * float(slopes[-1]))
+    rows = vectors[:, -room:][:, slopes[-room:] > least].T
     if len(rows) == 0:
         return None
     length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0

@@ -83,6 +83,8 @@ class Result:
         Whether a callback ended it.
     stalled : bool, default=False
         Whether rounding errors hide what is left to gain.
+    gradient : ndarray of shape (m, m), optional
+        Gradient by the metric there, from a solver that knows it.
     """
 
     P: Array
@@ -92,6 +94,7 @@ class Result:
     steps: list[Step]
     stopped: bool = False
     stalled: bool = False
+    gradient: Array | None = None
 
     @property
     def history(self) -> dict[str, Array]:

@@ -43,6 +43,7 @@ def sampled_low_rank(
     tol: float,
     callback: Callback,
     max_rank: int | None = None,
+    samples: Sequence[tuple[float, MatrixFunction]] | None = None,
 ) -> Result:
     """Maximize like `low_rank`, and take most iterations on the objective's `samples`.
 
@@ -61,6 +62,8 @@ def sampled_low_rank(
         Called with each `Step` and the factor it reached.
     max_rank : int, optional
         As in `low_rank`.
+    samples : sequence of pairs, optional
+        Other samples than the objective's own.
 
     Returns
     -------
@@ -68,15 +71,12 @@ def sampled_low_rank(
     """
     search = _Search(objective, tol, callback, max_rank, max_iter)
     here: _Anchor | None = None
-    samples: Sequence[tuple[float, MatrixFunction]] = getattr(objective, "samples", ())
+    if samples is None:
+        samples = getattr(objective, "samples", ())
     for share, sample in samples:
-        here, P = search.by(sample, share, P, here)
-        if here is not None and here.is_enough:
-            return Result(here.P, here.value, here.gap, True, search.steps)
-        if search.n_whole >= max_iter and here is not None:
-            break
-    if search.n_whole >= max_iter and here is not None:
-        return Result(here.P, here.value, here.gap, False, search.steps)
+        here, P = search.by(_Remembering(sample), share, P, here)
+        if here is not None and (here.is_enough or search.n_whole >= max_iter):
+            return here.result(search.steps)
     rest = low_rank(
         objective,
         P,
@@ -111,6 +111,10 @@ class _Anchor:
     gradient: Array
     gap: float
     is_enough: bool
+
+    def result(self, steps: list[Step]) -> Result:
+        """Return this as the end of the search."""
+        return Result(self.P, self.value, self.gap, self.is_enough, steps, gradient=self.gradient)
 
 
 class _Search:
@@ -149,10 +153,14 @@ class _Search:
         if here is None and self._is_near(sample, P):
             here = self._anchored(P, P)
         while (here is None or not here.is_enough) and self.n_whole < self.max_iter:
-            surrogate = _Surrogate.of(sample, here)
+            surrogate = (
+                Surrogate.bare(sample)
+                if here is None
+                else Surrogate.at(sample, here.P, here.value, here.gradient)
+            )
             try:
                 found = self._maximum(surrogate, share, P if here is None else here.P, here)
-            except _RunAwayError:
+            except RunAwayError:
                 break
             if len(found.P) == 0:
                 break  # the zero metric of a sample proves nothing
@@ -174,7 +182,7 @@ class _Search:
         return relative_slope(P, sample.by_factor(P)[1], sample.scale) <= _NEAR
 
     def _maximum(
-        self, surrogate: _Surrogate, share: float, P: Array, here: _Anchor | None
+        self, surrogate: Surrogate, share: float, P: Array, here: _Anchor | None
     ) -> Result:
         """Maximize a surrogate."""
         tol = max(self.tol, _FIRST_TOL)
@@ -211,12 +219,32 @@ class _Search:
         return _Anchor(P, value, gradient, gap, is_enough)
 
 
-class _RunAwayError(Exception):
+class RunAwayError(Exception):
     """A surrogate has no maximum near the factor that it was made for."""
 
 
+class _Remembering:
+    """A sample that knows its last gradient by the metric: the next surrogate starts there."""
+
+    def __init__(self, sample: MatrixFunction) -> None:
+        self.sample = sample
+        self.n_features, self.scale, self.rounding = (
+            sample.n_features,
+            sample.scale,
+            sample.rounding,
+        )
+        self.by_factor = sample.by_factor
+        self._last: tuple[Array, tuple[float, Array]] | None = None
+
+    def by_metric(self, P: Array) -> tuple[float, Array]:
+        """Compute the value and the gradient by A."""
+        if self._last is None or not np.array_equal(self._last[0], P):
+            self._last = P.copy(), self.sample.by_metric(P)
+        return self._last[1]
+
+
 @dataclass(frozen=True)
-class _Surrogate:
+class Surrogate:
     """A sample plus ``<C, A>`` plus a constant.
 
     Parameters
@@ -228,7 +256,8 @@ class _Surrogate:
     constant : float
         The constant.
     limit : float
-        Largest trace of A. The linear term may be steeper than all others far away.
+        Largest trace of A. The linear term may be steeper than all others far away; there,
+        `by_factor` raises a `RunAwayError`.
     """
 
     sample: MatrixFunction
@@ -237,14 +266,27 @@ class _Surrogate:
     limit: float
 
     @classmethod
-    def of(cls, sample: MatrixFunction, here: _Anchor | None) -> _Surrogate:
-        """Make the surrogate that agrees with the objective where all its terms were summed."""
-        if here is None:
-            return cls(sample, np.zeros((sample.n_features,) * 2), 0.0, np.inf)
-        value, gradient = sample.by_metric(here.P)
-        C = here.gradient - gradient
-        constant = here.value - value - float(np.vdot(here.P @ C, here.P))
-        return cls(sample, C, constant, _FARTHEST * float(np.vdot(here.P, here.P)))
+    def bare(cls, sample: MatrixFunction) -> Surrogate:
+        """Take the sample as it is."""
+        return cls(sample, np.zeros((sample.n_features,) * 2), 0.0, np.inf)
+
+    @classmethod
+    def at(cls, sample: MatrixFunction, P: Array, value: float, gradient: Array) -> Surrogate:
+        """Make the surrogate that agrees with an objective at one factor.
+
+        Parameters
+        ----------
+        sample : MatrixFunction
+            The sample.
+        P : ndarray of shape (r, m)
+            The factor.
+        value, gradient
+            The objective and its gradient by A there.
+        """
+        of_sample, slope = sample.by_metric(P)
+        C = gradient - slope
+        constant = value - of_sample - float(np.vdot(P @ C, P))
+        return cls(sample, C, constant, _FARTHEST * float(np.vdot(P, P)))
 
     @property
     def n_features(self) -> int:
@@ -269,7 +311,7 @@ class _Surrogate:
     def by_factor(self, P: Array) -> tuple[float, Array]:
         """Compute the value and the gradient by P."""
         if not float(np.vdot(P, P)) <= self.limit:
-            raise _RunAwayError
+            raise RunAwayError
         value, gradient = self.sample.by_factor(P)
         return value + self._shift(P), gradient + 2.0 * P @ self.C
 

@@ -120,14 +120,14 @@ class DaskSweep:
     def scatter(self) -> None:
         """Nothing: see `Sweep`."""
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
         """Shares of a sample of the unlabeled pairs; of all pairs there are none.
 
         Chunks may be sorted, so that some pairs of them do not stand for all.
         """
         if terms.mu == 0.0 or terms.sample is None:
             return ()
-        return shares(self.X.shape, len(terms.codes), len(terms.sample.pairs))
+        return shares(self.X.shape, len(terms.codes), len(terms.sample.pairs), near=near)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.

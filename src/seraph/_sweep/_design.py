@@ -31,7 +31,8 @@ _MANY_PAIRS = 1_500_000
 _PER_ROW, _SMALLEST_SHARE = 128, 0.005
 # The smallest sample of sampled pairs has this number.
 _SAMPLED_PAIRS = 1 << 18
-# With fewer rows than this for each feature, gradients by the metric cost too much.
+# With fewer rows than this for each feature, gradients by the metric cost too much, unless the
+# search starts so near the maximum that it needs only two or three of them.
 _ROWS_PER_FEATURE = 16
 # There are at least this many blocks of rows, so that any share can be met closely.
 _LEAST_BLOCKS = 32
@@ -55,7 +56,12 @@ class Design(NamedTuple):
 
 
 def shares(
-    shape: Sequence[int], n_labeled: int, n_sampled: int | None = None, share: float = 1.0
+    shape: Sequence[int],
+    n_labeled: int,
+    n_sampled: int | None = None,
+    share: float = 1.0,
+    *,
+    near: bool = False,
 ) -> tuple[float, ...]:
     """Return shares of the swept pairs to sweep before all of them, the smallest first.
 
@@ -69,6 +75,8 @@ def shares(
         Number of unlabeled pairs, if they are listed.
     share : float, default=1.0
         Share of the unlabeled pairs that is swept, if they are sampled in tiles.
+    near : bool, default=False
+        Whether the search starts near the maximum.
 
     Examples
     --------
@@ -78,7 +86,7 @@ def shares(
     n, n_features = shape
     labeled = n_labeled * (n_labeled - 1) // 2
     n_pairs = share * (n * (n - 1) // 2 - labeled) if n_sampled is None else n_sampled
-    if n_pairs < _MANY_PAIRS or n < _ROWS_PER_FEATURE * n_features:
+    if n_pairs < _MANY_PAIRS or not (near or n >= _ROWS_PER_FEATURE * n_features):
         return ()
     smallest = _SAMPLED_PAIRS if n_sampled is not None else _PER_ROW * n
     first = max(smallest / n_pairs, _SMALLEST_SHARE)

@@ -81,12 +81,12 @@ class NumpySweep:
     def scatter(self) -> None:
         """Nothing: see `Sweep`."""
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum: see `Sweep`."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)
         if terms.mu == 0.0:
             return ()
-        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share)
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.

@@ -126,8 +126,11 @@ class Sweep(Protocol):
     def scatter(self) -> Array | None:
         """Compute ``X'X`` in double precision; None if this backend is no faster than numpy."""
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum, the smallest first."""
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
+        """Shares of the unlabeled pairs for estimates of the sum, the smallest first.
+
+        `near`: for a search that starts near the maximum.
+        """
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum."""

@@ -245,6 +245,8 @@ class Pass(ABC):
 
     def added(self, parts: Sequence[Sums]) -> Sums:
         """Add up parts of a sweep, in their order."""
+        if len(parts) == 1:
+            return parts[0]
         degree, product = (self._sum([part[which] for part in parts]) for which in (1, 2))
         return sum(part[0] for part in parts), degree, product
 
@@ -330,6 +332,8 @@ class Margins:
         distances: Callable[..., AnyArray],
     ) -> None:
         self.xp, self.Z, self.eta, self.distances = xp, Z, eta, distances
+        if n_tiled == 0:
+            return
         Z = Z[:n_tiled]
         squares = xp.einsum("ir,ir->i", Z, Z)[:, None]
         ones = xp.ones_like(squares)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -62,6 +63,8 @@ class TorchSweep:
         self.device = str(self.X.device)
         self.rounding = ROUNDING[str(self.X.dtype).removeprefix("torch.")]
         self.tile = _SIDES.get(self.X.device.type, _SIDE) if tile is None else tile
+        # Class codes are the same in each sweep of a fit, and a copy of them makes the host wait.
+        self._codes: tuple[Array | None, Tensor] = None, self.X[:0, 0]
 
     @property
     def n_features(self) -> int:
@@ -72,12 +75,12 @@ class TorchSweep:
         """Compute ``X'X`` in double precision, on a GPU that has it."""
         return _scatter(self.X) if self.X.device.type == "cuda" else None
 
-    def shares(self, terms: PairTerms) -> tuple[float, ...]:
+    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
         """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
         n_sampled = None if terms.sample is None else len(terms.sample.pairs)
         if terms.mu == 0.0:
             return ()
-        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share)
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
@@ -85,9 +88,25 @@ class TorchSweep:
         with torch.inference_mode(), _full_precision():
             fused = fits_kernel(self.X, P, terms)
             sums = _TorchPass(self.X, P, terms, wrt, _tensors, in_tiles=not fused)
+            sums.codes = self._codes_of(terms)
             parts = [sums.fused()] if fused else self._in_tiles(sums)
             value, gradient = sums.total(parts)
-        return float(value), gradient.cpu().numpy().astype(np.float64)
+            # One copy to the host, since it waits for each.
+            found = torch.cat(
+                [
+                    torch.as_tensor(value, dtype=gradient.dtype, device=gradient.device).view(1),
+                    gradient.flatten(),
+                ]
+            ).cpu()
+        both: Array = found.numpy().astype(np.float64)
+        return float(both[0]), both[1:].reshape(gradient.shape)
+
+    def _codes_of(self, terms: PairTerms) -> Tensor:
+        known, codes = self._codes
+        if known is not terms.codes:
+            codes = torch.tensor(terms.codes.astype(np.int32)).to(self.X.device)
+            self._codes = terms.codes, codes
+        return codes
 
     def _in_tiles(self, sums: _TorchPass) -> list[Sums]:
         """Sweep in plain tiles; halve them whenever memory runs out."""
@@ -124,7 +143,12 @@ def _scatter(X: Tensor) -> Array:
 def _has_triton(X: Tensor) -> bool:
     """Whether Triton can compile kernels for the device of `X`."""
     here = X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
-    return here and find_spec("triton") is not None
+    return here and _triton_is_installed()
+
+
+@lru_cache(maxsize=1)
+def _triton_is_installed() -> bool:
+    return find_spec("triton") is not None
 
 
 def fits_kernel(X: Tensor, P: Array, terms: PairTerms) -> bool:
@@ -150,11 +174,11 @@ class _TorchPass(Pass):
 
     xp = torch
     gathered_numbers = 1 << 23
+    codes: Tensor  # class codes, on the device
 
     def __init__(self, X: Tensor, P: Array, terms: PairTerms, *args: Any, **kwargs: Any) -> None:
         self.wide = _tensors.wide(X)
         self.least_side = _LEAST_SIDES.get(X.device.type, self.least_side)
-        self.codes = torch.tensor(terms.codes.astype(np.int32)).to(X.device)
         super().__init__(X, P, terms, *args, **kwargs)
 
     def _array(self, a: Array) -> Tensor:

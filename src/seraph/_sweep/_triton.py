@@ -27,7 +27,7 @@ from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
 # the fastest of those whose operands fit into the registers and the shared memory.
-_SHAPES = {16: (128, 64, 4, 2), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
+_SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
 # A multiple of the rows and of the columns of each tile.
 _BLOCK = 128
 # The narrowest operand that the matrix units take.
@@ -37,6 +37,8 @@ _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
 # The matrix units round their sums toward zero, so the error of a long sum grows with its
 # length. After this number of columns the sum is added to one that is rounded to nearest.
 _SPAN = 512
+# Rows that one program splits.
+_SPLIT_ROWS = 64
 # Programs that fill a GPU.
 _PROGRAMS = 512
 # Where Y is narrow, each unlabeled pair is computed once. The sums of the columns then go through
@@ -44,10 +46,10 @@ _PROGRAMS = 512
 # launch has about so many programs, since they take unequal times.
 _MIRRORED_SHARE, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 1 / 32, 1 << 28, 8192
 # Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
-# are multiplied by the first; coordinates are scaled so that the largest is the second. (The
-# largest float16 is 65504.)
+# are multiplied by the first; coordinates are scaled so that the largest is from 128 to 256, by
+# exponents (with their bias of 127) that add up to the second. (The largest float16 is 65504.)
 _WEIGHT_SCALE = tl.constexpr(16384.0)
-_LARGEST_COORDINATE = 256.0
+_SCALED_EXPONENT = tl.constexpr(7 + 2 * 127)
 # Squared length of the rows that pad the last block: so far from all others that their terms
 # and weights are 0. That spares the kernel all masks.
 _PADDING_SQUARE = 1e4
@@ -86,12 +88,61 @@ def _log_of_product(factors, EXACT: tl.constexpr):
 
 @triton.jit
 def _margin(high_rows, low_rows, high, low, rows2, columns2, factor):
-    """Compute the t of a tile from split coordinates and squared lengths, `rows2` less eta."""
+    """Compute the t of a tile from split coordinates and squared lengths, `rows2` less eta.
+
+    Rounding can make a squared distance negative; the terms are as good there.
+    """
     right_high, right_low = tl.trans(high), tl.trans(low)
     inner = tl.dot(high_rows, right_high)
     inner = tl.dot(high_rows, right_low, inner)
     inner = tl.dot(low_rows, right_high, inner)
     return inner * factor + (rows2[:, None] + columns2[None, :])
+
+
+@triton.jit
+def _split_kernel(
+    a,
+    largest,
+    high,
+    low,
+    folded,
+    squares,
+    scales,
+    k,
+    offset,
+    n,
+    width,
+    stride,
+    padding,
+    FOLDED: tl.constexpr,
+    W: tl.constexpr,
+    ROWS: tl.constexpr,
+):
+    """Put rows times a scale in their padded places, as sums of two float16.
+
+    The scale is a power of two, from the exponent of the `largest` number. It is stored, too, as
+    are the squared lengths of the rows.
+    """
+    place = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    row = tl.where(place < k, place, place - offset + k)
+    inside = (place < k) | ((place >= offset) & (row < n))
+    across = tl.arange(0, W)
+    where = row[:, None].to(tl.int64) * stride + across[None, :]
+    points = tl.load(a + where, mask=inside[:, None] & (across < width)[None, :], other=0.0)
+    exponent = _SCALED_EXPONENT - (tl.load(largest).to(tl.int32, bitcast=True) >> 23)
+    exponent = tl.where((exponent > 0) & (exponent < 255), exponent, 127)
+    scale = (exponent << 23).to(tl.float32, bitcast=True)
+    tl.store(scales, scale)
+    scaled = points * scale
+    upper = scaled.to(tl.float16)
+    lower = (scaled - upper.to(tl.float32)).to(tl.float16)
+    out = place[:, None].to(tl.int64) * W + across[None, :]
+    tl.store(high + out, upper)
+    tl.store(low + out, lower)
+    if FOLDED:
+        tl.store(folded + 2 * out, upper)
+        tl.store(folded + 2 * out + 1, lower)
+    tl.store(squares + place, tl.where(inside, tl.sum(points * points, 1), padding))
 
 
 @triton.jit
@@ -118,7 +169,7 @@ def _kernel(  # noqa: PLR0912
     n_out,
     n_mirrored,
     eta,
-    factors,
+    scales,
     slope,
     KIND: tl.constexpr,
     WITH_PRODUCT: tl.constexpr,
@@ -137,7 +188,7 @@ def _kernel(  # noqa: PLR0912
     Programs of the second axis share the columns, `columns_each` at a time. If BANDED, a program
     takes the span of SPAN columns that its own rows are in, and the `reach` next ones on either
     side, in a circle. If MIRRORED, it leaves out the columns before its own rows, and stores what
-    each tile adds to the sums of its columns, for `_mirror_kernel` to add up. If FOLDED, `y_high`
+    each tile adds to the sums of its columns, for `_collect_kernel` to add up. If FOLDED, `y_high`
     has high and low parts side by side, for one product in place of two. R is the width of Z and
     C that of Y, both padded to powers of 2. Nothing is masked: regions start at multiples of a
     block, and the padding adds nothing.
@@ -145,7 +196,8 @@ def _kernel(  # noqa: PLR0912
     first_row = row_start + tl.program_id(0) * ROWS
     rows = first_row + tl.arange(0, ROWS)
     across, deep, both = tl.arange(0, R), tl.arange(0, C), tl.arange(0, 2 * C)
-    factor = tl.load(factors)
+    scale = tl.load(scales)
+    factor = -2.0 / (scale * scale)
     # 64 bits, since n * R may be more than 2^31.
     here = rows[:, None].to(tl.int64) * R + across[None, :]
     high_rows, low_rows = tl.load(z_high + here), tl.load(z_low + here)
@@ -153,7 +205,8 @@ def _kernel(  # noqa: PLR0912
     if KIND == _FROZEN:
         old_high_rows, old_low_rows = tl.load(old_high + here), tl.load(old_low + here)
         old_rows2 = tl.load(old_squares + rows) - eta
-        old_factor = tl.load(factors + 1)
+        old_scale = tl.load(scales + 1)
+        old_factor = -2.0 / (old_scale * old_scale)
     if KIND == _LABELED:
         row_codes = tl.load(codes + rows)
     value = tl.zeros([ROWS], dtype=tl.float32)
@@ -190,7 +243,6 @@ def _kernel(  # noqa: PLR0912
                 tl.load(squares + columns),
                 factor,
             )
-            t = tl.maximum(t, -eta)  # rounding can make a squared distance negative
             size = tl.abs(t)
             e = tl.exp2(size * -_LOG2E)
             one_plus = 1.0 + e
@@ -216,7 +268,6 @@ def _kernel(  # noqa: PLR0912
                             tl.load(old_squares + columns),
                             old_factor,
                         )
-                        old = tl.maximum(old, -eta)
                         q = _inverse(
                             1.0 + tl.exp2(tl.minimum(old * slope, _LARGEST_EXPONENT)), EXACT
                         )
@@ -266,38 +317,73 @@ def _kernel(  # noqa: PLR0912
 
 
 @triton.jit
-def _mirror_kernel(
-    mirrored_degrees,
-    mirrored_products,
+def _collect_kernel(
     degrees,
     products,
-    row_start,
+    mirrored_degrees,
+    mirrored_products,
+    degree,
+    product,
+    y_scale,
+    scale_high,
+    scale_low,
+    first_place,
+    last_place,
+    n_shares,
+    n_out,
     column_start,
     n_blocks,
     n_mirrored,
+    k,
+    offset,
+    n,
+    width,
+    MIRRORED: tl.constexpr,
     WITH_PRODUCT: tl.constexpr,
     C: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    """Add up what the blocks of rows before some columns have stored for them, in their order."""
-    first = tl.program_id(0) * COLUMNS
-    columns = first + tl.arange(0, COLUMNS)
+    """Add what `_kernel` has stored for some rows to their sums, in a fixed order, times a scale.
+
+    The rows from `first_place` on were `n_out` of its own, each shared by `n_shares` programs.
+    If MIRRORED, blocks of rows before a row have stored something for it, too.
+    """
+    first = first_place + tl.program_id(0) * COLUMNS
+    places = first + tl.arange(0, COLUMNS)
     deep = tl.arange(0, C)
-    # No block of rows starts inside these columns, since ROWS is a multiple of COLUMNS.
-    before = tl.minimum((column_start + first - row_start) // ROWS, n_blocks)
-    degree = tl.zeros([COLUMNS], dtype=tl.float64)
-    product = tl.zeros([COLUMNS, C], dtype=tl.float64)
-    for block in range(before):
-        place = block * n_mirrored + columns
-        degree += tl.load(mirrored_degrees + place).to(tl.float64)
-        if WITH_PRODUCT:
-            wide = place[:, None].to(tl.int64) * C + deep[None, :]
-            product += tl.load(mirrored_products + wide).to(tl.float64)
-    tl.store(degrees + columns, tl.load(degrees + columns) + degree)
+    sum_degree = tl.zeros([COLUMNS], dtype=tl.float64)
+    sum_product = tl.zeros([COLUMNS, C], dtype=tl.float64)
+    if first < first_place + n_out:
+        for share in range(n_shares):
+            place = share * n_out + places - first_place
+            sum_degree += tl.load(degrees + place).to(tl.float64)
+            if WITH_PRODUCT:
+                wide = place[:, None].to(tl.int64) * C + deep[None, :]
+                sum_product += tl.load(products + wide).to(tl.float64)
+    if MIRRORED:
+        # No block of rows starts inside these columns, since ROWS is a multiple of COLUMNS.
+        before = tl.minimum((first - first_place) // ROWS, n_blocks)
+        for block in range(tl.where(first < column_start, 0, before)):
+            place = block * n_mirrored + places - column_start
+            sum_degree += tl.load(mirrored_degrees + place).to(tl.float64)
+            if WITH_PRODUCT:
+                wide = place[:, None].to(tl.int64) * C + deep[None, :]
+                sum_product += tl.load(mirrored_products + wide).to(tl.float64)
+    # A kernel takes a float for a float32; two of them are precise enough.
+    sum_degree = sum_degree * scale_high + sum_degree * scale_low
+    rows = tl.where(places < k, places, places - offset + k)
+    inside = (places < k) | ((places >= offset) & (rows < n))
+    inside = inside & (places < last_place)
+    old = tl.load(degree + rows, mask=inside, other=0.0)
+    tl.store(degree + rows, old + sum_degree, mask=inside)
     if WITH_PRODUCT:
-        wide = columns[:, None].to(tl.int64) * C + deep[None, :]
-        tl.store(products + wide, tl.load(products + wide) + product)
+        sum_product = sum_product / (tl.load(y_scale).to(tl.float64) * _WEIGHT_SCALE)
+        sum_product = sum_product * scale_high + sum_product * scale_low
+        wide = rows[:, None].to(tl.int64) * width + deep[None, :]
+        inside_wide = inside[:, None] & (deep < width)[None, :]
+        old_product = tl.load(product + wide, mask=inside_wide, other=0.0)
+        tl.store(product + wide, old_product + sum_product, mask=inside_wide)
 
 
 @triton.jit
@@ -383,8 +469,6 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
     """
     regions = _Regions(sums, codes, Y)
     k, n, terms = len(codes), len(sums.X), sums.terms
-    if k > 1:
-        regions.add(_LABELED, 1.0, (0, k), (0, k), _at_zero(_LABELED, sums))
     if sums.all_unlabeled:
         kind = _ENTROPY
         if terms.q is not None:
@@ -392,13 +476,16 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
         # Each program keeps the sums of its own rows alone, and so the kernel meets each pair
         # from either side. L x L is labeled; L x U and U x (L and U) make up the rest.
         if terms.share < 1.0:
-            regions.add_sample(kind, terms.mu, terms.share, _at_zero(kind, sums))
+            regions.add_sample(kind, terms.mu, terms.share)
         elif k < n and regions.folded:
-            regions.add_mirrored(kind, terms.mu, _at_zero(kind, sums))
+            regions.add_mirrored(kind, terms.mu)
         elif k < n:
             if k:
                 regions.add(kind, terms.mu, (0, k), (k, n))
-            regions.add(kind, terms.mu, (k, n), (0, n), _at_zero(kind, sums))
+            regions.add(kind, terms.mu, (k, n), (0, n))
+    # Last, so that the device has work while the host prepares this.
+    if k > 1:
+        regions.add(_LABELED, 1.0, (0, k), (0, k))
     return regions.value, regions.degree, regions.product
 
 
@@ -425,9 +512,12 @@ class _Regions:
     def __init__(self, sums: Pass, codes: Tensor, Y: Tensor) -> None:
         self.sums, self.width, X = sums, Y.shape[1], sums.X
         k, n = len(codes), len(X)
-        self.value = torch.zeros((), dtype=sums.wide, device=X.device)
-        self.degree = torch.zeros(n, dtype=sums.wide, device=X.device)
-        self.product = torch.zeros(Y.shape, dtype=sums.wide, device=X.device)
+        room = torch.zeros(1 + n + Y.numel(), dtype=sums.wide, device=X.device)
+        self.value, self.degree, self.product = (
+            room[0],
+            room[1 : n + 1],
+            room[n + 1 :].view(Y.shape),
+        )
         old = sums.now if sums.frozen is None else sums.frozen
         self.R = _padded_width(max(sums.Z.shape[1], old.Z.shape[1]))
         self.C = _padded_width(self.width)
@@ -436,47 +526,63 @@ class _Regions:
         offset = -(-k // block) * block
         self.length = offset + -(-(n - k) // block) * block
         self.k, self.offset = k, offset
-        self.now = self._points(sums.Z)
-        self.old = self.now if sums.frozen is None else self._points(old.Z)
-        self.factors = torch.stack([-2.0 / some[3] ** 2 for some in (self.now, self.old)])
-        same = Y is sums.Z and self.C == self.R
-        split = (*self.now[:2], self.now[3]) if same else self._split(Y, self.C)
-        self.y_high, self.y_low, y_scale = split
+        # The scales stay on the device, which need not wait for the host to ask for them.
+        self.scales = X.new_empty(3)
         self.folded = self.C == _MIN_WIDTH
-        if self.folded:
-            self.y_high = torch.stack([self.y_high, self.y_low], dim=2)
-        self.y_factor = 1.0 / (y_scale.to(sums.wide) * _WEIGHT_SCALE.value)
-        self.codes = self._padded(codes, -1)
+        same = Y is sums.Z and self.C == self.R
+        self.now = self._split(sums.Z, self.R, 0, folded=same and self.folded)
+        self.old = self.now if sums.frozen is None else self._split(old.Z, self.R, 1)
+        self.y_scale = self.scales[0 if same else 2 :]
+        y = self.now if same else self._split(Y, self.C, 2, folded=self.folded)
+        self.y_high, self.y_low = (y[3], y[1]) if self.folded else y[:2]
+        self.codes = torch.nn.functional.pad(codes, (0, offset - k), value=-1)
 
-    def _points(self, Z: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Split coordinates, squared lengths, and the scale of the coordinates."""
-        high, low, scale = self._split(Z, self.R)
-        return high, low, self._padded(_squares(Z), _PADDING_SQUARE), scale
+    def _split(
+        self, a: Tensor, width: int, number: int, *, folded: bool = False
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Split rows into two of float16, times a scale, and pad them.
 
-    def _padded(self, a: Tensor, filling: float, width: int | None = None) -> Tensor:
-        """The rows in their places; codes, which only the first rows have, stay in front."""
-        shape = (self.length,) if width is None else (self.length, width)
-        out = torch.full(shape, filling, dtype=a.dtype, device=a.device)
-        some = () if width is None else (slice(a.shape[1]),)
-        out[(slice(self.k), *some)] = a[: self.k]
-        out[(slice(self.offset, self.offset + len(a) - self.k), *some)] = a[self.k :]
-        return out
+        Parameters
+        ----------
+        a : Tensor of shape (n, at most `width`)
+            The rows.
+        width : int
+            Width after padding.
+        number : int
+            Number of the scale in `scales`.
+        folded : bool, default=False
+            Whether the parts are needed side by side, too.
 
-    def _split(self, a: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
-        """A matrix times a scale, as the sum of two of float16; and the scale, a power of two.
-
-        The scale stays on the device, which need not wait for the host to ask for it.
+        Returns
+        -------
+        high, low, squares, both
+            The parts, the squared lengths, and the parts side by side.
         """
         largest = torch.linalg.vector_norm(a, torch.inf) if a.numel() else a.new_zeros(())
-        scale = torch.exp2(torch.floor(torch.log2(_LARGEST_COORDINATE / largest)))
-        scale = torch.where(torch.isfinite(scale), scale, 1.0)
-        wide = self._padded(a * scale, 0.0, width)
-        high = wide.half()
-        return high, (wide - high.float()).half(), scale
+        high, low = a.new_empty((2, self.length, width), dtype=torch.float16)
+        both = a.new_empty((self.length, 2 * width), dtype=torch.float16) if folded else high
+        squares = a.new_empty(self.length)
+        _split_kernel[(self.length // _SPLIT_ROWS,)](
+            a,
+            largest,
+            high,
+            low,
+            both,
+            squares,
+            self.scales[number:],
+            self.k,
+            self.offset,
+            *a.shape,
+            a.stride(0),
+            _PADDING_SQUARE,
+            FOLDED=folded,
+            W=width,
+            ROWS=_SPLIT_ROWS,
+            num_warps=4,
+        )
+        return high, low, squares, both
 
-    def add_sample(
-        self, kind: tl.constexpr, mu: float, share: float, at_zero: tuple[float, float]
-    ) -> None:
+    def add_sample(self, kind: tl.constexpr, mu: float, share: float) -> None:
         """Add an estimate of the sums over all unlabeled pairs from a share of them.
 
         Rows without labels are in random order: some of them stand for all where they meet the
@@ -497,7 +603,7 @@ class _Regions:
         met = sum(np.roll(spans, step) for step in range(-reach, reach + 1))
         n_met = (int(spans @ met) - (n - k)) / 2
         weight = mu * ((n - k) * (n - k - 1) / 2) / n_met
-        self.add(kind, weight, (k, n), (k, n), at_zero, reach=reach)
+        self.add(kind, weight, (k, n), (k, n), reach=reach)
 
     def add(
         self,
@@ -505,7 +611,6 @@ class _Regions:
         scale: float,
         rows: tuple[int, int],
         columns: tuple[int, int],
-        at_zero: tuple[float, float] | None = None,
         reach: int | None = None,
     ) -> None:
         """Add the sums over a region, times a scale.
@@ -518,8 +623,6 @@ class _Regions:
             Weight of the terms.
         rows, columns : tuple of two ints
             Where they start and stop.
-        at_zero : tuple of two floats, optional
-            Term and weight at distance zero, to subtract if the region has a diagonal.
         reach : int, optional
             Number of spans to either side that rows meet, in a square region; None for all.
         """
@@ -530,41 +633,27 @@ class _Regions:
         # A few blocks of rows would leave most of the GPU idle: several programs share each.
         n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
         columns_each = -(-n_spans // n_shares) * _SPAN
-        n_out, width = n_blocks * n_rows, self.width
-        values, degrees, products = self._room(n_shares, n_out)
         n_shares = -(-n_spans * _SPAN // columns_each)
+        n_out = n_blocks * n_rows
+        out = values, *_ = self._room(n_shares, n_out)
         grid = n_blocks, n_shares
-        out = values, degrees, products
         where = first, left, right, columns_each, reach or 0, n_out
         self._launch(kind, grid, out, where, BANDED=reach is not None)
-        here, some = slice(*rows), slice(last - first)
         # The kernel meets every pair twice, from either side.
-        self.value += 0.5 * scale * values[:n_shares, some].sum(dtype=sums.wide)
-        for value, product in zip(degrees[:n_shares], products[:n_shares], strict=True):
-            self.degree[here] += scale * value[some]
-            self.product[here] += scale * self.y_factor * product[some, :width]
-        if at_zero is not None:
-            # Each point met itself, too. Its weight is in the degree and in the product, where
-            # the two cancel; the value, and a degree without product, must lose it.
-            self.value -= 0.5 * scale * at_zero[0] * (rows[1] - rows[0])
-            if not width:
-                self.degree[here] -= scale * at_zero[1]
+        self.value += 0.5 * scale * values[:, : last - first].sum(dtype=sums.wide)
+        self._collect(scale, out, (first, last))
+        if columns[0] <= rows[0] and rows[1] <= columns[1]:
+            self._subtract_own(kind, scale, rows)
 
-    def add_mirrored(self, kind: tl.constexpr, scale: float, at_zero: tuple[float, float]) -> None:
+    def add_mirrored(self, kind: tl.constexpr, scale: float) -> None:
         """Add the sums over all unlabeled pairs, each computed once.
 
         Some blocks of rows at a time meet the columns from their own on. What they add to these
         columns goes through memory, and is added up in the order of the blocks.
         """
-        sums, (n_rows, n_columns, *_) = self.sums, self.shape
-        k, n, width = len(sums.terms.codes), len(sums.X), self.width
+        sums, n_rows = self.sums, self.shape[0]
         left, length = self.offset, self.length
-        n_mirrored = length - left
-        degree, product = (
-            torch.zeros((length, *more), dtype=torch.float64, device=sums.X.device)
-            for more in ((), (self.C,))
-        )
-        n_blocks = length // n_rows
+        n_mirrored, n_blocks = length - left, length // n_rows
         n_bytes = _MIRRORED_BYTES
         if sums.X.is_cuda:
             whole = torch.cuda.get_device_properties(sums.X.device).total_memory
@@ -578,34 +667,58 @@ class _Regions:
             n_shares = min(-(-_MIRRORED_PROGRAMS // some), n_spans)
             columns_each = -(-n_spans // n_shares) * _SPAN
             n_shares = -(-n_spans * _SPAN // columns_each)
-            out = self._room(n_shares, some * n_rows)
+            out = values, *_ = self._room(n_shares, some * n_rows)
             where = first, start, length, columns_each, 0, some * n_rows
             self._launch(kind, (some, n_shares), out, where, mirrored=(*room, length - start))
-            values, degrees, products = out
-            here = slice(first, first + some * n_rows)
             self.value += 0.5 * scale * values.sum(dtype=sums.wide)
-            degree[here] += degrees.sum(0, dtype=torch.float64)
-            product[here] += products.sum(0, dtype=torch.float64)
-            _mirror_kernel[((length - start) // n_columns,)](
-                *room,
-                degree[start:],
-                product[start:],
-                first,
-                start,
-                some,
-                length - start,
-                WITH_PRODUCT=width > 0,
-                C=self.C,
-                ROWS=n_rows,
-                COLUMNS=n_columns,
-                num_warps=4,
-            )
-        for here, there in ((slice(k), slice(k)), (slice(k, n), slice(left, left + n - k))):
-            self.degree[here] += scale * degree[there]
-            self.product[here] += scale * self.y_factor * product[there, :width]
-        self.value -= 0.5 * scale * at_zero[0] * (n - k)
-        if not width:
-            self.degree[k:] -= scale * at_zero[1]
+            self._collect(scale, out, (first, length), (*room, start, some, length - start))
+        self._subtract_own(kind, scale, (self.k, len(sums.X)))
+
+    def _subtract_own(self, kind: tl.constexpr, scale: float, rows: tuple[int, int]) -> None:
+        """Subtract the pairs of some rows with themselves, which the kernel met, too.
+
+        Their weights are in the degrees and in the product, where the two cancel; the value, and
+        degrees without product, must lose them.
+        """
+        term, weight = _at_zero(kind, self.sums)
+        self.value -= 0.5 * scale * term * (rows[1] - rows[0])
+        if not self.width:
+            self.degree[slice(*rows)] -= scale * weight
+
+    def _collect(
+        self,
+        scale: float,
+        out: tuple[Tensor, Tensor, Tensor],
+        places: tuple[int, int],
+        mirrored: tuple[Tensor, Tensor, int, int, int] | None = None,
+    ) -> None:
+        """Add what the kernel has stored for the rows at some places to their sums."""
+        _, degrees, products = out
+        high = float(np.float32(scale))
+        _, n_columns, *_ = self.shape
+        none = degrees, products, 0, 0, 0
+        _collect_kernel[(-(-(places[1] - places[0]) // n_columns),)](
+            degrees,
+            products,
+            *(none if mirrored is None else mirrored)[:2],
+            self.degree,
+            self.product,
+            self.y_scale,
+            high,
+            scale - high,
+            *places,
+            *degrees.shape,
+            *(none if mirrored is None else mirrored)[2:],
+            self.k,
+            self.offset,
+            *self.product.shape,
+            MIRRORED=mirrored is not None,
+            WITH_PRODUCT=self.width > 0,
+            C=self.C,
+            ROWS=self.shape[0],
+            COLUMNS=n_columns,
+            num_warps=4,
+        )
 
     def _room(self, *shape: int) -> tuple[Tensor, Tensor, Tensor]:
         """Room for values, degrees and products."""
@@ -638,7 +751,7 @@ class _Regions:
             *where,
             0 if mirrored is None else mirrored[2],
             terms.eta,
-            self.factors,
+            self.scales,
             (1.0 + terms.mu) * _LOG2E.value,
             KIND=kind.value,
             WITH_PRODUCT=self.width > 0,

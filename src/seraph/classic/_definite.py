@@ -6,12 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 
 from .._solvers import lbfgs
+from .._sweep import exact_size
 from .._typing import Array
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
+# A larger gap has enough digits as a difference of sums.
+_LARGE_GAP = 1e-5
+# First step of a minimization, as a share of half the derivative; at most twice this.
+_FIRST_STEP = 0.2
 
 
 def power(A: Array, exponent: float) -> Array:
@@ -73,6 +79,25 @@ def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> 
     return result
 
 
+def inverse_and_logdet(A: Array) -> tuple[Array, float]:
+    """Return the inverse of a square matrix and the logarithm of its determinant's size.
+
+    Minus infinity, and whatever is left of the inverse, if the matrix is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inverse, logdet = inverse_and_logdet(np.diag([2.0, 4.0]))
+    >>> inverse.tolist(), round(logdet, 3)
+    ([[0.5, 0.0], [0.0, 0.25]], 2.079)
+    """
+    factors, pivots, _ = lapack.dgetrf(A)  # numpy would factor the matrix twice
+    size = np.abs(np.diag(factors))
+    logdet = float(np.log(size).sum()) if size.all() else -np.inf
+    inverse: Array = lapack.dgetri(factors, pivots)[0]
+    return inverse, logdet
+
+
 def logdet_gap(H: Array) -> float:
     """Compute the LogDet divergence ``D(A, B)`` from ``H = L' B^-1 L - 1``, for ``A = L L'``.
 
@@ -84,7 +109,17 @@ def logdet_gap(H: Array) -> float:
     >>> logdet_gap(np.zeros((2, 2))), logdet_gap(np.diag([-1.5, 0.0]))
     (0.0, inf)
     """
-    values = np.linalg.eigvalsh(0.5 * (H + H.T))
+    if not np.isfinite(H).all():  # beyond the range of numbers
+        return np.inf
+    H = 0.5 * (H + H.T)
+    try:
+        diagonal = np.diag(np.linalg.cholesky(H + np.eye(len(H))))
+    except np.linalg.LinAlgError:
+        return np.inf
+    gap = float(np.trace(H) - 2.0 * np.log(diagonal).sum())
+    if gap > _LARGE_GAP:
+        return gap
+    values = np.linalg.eigvalsh(H)  # slower; a small gap keeps its digits
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 
 
@@ -137,11 +172,18 @@ def minimize_factor(
     value_and_gradient(first)
     if gap() <= tol or max_iter == 0:
         return first, last["value"], gap(), 0
-    found = lbfgs(
-        value_and_gradient, first, max_iter=max_iter, is_done=lambda L, value: gap() <= tol
-    )
-    value_and_gradient(found.x)
-    return found.x, last["value"], gap(), found.nit
+    # L-BFGS first tries a step of length 1: in this unit, that is a good one. (A power of two
+    # does not round, so that the first point is not taken for another.)
+    unit = exact_size(_FIRST_STEP * (float(np.linalg.norm(last["half"])) or 1.0))
+
+    def scaled(x: Array) -> tuple[float, Array]:
+        value, gradient = value_and_gradient(unit * x)
+        return value, unit * gradient
+
+    found = lbfgs(scaled, first / unit, max_iter=max_iter, is_done=lambda x, value: gap() <= tol)
+    L: Array = unit * found.x
+    value_and_gradient(L)
+    return L, last["value"], gap(), found.nit
 
 
 def prior_root(Z: Array, prior: str) -> Array:

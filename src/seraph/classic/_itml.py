@@ -7,17 +7,17 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, principal_directions
+from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
-from ._definite import minimize_factor, prior_root
+from ._definite import inverse_and_logdet, minimize_factor, prior_root
 from ._learner import ClassicLearner
-from ._scatter import PairSums
+from ._scatter import PairSums, squared_distances
+from ._span import extended, in_their_span
 
 # Largest number of rows whose distances give the percentiles for the bounds.
 _ROWS_FOR_BOUNDS = 1000
@@ -25,8 +25,6 @@ _ROWS_FOR_BOUNDS = 1000
 # rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
 # over the pairs would lose their digits.
 _COINCIDING, _NEAR = 1e-24, 1e-8
-# Finer than usual, so that a pair of close points counts down to about `_COINCIDING`.
-_SPAN_TOLERANCE = 1e-10
 # What to add to a singular factor, at which the objective is infinite.
 _NUDGE = 1e-6
 # A larger gamma is approached in steps, each solved to the second number only.
@@ -80,7 +78,7 @@ class ITML(ClassicLearner):
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
-    tol : float, default=0.01
+    tol : float, default=0.1
         Stop at this ``optimality_gap_``. A smaller one takes longer and is no better for nearest
         neighbors.
     random_state : int, RandomState instance or None, default=None
@@ -158,7 +156,7 @@ class ITML(ClassicLearner):
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
-        tol: float = 0.01,
+        tol: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.gamma = gamma
@@ -189,7 +187,7 @@ class ITML(ClassicLearner):
         moved = moved @ root  # the prior is the identity from here on
         bounds = _percentiles(moved) if self.bounds is None else _checked_bounds(self.bounds)
         sums = PairSums(labels)
-        used, basis = _in_their_span(moved[sums.rows])
+        used, basis = in_their_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
         for weight in _gammas_up_to(gamma):
             objective = _SlackObjective(used, sums, bounds, weight)
@@ -201,7 +199,7 @@ class ITML(ClassicLearner):
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return _symmetric_root(R, basis) @ root.T, {
+        return extended(R.T, basis) @ root.T, {
             "gamma_": gamma,
             "bounds_": bounds,
             "objective_": max(0.0, value),
@@ -235,27 +233,36 @@ class _SlackObjective:
 
     def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
-        bound = np.where(similar, *self.bounds)
-        ratio = np.divide(d2, bound, out=d2)
-        idle = similar != (ratio > 1.0)
-        if ratio.min() < _COINCIDING:
-            idle |= ratio < _COINCIDING
-        ratio[idle] = 1.0
-        kept = np.maximum(ratio, _NEAR)  # the tangent below, instead of the logarithm
-        slope = 1.0 - 1.0 / kept
-        value = np.vdot(ratio, slope) - np.log(kept, out=kept).sum()
-        return float(value), np.divide(slope, bound, out=slope)
+        upper, lower = self.bounds
+        near = _NEAR * lower
+        # An idle slack is at its bound: it costs nothing, and its derivative is exactly 0.
+        kept = np.where(similar, upper, near)
+        np.maximum(kept, d2, out=kept)
+        np.minimum(kept, np.where(similar, np.inf, lower), out=kept)
+        inverse = np.where(similar, 1.0 / upper, 1.0 / lower)
+        tangents = 0.0
+        if kept.min() <= near:
+            close = ~similar & (d2 < near)
+            coinciding = close & (d2 < _COINCIDING * lower)
+            kept[coinciding] = lower
+            below = d2[close & ~coinciding] - near
+            tangents = float(below.sum() * (1.0 / lower - 1.0 / near))
+        weight = np.divide(1.0, kept, out=d2)
+        np.subtract(inverse, weight, out=weight)
+        kept *= inverse
+        value = kept.sum() - np.log(kept, out=inverse).sum() - kept.size
+        return float(value) + tangents, weight
 
     def value_and_half(self, L: Array) -> tuple[float, Array]:
         """Return the objective, and half its derivative by L."""
-        sign, logdet = np.linalg.slogdet(L)
-        if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
+        inverse, logdet = inverse_and_logdet(L)
+        if np.isinf(logdet):  # a finite large value turns a line search back as well
             L = L + _NUDGE * np.eye(len(L))
-            logdet = np.linalg.slogdet(L)[1]
+            inverse, logdet = inverse_and_logdet(L)
         slack, product = self.sums.laplacian(self.X @ L, self.term)
         pull = L / self.curvature[:, np.newaxis]  # C'C L
         divergence = np.vdot(L, pull) - 2.0 * logdet + np.log(self.curvature).sum() - len(L)
-        gradient = pull - np.linalg.inv(L).T + self.gamma * (self.X.T @ product)
+        gradient = pull - inverse.T + self.gamma * (self.X.T @ product)
         return float(divergence + self.gamma * slack), gradient
 
 
@@ -273,30 +280,10 @@ def _gammas_up_to(gamma: float) -> list[float]:
     return [*_gammas_up_to(gamma / 10.0), gamma]
 
 
-def _symmetric_root(R: Array, basis: Array | None) -> Array:
-    """Return the symmetric root of ``R R'`` on the span of `basis`, the identity elsewhere."""
-    left, lengths, _ = np.linalg.svd(R)
-    root: Array = (left * lengths) @ left.T
-    if basis is not None:
-        root = np.eye(len(basis)) + basis @ (root - np.eye(len(root))) @ basis.T
-    return root
-
-
-def _in_their_span(X: Array) -> tuple[Array, Array | None]:
-    """Return points in coordinates of their span, and its basis if it is not the whole space.
-
-    The metric differs from the prior in this span alone.
-    """
-    if len(X) > X.shape[1]:
-        return X, None
-    left, lengths, directions = principal_directions(centered(X), _SPAN_TOLERANCE)
-    return left * lengths, directions.T
-
-
 def _percentiles(X: Array) -> tuple[float, float]:
     if len(X) > _ROWS_FOR_BOUNDS:
         X = X[np.linspace(0, len(X) - 1, _ROWS_FOR_BOUNDS).astype(int)]
-    d2 = pdist(X, "sqeuclidean")
+    d2 = squared_distances(X)[~np.tri(len(X), dtype=bool)]
     d2 = d2[d2 > _COINCIDING * d2.max()]
     if len(d2) == 0:
         raise ValueError(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._pairs import PairLabels
 from .._sweep import centered, exact_size, magnitude, principal_directions
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, shown
 from .._warnings import warn
 from ._learner import ClassicLearner
 from ._local_likelihood import Likelihood
@@ -188,7 +188,7 @@ def _check_components(value: object) -> None:
     if value is not None and not whole and not part:
         raise ValueError(
             "n_components must be a whole number of at least 1, a fraction of the variance in "
-            f"(0, 1], or None; got {value!r}."
+            f"(0, 1], or None; got {shown(value)}."
         )
 
 

@@ -57,11 +57,11 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """
         self._check_parameters()
         points = self._check_points(X)
-        blend = Blend.of(self, points.shape[1])
         names = RowNames.of_marks(X, ids, pairs)
         labels = PairLabels.make(
             len(points), y, pairs, pair_labels, names=names, required=self._needs_labels
         )
+        blend = self._blend(points.shape[1], labels)
         unsure = (labels.likeness != 0.0) & (labels.likeness != 1.0)
         if unsure.any():
             raise ValueError(
@@ -75,6 +75,10 @@ class ClassicLearner(MahalanobisLearner, ABC):
             return self._learned(
                 X, components.astype(points.dtype), blend, coordinates, **attributes
             )
+
+    def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002
+        """Check the shrinkage, and return how to mix."""
+        return Blend.of(self, n_features)
 
     @abstractmethod
     def _check_parameters(self) -> None:

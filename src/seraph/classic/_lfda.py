@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from sklearn.metrics import euclidean_distances
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, shown
 from ._definite import with_ridge
 from ._learner import ClassLabelLearner
 from ._rows import class_ranges
@@ -42,11 +42,12 @@ class LFDA(ClassLabelLearner):
     n_neighbors : int, default=7
         The neighbor k whose distance is the scale of a point; the farthest point of the class if
         it has fewer members.
-    beta : float, default=0.3
+    beta : float or "auto", default="auto"
         Weight of all points, from 0 (labeled points alone, the paper of 2007) to 1 (the principal
         components): ``S_b`` becomes ``(1 - beta) S_b + beta S_t``, with ``S_t`` the scatter of
         all points, labeled or not, about their mean, scaled to n points; and ``S_w`` becomes
-        ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``.
+        ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``. "auto" is
+        ``n_features / (n_features + n)``: the more labeled points, the more they count.
     shrinkage : float, default=0.0
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
@@ -60,6 +61,8 @@ class LFDA(ClassLabelLearner):
         The same without shrinkage.
     shrinkage_ : float
         The share of the Euclidean distance that was used.
+    beta_ : float
+        The weight of all points that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -89,7 +92,7 @@ class LFDA(ClassLabelLearner):
         *,
         n_components: int | None = None,
         n_neighbors: int = 7,
-        beta: float = 0.3,
+        beta: float | Literal["auto"] = "auto",
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
     ) -> None:
@@ -102,13 +105,16 @@ class LFDA(ClassLabelLearner):
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        if isinstance(self.beta, str) and self.beta == "auto":
+            return
         if (
             not isinstance(self.beta, Real)
             or isinstance(self.beta, bool)
             or not 0 <= self.beta < 1
         ):
             raise ValueError(
-                f"beta must be a number of at least 0 and below 1; got {self.beta!r}."
+                'beta must be a number of at least 0 and below 1, or "auto"; got '
+                f"{shown(self.beta)}."
             )
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
@@ -122,7 +128,7 @@ class LFDA(ClassLabelLearner):
         size, shift = exact_size(magnitude(points)), labeled.mean(axis=0)
         Z = centered((labeled - shift) / size, rounding=CONSTANT_FEATURE)
         between, within = local_scatters(Z, labels.codes[rows], self.n_neighbors)
-        beta = float(self.beta)
+        beta = m / (m + len(Z)) if isinstance(self.beta, str) else float(self.beta)
         everything = centered((points.astype(np.float64) - shift) / size)
         total = everything.T @ everything * (len(Z) / len(everything))
         between = (1.0 - beta) * between + beta * total
@@ -130,7 +136,7 @@ class LFDA(ClassLabelLearner):
         values, vectors = eigh(between, (1.0 - beta) * within)
         best = slice(None, None, -1)
         rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[best]
-        return rows[: self.n_components] / size, {}
+        return rows[: self.n_components] / size, {"beta_": beta}
 
 
 def local_scatters(Z: Array, codes: Array, n_neighbors: int) -> tuple[Array, Array]:

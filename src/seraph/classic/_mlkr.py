@@ -18,10 +18,11 @@ from .._sweep import (
     PointsInMemory,
     centered,
     in_memory,
+    one_blas_thread,
     principal_directions,
 )
 from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
+from .._validation import check_choice, check_number, check_seed, shown
 from .._warnings import warn
 
 _STARTS = ("pca", "identity", "random")
@@ -134,15 +135,16 @@ class MLKR(MahalanobisLearner):
         targets = _targets(y, len(points))
         known = ~np.isnan(targets)
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        first = self._start(Z)
-        error = _SquaredErrors(Z[known], targets[known])
-        found = lbfgs(
-            error,
-            first,
-            max_iter=self.max_iter,
-            is_done=lambda P, value: False,
-            ftol=float(self.tol),
-        )
+        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+            first = self._start(Z)
+            error = _SquaredErrors(Z[known], targets[known])
+            found = lbfgs(
+                error,
+                first,
+                max_iter=self.max_iter,
+                is_done=lambda P, value: False,
+                ftol=float(self.tol),
+            )
         converged = found.nit < self.max_iter
         if not converged:
             warn(
@@ -227,8 +229,8 @@ def _targets(y: ArrayLike, n: int) -> Array:
         targets = column_or_1d(in_memory(y), warn=True).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"y must be a 1d array of numbers, one for each row of X: {error} For classes, use "
-            "another learner, such as NCA."
+            f"y must be a 1d array of numbers, one for each row of X; got {shown(y)}. For "
+            "classes, use another learner, such as NCA."
         ) from error
     if len(targets) != n:
         raise ValueError(

@@ -15,6 +15,7 @@ from .._sweep import centered
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ._learner import ClassLabelLearner
+from ._span import extended, in_their_span
 
 _STARTS = ("pca", "identity", "random")
 # With tol=0 L-BFGS would go on to steps so short that it divides by squares that are zero.
@@ -127,10 +128,13 @@ class NCA(ClassLabelLearner):
         rows = np.flatnonzero(labels.codes >= 0)
         # scikit-learn computes distances from squares, which are inexact far from the origin.
         labeled = centered(self._labeled_points(points, labels, rows))
-        codes = labels.codes[rows]
+        codes, start, basis = labels.codes[rows], self._start(labeled), None
+        if self.n_components is None and isinstance(start, str) and start == "identity":
+            # From there the map changes in the span of the points only.
+            labeled, basis = in_their_span(labeled)
         found = NeighborhoodComponentsAnalysis(
             n_components=self.n_components,
-            init=self._start(labeled),
+            init=start,
             max_iter=self.max_iter,
             tol=max(self.tol, _SMALLEST_TOL),
             random_state=self.random_state,
@@ -138,7 +142,7 @@ class NCA(ClassLabelLearner):
         n_iter = found.n_iter_ - 1  # scikit-learn counts the first evaluation too
         if n_iter >= self.max_iter:
             self._warn_not_converged(f"{n_iter} iterations")
-        return found.components_, {
+        return extended(found.components_, basis), {
             "objective_": _expected_right(labeled @ found.components_.T, codes),
             "converged_": n_iter < self.max_iter,
             "n_iter_": max(1, n_iter),

@@ -6,6 +6,7 @@ Pairs that follow from class labels are never listed; they are swept in tiles.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,7 +20,7 @@ from ._rows import PairedRows, class_ranges
 # It may overwrite the squared distances.
 DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
 
-_TILE = 128  # side of a tile: a few arrays of doubles of this side fit the cache
+_TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
 _CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
@@ -64,6 +65,7 @@ class PairSums:
         self._pairs, self._similar = pairs[order], labels.similar[order]
         counts = np.bincount(self._pairs[:, 0], minlength=len(self.rows))
         self._starts = np.concatenate([[0], np.cumsum(counts)])
+        self._tiles = _tiles(len(self._codes))
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
@@ -110,22 +112,24 @@ class PairSums:
         Y = Z if Y is None else Y
         value, product = self._marked(Z, term, Y)
         n = len(self._codes)
-        degree = np.zeros(n)
-        for top in range(0, n, _TILE):
-            rows = slice(top, min(top + _TILE, n))
-            for left in range(top, n, _TILE):
-                columns = slice(left, min(left + _TILE, n))
+        if n == 0:
+            return value, product
+        norms = _squared_norms(Z[:n])
+        # A last column of ones makes the sums of the weights part of the product.
+        wide = np.column_stack([Y[:n], np.ones(n)])
+        total = np.zeros_like(wide)
+        for k, rows in enumerate(self._tiles):
+            for columns in self._tiles[k:]:
+                d2 = _tile_of_distances(Z, norms, rows, columns)
                 similar = self._codes[rows, np.newaxis] == self._codes[columns]
-                here, weight = term(_squared_distances(Z[rows], Z[columns]), similar)
-                degree[rows] += weight.sum(axis=1)
-                product[rows] -= weight @ Y[columns]
-                if rows == columns:  # this tile holds every pair twice
+                here, weight = term(d2, similar)
+                total[rows] += weight @ wide[columns]
+                if rows is columns:  # this tile holds every pair twice
                     value += 0.5 * here
-                    continue
-                value += here
-                degree[columns] += weight.sum(axis=0)
-                product[columns] -= weight.T @ Y[rows]
-        product[:n] += degree[:, np.newaxis] * Y[:n]
+                else:
+                    value += here
+                    total[columns] += weight.T @ wide[rows]
+        product[:n] += total[:, -1:] * Y[:n] - total[:, :-1]
         return float(value), product
 
     def _marked(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
@@ -152,15 +156,47 @@ def all_pairs(X: Array) -> Array:
     return scatter
 
 
-def _squared_distances(A: Array, B: Array) -> Array:
-    norms_a, norms_b = np.einsum("ir,ir->i", A, A), np.einsum("ir,ir->i", B, B)
+def squared_distances(Z: Array) -> Array:
+    """Return the squared distances between all rows of `Z`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([[ 0., 25.],
+           [25.,  0.]])
+    """
+    everything = slice(0, len(Z))
+    return _tile_of_distances(Z, _squared_norms(Z), everything, everything)
+
+
+def _squared_norms(Z: Array) -> Array:
+    norms: Array = np.einsum("ir,ir->i", Z, Z)
+    return norms
+
+
+def _tile_of_distances(Z: Array, norms: Array, rows: slice, columns: slice) -> Array:
+    """Return the squared distances between two ranges of rows of `Z`, of squared `norms`."""
+    A, B = Z[rows], Z[columns]
     d2: Array = (-2.0 * A) @ B.T
-    d2 += norms_a[:, np.newaxis]
-    d2 += norms_b
-    i, j = np.nonzero(d2 <= _CLOSE * max(norms_a.max(), norms_b.max()))
-    difference = A[i] - B[j]
-    d2[i, j] = np.einsum("kr,kr->k", difference, difference)
+    d2 += norms[rows, np.newaxis]
+    d2 += norms[columns]
+    limit = _CLOSE * max(norms[rows].max(), norms[columns].max())
+    on_diagonal = len(d2) if rows == columns else 0
+    if on_diagonal:
+        d2.flat[:: on_diagonal + 1] = 0.0
+    close = d2 <= limit
+    if np.count_nonzero(close) > on_diagonal:
+        i, j = np.divmod(np.flatnonzero(close), close.shape[1])  # faster than nonzero
+        difference = A[i] - B[j]
+        d2[i, j] = np.einsum("kr,kr->k", difference, difference)
     return d2
+
+
+def _tiles(n: int) -> list[slice]:
+    """Cut `n` rows into as few ranges as `_TILE` allows, about equally long."""
+    edges = np.linspace(0, n, -(-n // _TILE) + 1).astype(int).tolist()
+    return [slice(*ends) for ends in pairwise(edges)]
 
 
 def _chunks(length: int, width: int) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, shown
 from ._definite import power, prior_root
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -128,7 +128,7 @@ class SDML(ClassicLearner):
         balance = self.balance
         if not isinstance(balance, Real) or isinstance(balance, bool) or not 0 <= balance < 1:
             raise ValueError(
-                f"balance must be a number of at least 0 and below 1; got {balance!r}."
+                f"balance must be a number of at least 0 and below 1; got {shown(balance)}."
             )
         check_number("sparsity", self.sparsity, low=0)
         check_choice("prior", self.prior, ("identity", "covariance"))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._typing import Array
+from .._validation import shown
 
 _FEWEST = 20
 _LABELED = np.array([0, 0, 1, 1])
@@ -129,7 +130,9 @@ def make_projection_sparsity(
 
 def _check_size(n_samples: int) -> None:
     if not isinstance(n_samples, Integral) or n_samples < _FEWEST:
-        raise ValueError(f"n_samples must be an integer of at least {_FEWEST}; got {n_samples!r}.")
+        raise ValueError(
+            f"n_samples must be an integer of at least {_FEWEST}; got {shown(n_samples)}."
+        )
 
 
 def _labels_near(places: ArrayLike, X: Array, y: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from .._typing import Array
+from .._validation import shown
 from ._files import read_arrays
 from ._images import pixel_names
 
@@ -154,7 +155,7 @@ def load_task(name: str) -> Task:
 def find_row(name: str) -> Row:
     """Return a row of table 1, or raise an error that lists the names."""
     if not isinstance(name, str) or name not in ROWS:
-        raise ValueError(f"There is no task {name!r}; the tasks are {', '.join(TASKS)}.")
+        raise ValueError(f"There is no task {shown(name)}; the tasks are {', '.join(TASKS)}.")
     return ROWS[name]
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .._pairs import mark_weights, pair_signs
 from .._sweep import in_memory
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, shown
 
 
 def expected_calibration_error(
@@ -73,7 +73,7 @@ def _numbers(probabilities: ArrayLike) -> Array:
         return np.asarray(in_memory(probabilities), dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"probabilities must hold one number from 0 to 1 per pair; got {probabilities!r}."
+            f"probabilities must hold one number from 0 to 1 per pair; got {shown(probabilities)}."
         ) from error
 
 

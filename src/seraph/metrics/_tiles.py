@@ -10,14 +10,14 @@ from sklearn.utils import check_array
 
 from .._sweep import in_memory
 from .._typing import Array
-from .._validation import within_floats
+from .._validation import as_numbers
 
 Tile = Callable[[Array, Array], Array]
 
 
 def checked_points(Z: Any, name: str = "Z") -> Array:
     """Check mapped points; a metric of rank 0 maps to no column at all."""
-    with within_floats(name):
+    with as_numbers(name):
         points: Array = check_array(
             in_memory(Z), dtype=np.float64, ensure_min_features=0, input_name=name
         )

@@ -21,6 +21,7 @@ from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pipeline import MetricPipeline
 from .._files import write_whole
+from .._validation import as_numbers, shown
 from .._version import __version__
 from ..classic import Euclidean
 from ._model_files import checked_path
@@ -166,19 +167,21 @@ def _matrix(
 ) -> tuple[Any, bool]:
     """Return the matrix, and whether it is for vectors of unit length."""
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
-        raise ValueError(f"model must be a fitted estimator, such as a SERAPH; got {model!r}.")
+        raise ValueError(
+            f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
+        )
     check_is_fitted(model)
     try:
         kind = np.dtype(dtype).name
     except (TypeError, ValueError):
         kind = ""
     if kind not in _DTYPES:
-        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}.")
+        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.")
     steps = _flat(model)
     unit_length = isinstance(steps[0], Normalizer)
     if unit_length and steps[0].norm != "l2":
         raise ValueError(
-            f"Normalizer(norm={steps[0].norm!r}) does not give vectors of unit length: use "
+            f"Normalizer(norm={shown(steps[0].norm)}) does not give vectors of unit length: use "
             'norm="l2".'
         )
     W = np.eye(model.n_features_in_)
@@ -239,17 +242,18 @@ def _leading(W: Any, n_components: int, X: ArrayLike | None, *, unit_length: boo
     if not whole or not 1 <= n_components <= W.shape[1]:
         raise ValueError(
             f"n_components must be a whole number from 1 to {W.shape[1]}, the rank of the metric; "
-            f"got {n_components!r}."
+            f"got {shown(n_components)}."
         )
     if X is None:
         raise ValueError(
             "n_components needs X: some of your vectors, which decide the directions to keep."
         )
-    if len(getattr(X, "shape", ())) != 2:
-        X = check_array(X, dtype=np.float64, input_name="X")
-    step = max(-(-np.shape(X)[0] // _ROWS), 1)
-    rows = X.iloc[::step] if hasattr(X, "iloc") else np.asanyarray(X)[::step]
-    points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")
+    with as_numbers("X"):
+        if len(getattr(X, "shape", ())) != 2:
+            X = check_array(X, dtype=np.float64, input_name="X")
+        step = max(-(-np.shape(X)[0] // _ROWS), 1)
+        rows = X.iloc[::step] if hasattr(X, "iloc") else np.asanyarray(X)[::step]
+        points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")
     if points.shape[1] != len(W):
         raise ValueError(
             f"X has {points.shape[1]} features, but the model was fitted on {len(W)}: pass "

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .._files import write_whole
+from .._validation import in_short, shown
 from .._version import __version__
 from .._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
@@ -74,7 +75,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     skops_io = _skops_io()
     path = checked_path(path)
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
-        raise ValueError(f"model must be an estimator, such as a fitted SERAPH; got {model!r}.")
+        raise ValueError(
+            f"model must be an estimator, such as a fitted SERAPH; got {shown(model)}."
+        )
     model = changed(model, to_file)
     if found := foreign_part(model):
         where, name = found
@@ -214,7 +217,7 @@ def checked_path(path: Any) -> Path:
     """Return the name of a file as a path."""
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(name, str) or "\0" in name:
-        raise ValueError(f"path must be the name of a file, as text or a Path; got {path!r}.")
+        raise ValueError(f"path must be the name of a file, as text or a Path; got {shown(path)}.")
     return Path(name)
 
 
@@ -239,7 +242,7 @@ def _sizes_by_use(schema: bytes, entries: Mapping[str, bytes]) -> dict[str, int]
 def _damaged(path: Path, error: BaseException) -> ValueError:
     return ValueError(
         f"{path} cannot be read: it is not a model that seraph.save wrote, or it is damaged "
-        f"({type(error).__name__}: {error})."
+        f"({type(error).__name__}: {in_short(error)})."
     )
 
 

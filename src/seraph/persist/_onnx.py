@@ -20,6 +20,7 @@ from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pipeline import MetricPipeline
 from .._estimators._seraph import SERAPH
+from .._validation import shown
 from . import _graphs
 from ._agreement import check_agreement
 
@@ -74,7 +75,9 @@ def to_onnx(
     """
     skl2onnx = _skl2onnx()
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
-        raise ValueError(f"model must be a fitted estimator, such as a SERAPH; got {model!r}.")
+        raise ValueError(
+            f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
+        )
     check_is_fitted(model)
     model = _with_plain_pipelines(model)
     types = skl2onnx.common.data_types
@@ -84,9 +87,11 @@ def to_onnx(
     except (TypeError, ValueError):  # no type at all
         given = ""
     if given not in inputs:
-        raise ValueError(f"dtype must be float32 or float64; got {dtype!r}.")
+        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.")
     if target_opset is not None and type(target_opset) is not int:
-        raise ValueError(f"target_opset must be a whole number or None; got {target_opset!r}.")
+        raise ValueError(
+            f"target_opset must be a whole number or None; got {shown(target_opset)}."
+        )
     _check_parts(model)
     for learner in _LINEAR:
         _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
@@ -119,7 +124,7 @@ def _check_parts(part: Any) -> None:
     if isinstance(part, KernelSERAPH) and part.kernel_map_.kernel not in _graphs.KERNELS:
         raise ValueError(
             "No ONNX graph exists for a KernelSERAPH with "
-            f"kernel={part.kernel_map_.kernel!r}. Fit it with one of "
+            f"kernel={shown(part.kernel_map_.kernel)}. Fit it with one of "
             f"{', '.join(_graphs.KERNELS)}."
         )
     if isinstance(part, MahalanobisLearner) and len(part.components_) == 0:

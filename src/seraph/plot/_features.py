@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import Array
-from .._validation import check_number
+from .._validation import check_number, shown
 from ._figure import BLUE, panels, say
 from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
@@ -149,24 +149,24 @@ class FeatureImportanceDisplay:
         if names is None:
             names = [f"x{k}" for k in range(len(importances))]
         if isinstance(names, str) or not hasattr(names, "__len__"):
-            raise ValueError(f"feature_names must be a list of names; got {names!r}.")
+            raise ValueError(f"feature_names must be a list of names; got {shown(names)}.")
         if len(names) != len(importances):
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {len(importances)} features."
             )
         (left, right), figure = panels(ax, 2)
-        shown = np.argsort(-importances, kind="stable")[:max_features]
-        rows = np.arange(len(shown))
-        left.barh(rows, importances[shown], color=BLUE)
+        top = np.argsort(-importances, kind="stable")[:max_features]
+        rows = np.arange(len(top))
+        left.barh(rows, importances[top], color=BLUE)
         # Names are shown as they are: a $ in one begins no formula.
-        left.set_yticks(rows, [str(names[k]) for k in shown], parse_math=False)
-        left.set(xlabel="mean squared distance", ylim=(len(shown) - 0.5, -0.5))
+        left.set_yticks(rows, [str(names[k]) for k in top], parse_math=False)
+        left.set(xlabel="mean squared distance", ylim=(len(top) - 0.5, -0.5))
         left.set_xlim(left=0)
-        rest = f" (top {len(shown)})" if len(shown) < len(importances) else ""
+        rest = f" (top {len(top)})" if len(top) < len(importances) else ""
         left.set_title(f"Importance{rest}")
         right.set_title("Loadings")
         if loadings.size:
-            _draw_numbers(right, loadings[:, shown].T)
+            _draw_numbers(right, loadings[:, top].T)
         else:
             say(right, "The metric is zero.")
         self.axes_, self.figure_ = np.array([left, right]), figure

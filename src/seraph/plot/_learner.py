@@ -11,6 +11,7 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
+from .._validation import as_numbers, prepared_by
 
 
 class Learner(Protocol):
@@ -45,7 +46,8 @@ def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     check_is_fitted(pipeline)
     before, learner = pipeline[:-1], steps[-1][1]
     if X is not None and len(before):
-        X = before.transform(X)
+        with prepared_by(before.steps[0][1] if len(before) == 1 else before):
+            X = before.transform(X)
     found, X, names = unwrapped(learner, X)
     if names is None and found is learner and len(before):
         with suppress(AttributeError, ValueError):  # a step that does not name its features
@@ -73,4 +75,5 @@ def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[Ar
             f"{type(estimator).__name__} takes kernel values: there are no points."
         )
     mapped = np.asarray(transform(X), dtype=np.float64)
-    return check_array(X, dtype=np.float64), mapped
+    with as_numbers("X"):
+        return check_array(X, dtype=np.float64), mapped

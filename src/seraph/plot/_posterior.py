@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from .._pairs import PairLabels, RowNames
 from .._typing import Array
-from .._validation import check_number, within_floats
+from .._validation import as_numbers, check_number
 from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed, unwrapped
 
@@ -121,7 +121,7 @@ class PosteriorDisplay:
         estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
-        with within_floats("X"):
+        with as_numbers("X"):
             points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
         labels = PairLabels.make(n, y, pairs, pair_labels, names=names, required=False)

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ... import classic
 from ..._typing import Array
+from ..._validation import check_number, shown
 from ..._warnings import warn
 from ...classic._lfda import local_scatters
 from ._base_metric import MahalanobisMixin
@@ -167,18 +168,21 @@ class LFDA(_Classes):
         if self.embedding_type not in ("weighted", "orthonormalized", "plain"):
             raise ValueError(
                 "embedding_type must be 'weighted', 'orthonormalized' or 'plain'; got "
-                f"{self.embedding_type!r}."
+                f"{shown(self.embedding_type)}."
             )
         points, codes = self._labeled(X, y)
         m = points.shape[1]
         d = checked_components(self.n_components, m)
+        check_number("k", self.k, low=1, integer=True, instead=None)
         if self.k is not None and self.k >= m:
             warn(f"k={self.k} is too large for {m} features: {m - 1} is used.")
         k = max(1, min(7 if self.k is None else self.k, m - 1))
         order = np.argsort(codes, kind="stable")
         Z = points[order] - points.mean(axis=0)
         between, within = local_scatters(Z, codes[order], k)
-        within = within + _RIDGE * max(np.trace(within) / m, 1e-300) * np.eye(m)
+        # Where no class has any spread, a share of that of all points keeps the map in bounds.
+        spread = max(np.trace(within), _RIDGE * np.vdot(Z, Z)) / m
+        within = within + (_RIDGE * spread or 1.0) * np.eye(m)
         values, vectors = eigh(between, within)
         found = vectors[:, ::-1][:, :d]
         if self.embedding_type == "weighted":

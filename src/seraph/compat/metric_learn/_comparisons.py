@@ -9,12 +9,14 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_array
 
 from ..._typing import Array
+from ..._validation import shown
 from ...classic._definite import power
 from ...classic._lsml import ComparisonObjective
 from ...classic._scml import compose, in_mean_distances, local_directions
-from ._base_metric import MahalanobisMixin, _QuadrupletsClassifierMixin, _TripletsClassifierMixin
+from ._base_metric import MahalanobisMixin
 from ._constraints import Constraints, default_number, known_codes
 from ._documents import class_example, documented
+from ._guesses import _QuadrupletsClassifierMixin, _TripletsClassifierMixin
 from ._quiet import quiet
 from ._starts import metric_matrix
 
@@ -44,11 +46,19 @@ class _BaseLSML(MahalanobisMixin):
         root = power(prior, 0.5)
         near = (quadruplets[:, 0] - quadruplets[:, 1]) @ root
         far = (quadruplets[:, 2] - quadruplets[:, 3]) @ root
-        shares = np.ones(len(near)) if weights is None else np.array(weights, dtype=float)
-        if shares.shape != (len(near),) or not shares.sum() > 0.0:
+        if not (near.any() or far.any()):
+            raise ValueError(
+                f"The points of all {len(near)} quadruplets coincide: there is nothing to learn. "
+                "Pass points that differ."
+            )
+        try:
+            shares = np.ones(len(near)) if weights is None else np.array(weights, dtype=float)
+        except (TypeError, ValueError, OverflowError):  # no numbers
+            shares = np.empty(0)
+        if shares.shape != (len(near),) or not 0.0 < shares.sum() < np.inf:
             raise ValueError(
                 f"weights must be {len(near)} numbers, one for each quadruplet, with a positive "
-                f"sum; got shape {shares.shape}."
+                f"sum; got {shown(weights)}."
             )
         self.w_ = shares / shares.sum()
         objective = ComparisonObjective(near, far, 1.0, self.w_)
@@ -136,9 +146,9 @@ class _BaseSCML(MahalanobisMixin):
         for name in (*names, "max_iter", "output_iter", "batch_size"):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer):
-                raise ValueError(f"{name} must be a whole number; got {value!r}.")
+                raise ValueError(f"{name} must be a whole number; got {shown(value)}.")
         if self.n_basis is not None and not isinstance(self.n_basis, int | np.integer):
-            raise ValueError(f"n_basis must be a whole number or None; got {self.n_basis!r}.")
+            raise ValueError(f"n_basis must be a whole number or None; got {shown(self.n_basis)}.")
         if self.output_iter > self.max_iter:
             raise ValueError(
                 f"output_iter={self.output_iter} must be no larger than max_iter={self.max_iter}."
@@ -166,7 +176,7 @@ class _BaseSCML(MahalanobisMixin):
         else:
             raise ValueError(
                 f"basis must be one of {self._bases}, or an array of shape (n_basis, n_features); "
-                f"got {self.basis!r}."
+                f"got {shown(self.basis)}."
             )
         beta = float(self.beta) / unit**2  # of the weights in the unit of X
         P, found = compose(near, far, basis, beta, self.max_iter, 1e-3)

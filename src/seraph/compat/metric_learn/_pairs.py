@@ -13,12 +13,14 @@ from sklearn.metrics import pairwise_distances
 
 from ... import classic
 from ..._typing import Array
+from ..._validation import shown
 from ..._warnings import warn
 from ...classic._definite import power
 from ...classic._sdml import largest_weight, sparse_metric
-from ._base_metric import MahalanobisMixin, _PairsClassifierMixin
+from ._base_metric import MahalanobisMixin
 from ._constraints import Constraints, default_number, known_codes, wrap_pairs
 from ._documents import class_example, documented
+from ._guesses import _PairsClassifierMixin
 from ._quiet import quiet
 from ._starts import metric_matrix
 
@@ -59,6 +61,10 @@ class _PairsLearner(_PairsClassifierMixin, _Pairs):
     """Base: the same, which are given the pairs, and find a threshold."""
 
     def _fit_pairs(self, pairs: Any, y: Any, calibration: Any, *bounds: Any) -> Self:
+        if y is None:
+            raise ValueError(
+                "y must be passed: +1 for pairs that are alike and -1 for those that are not."
+            )
         calibration = calibration or {}
         self._validate_calibration_params(**calibration)
         formed, labels = self._tuples(pairs, y, size=2)
@@ -95,6 +101,11 @@ class _BaseITML(_Pairs):
         known = _as_rows(pairs, y)
         prior = metric_matrix(self.prior, known["X"], self.random_state, "prior", definite=True)
         root = power(prior, 0.5)
+        if len(pairs) == 0:
+            raise ValueError(
+                "ITML needs at least one pair; y has no two points of one class, nor of two. "
+                "Label more points, or raise n_constraints."
+            )
         if bounds is None:
             points = np.unique(known["X"], axis=0)
             if len(points) > _POINTS_FOR_BOUNDS:
@@ -106,7 +117,7 @@ class _BaseITML(_Pairs):
         bounds[bounds == 0.0] = 1e-9
         known["X"] = known["X"] @ root
         if not isinstance(self.gamma, Real):
-            raise ValueError(f"gamma must be a number; got {self.gamma!r}.")
+            raise ValueError(f"gamma must be a number; got {shown(self.gamma)}.")
         with quiet(ConvergenceWarning, unless=self.verbose):
             found = classic.ITML(
                 gamma=float(min(self.gamma, 1e6)),

@@ -11,6 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_array, check_random_state
 
 from ..._typing import Array
+from ..._validation import shown
 from ..._warnings import warn
 from ._exceptions import NonPSDError
 
@@ -50,7 +51,7 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
     else:
         raise ValueError(
             f"{name} must be 'identity', 'covariance', 'random' or an array of shape (n_features, "
-            f"n_features); got {spec!r}."
+            f"n_features); got {shown(spec)}."
         )
     values = np.linalg.eigvalsh(matrix)
     rounding = m * np.finfo(float).eps * np.abs(values).max()
@@ -92,31 +93,41 @@ def first_map(
     if not isinstance(init, str) or init not in allowed:
         raise ValueError(
             f"init must be one of {allowed}, or an array of shape (n_components, n_features); got "
-            f"{init!r}."
+            f"{shown(init)}."
         )
     if init == "auto":
         n_classes = 0 if y is None else len(np.unique(y))
         init = "pca" if n_components < min(points.shape) else "identity"
-        if n_components <= min(m, n_classes - 1):
+        if n_components <= min(m, n_classes - 1) and _has_discriminants(points, y):
             init = "lda"
     if init == "random":
         return np.asarray(check_random_state(random_state).randn(n_components, m))
-    if init == "pca":
+    if init == "pca" and np.ptp(points, axis=0).any():
         pca = PCA(n_components, random_state=check_random_state(random_state)).fit(points)
         return np.asarray(pca.components_)
     if init == "lda":
+        if not _has_discriminants(points, y):
+            raise ValueError(
+                "init='lda' needs points that differ, and more of them than there are classes. "
+                "Choose another init."
+            )
         found = LinearDiscriminantAnalysis().fit(points, y).scalings_.T[:n_components]
         return np.vstack([found, np.zeros((n_components - len(found), m))])
     return np.eye(n_components, m)
+
+
+def _has_discriminants(points: Array, y: Array | None) -> bool:
+    """Whether linear discriminant analysis can say anything about these points."""
+    return y is not None and len(np.unique(y)) < len(points) and bool(np.ptp(points, axis=0).any())
 
 
 def checked_components(n_components: Any, n_features: int) -> int:
     """Return the number of rows of the map: all features if None."""
     if n_components is None:
         return n_features
-    if not 0 < n_components <= n_features:
+    if not isinstance(n_components, float | int | np.number) or not 0 < n_components <= n_features:
         raise ValueError(
             f"Invalid n_components: it must be from 1 to {n_features}, the number of features; "
-            f"got {n_components}."
+            f"got {shown(n_components)}."
         )
     return int(n_components)

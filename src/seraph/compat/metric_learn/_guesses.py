@@ -1,0 +1,304 @@
+"""What learners of tuples can guess: which pairs are alike, which of two distances is smaller."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.validation import check_is_fitted
+
+from ..._typing import Array
+from ..._validation import shown
+from ._base_metric import BaseMetricLearner
+
+_STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
+
+
+class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
+    """What learners of pairs can do: tell alike from different, by a threshold."""
+
+    classes_ = np.array([-1, 1])
+    _tuple_size = 2
+
+    def predict(self, pairs: ArrayLike) -> Array:
+        """Guess which pairs are alike: those no farther apart than the threshold.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of int of shape (n_pairs,)
+            +1 for alike, -1 for different.
+        """
+        check_is_fitted(self, "components_")
+        if "threshold_" not in vars(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has no threshold yet: call calibrate_threshold or "
+                "set_threshold first."
+            )
+        return np.where(-self.decision_function(pairs) <= self.threshold_, 1, -1)
+
+    def decision_function(self, pairs: ArrayLike) -> Array:
+        """Return the negative distance of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Negative learned distances.
+        """
+        return self.pair_score(pairs)
+
+    def score(self, pairs: ArrayLike, y: ArrayLike) -> float:
+        """Return how well distances tell alike pairs from others: the area under the ROC curve.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+        y : array-like of shape (n_pairs,)
+            +1 for pairs that are alike, -1 for others.
+
+        Returns
+        -------
+        float
+            1 if every alike pair is closer than every other, 0.5 for chance.
+        """
+        return float(roc_auc_score(y, self.decision_function(pairs)))
+
+    def set_threshold(self, threshold: float) -> Self:
+        """Set the distance up to which `predict` calls a pair alike.
+
+        Parameters
+        ----------
+        threshold : float
+            The distance.
+
+        Returns
+        -------
+        self
+            The learner.
+        """
+        check_is_fitted(self, "components_")
+        try:
+            self.threshold_ = float(threshold)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"threshold must be a number; got {shown(threshold)}.") from error
+        return self
+
+    def calibrate_threshold(
+        self,
+        pairs_valid: ArrayLike,
+        y_valid: ArrayLike,
+        strategy: str = "accuracy",
+        min_rate: float | None = None,
+        beta: float = 1.0,
+    ) -> Self:
+        """Choose the threshold of `predict` that serves best on some labeled pairs.
+
+        Parameters
+        ----------
+        pairs_valid : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+            Pairs of points, or of indicators for the preprocessor.
+        y_valid : array-like of shape (n_pairs,)
+            +1 for pairs that are alike, -1 for others.
+        strategy : {"accuracy", "f_beta", "max_tpr", "max_tnr"}, default="accuracy"
+            What to maximize: the share of right guesses; the F-score; the true positive rate
+            while the true negative rate is at least `min_rate`; or the other way round.
+        min_rate : float, optional
+            Lowest rate, from 0 to 1, for "max_tpr" and "max_tnr".
+        beta : float, default=1.0
+            Weight of recall in "f_beta".
+
+        Returns
+        -------
+        self
+            The learner.
+        """
+        check_is_fitted(self, "components_")
+        self._validate_calibration_params(strategy, min_rate, beta)
+        pairs, y = self._tuples(pairs_valid, y_valid, size=2, reset=False)
+        distances = -self.decision_function(pairs)
+        self.threshold_ = best_threshold(distances, y == 1, strategy, min_rate, beta)
+        return self
+
+    @staticmethod
+    def _validate_calibration_params(
+        strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
+    ) -> None:
+        if strategy not in _STRATEGIES:
+            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {shown(strategy)}.")
+        if strategy in ("max_tpr", "max_tnr") and not (
+            isinstance(min_rate, Real) and 0 <= min_rate <= 1
+        ):
+            raise ValueError(f"min_rate must be a number from 0 to 1; got {shown(min_rate)}.")
+        if strategy == "f_beta" and not isinstance(beta, Real):
+            raise ValueError(f"beta must be a number; got {shown(beta)}.")
+
+
+def best_threshold(
+    distances: Array, alike: Array, strategy: str, min_rate: float | None, beta: float
+) -> float:
+    """Return the distance up to which pairs should be called alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_threshold(np.array([1.0, 2.0, 3.0]), np.array([True, True, False]), "accuracy",
+    ...                None, 1.0)
+    2.0
+    """
+    order = np.argsort(distances, kind="stable")
+    distances, alike = distances[order], alike[order]
+    last = np.append(np.diff(distances) > 0.0, True)  # ties are called alike together
+    candidates = np.append(distances[0] - 1.0, distances[last])
+    true = np.append(0, np.cumsum(alike)[last])
+    false = np.append(0, np.cumsum(~alike)[last])
+    n_alike, n_others = max(1, alike.sum()), max(1, (~alike).sum())
+    recall, specificity = true / n_alike, 1.0 - false / n_others
+    if strategy == "accuracy":
+        quality = true - false.astype(float)
+    elif strategy == "f_beta":
+        weighted = (1.0 + beta**2) * true
+        total = beta**2 * n_alike + true + false
+        quality = np.divide(weighted, total, out=np.zeros(len(total)), where=total > 0)
+    elif strategy == "max_tpr":
+        quality = np.where(specificity >= min_rate, recall, -1.0)
+    else:
+        quality = np.where(recall >= min_rate, specificity, -1.0)
+    return float(candidates[np.argmax(quality)])
+
+
+class _ComparisonMixin(ClassifierMixin, BaseMetricLearner):
+    """What learners of comparisons can do: tell which of two distances is the smaller."""
+
+    classes_ = np.array([-1, 1])
+    _tuple_size: int
+
+    @staticmethod
+    def _two_pairs(tuples: Array) -> tuple[Array, Array]:
+        """Return the pair that should be close, and the one that should not."""
+        return tuples[:, :2], tuples[:, -2:]
+
+    def _margin(self, tuples: ArrayLike) -> Array:
+        check_is_fitted(self, "components_")
+        near, far = self._two_pairs(self._tuples(tuples, size=self._tuple_size, reset=False))
+        # (The preprocessor would take pairs of numbers for indicators.)
+        return np.subtract(*(self.pair_score(np.ascontiguousarray(pair)) for pair in (near, far)))
+
+
+class _TripletsClassifierMixin(_ComparisonMixin):
+    """What learners of triplets can do."""
+
+    _tuple_size = 3
+
+    @staticmethod
+    def _two_pairs(tuples: Array) -> tuple[Array, Array]:
+        return tuples[:, :2], tuples[:, [0, 2]]
+
+    def predict(self, triplets: ArrayLike) -> Array:
+        """Guess whether the first point is closer to the second than to the third.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of int of shape (n_triplets,)
+            +1 where it is, -1 where it is not.
+        """
+        return np.where(self.decision_function(triplets) > 0, 1, -1)
+
+    def decision_function(self, triplets: ArrayLike) -> Array:
+        """Return how much farther the third point is from the first than the second.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_triplets,)
+            Differences of distances.
+        """
+        return self._margin(triplets)
+
+    def score(self, triplets: ArrayLike) -> float:
+        """Return the share of triplets whose first point is closer to the second.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        return float(np.mean(self.predict(triplets) == 1))
+
+
+class _QuadrupletsClassifierMixin(_ComparisonMixin):
+    """What learners of quadruplets can do."""
+
+    _tuple_size = 4
+
+    def predict(self, quadruplets: ArrayLike) -> Array:
+        """Guess whether the first two points are closer than the last two.
+
+        Parameters
+        ----------
+        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
+            Quadruplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of int of shape (n_quadruplets,)
+            +1 or -1; 0 where the distances are equal.
+        """
+        return np.sign(self.decision_function(quadruplets)).astype(int)
+
+    def decision_function(self, quadruplets: ArrayLike) -> Array:
+        """Return how much farther apart the last two points are than the first two.
+
+        Parameters
+        ----------
+        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
+            Quadruplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        ndarray of shape (n_quadruplets,)
+            Differences of distances.
+        """
+        return self._margin(quadruplets)
+
+    def score(self, quadruplets: ArrayLike) -> float:
+        """Return the share of quadruplets whose first two points are closer than the others.
+
+        Parameters
+        ----------
+        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
+            Quadruplets of points, or of indicators for the preprocessor.
+
+        Returns
+        -------
+        float
+            From 0 to 1; equal distances count one half.
+        """
+        return float(np.mean(self.predict(quadruplets)) / 2.0 + 0.5)

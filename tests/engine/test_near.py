@@ -1,0 +1,225 @@
+"""A search that starts near the maximum takes most of its steps on a sample of the pairs."""
+
+import numpy as np
+import pytest
+
+from seraph import SERAPH
+from seraph._engine import Settings, _learn, _near, learn
+from seraph._engine._objective import Objective
+from seraph._engine._triplets import Triplets
+from seraph._pairs import PairLabels
+from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
+from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, _design, shares
+
+OPTIONS = {"max_iter": 500, "callback": lambda step, P: None}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Make samples pay off for few points."""
+    monkeypatch.setattr(_near, "_MANY_TIMES", 2)
+
+
+@pytest.fixture
+def summed(monkeypatch):
+    """Collect the share of the pairs that each sum is over."""
+    found = []
+    sweep = NumpySweep.__call__
+
+    def counted(self, P, terms, wrt):
+        found.append(terms.share)
+        return sweep(self, P, terms, wrt)
+
+    monkeypatch.setattr(NumpySweep, "__call__", counted)
+    return found
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 4
+    X = rng.normal(size=(200, 5)) + 1.5 * np.eye(4, 5)[y]
+    pairs = rng.permutation(200)[:120].reshape(60, 2)
+    return X, pairs, y[pairs[:, 0]] == y[pairs[:, 1]]
+
+
+def embeddings(n, m, n_classes):
+    """Points whose features have variances that fall slowly, and 110 marks."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n)
+    scale = np.arange(1, m + 1) ** -0.5
+    X = (scale * rng.normal(size=(n_classes, m)))[y]
+    X += scale[rng.permutation(m)] * rng.normal(size=(n, m))
+    one, other = rng.permutation(n).reshape(2, n // 2)
+    similar = y[one] == y[other]
+    rows = np.stack([np.flatnonzero(similar == kind)[:55] for kind in (True, False)]).T.ravel()
+    return X, np.column_stack([one, other])[rows], similar[rows]
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """Enough points for tiles to be sampled, with few rows for each feature."""
+    monkeypatch.setattr(_design, "_MANY_PAIRS", 100_000)
+    monkeypatch.setattr(_design, "_PER_ROW", 32)
+    return embeddings(600, 50, 4)
+
+
+def make(data, n_marks, **more):
+    X, pairs, similar = data
+    terms = PairTerms(np.empty(0, dtype=int), pairs[:n_marks], similar[:n_marks], mu=0.003)
+    return Objective(NumpySweep(X), terms, 10.0, scale=10.0, **more)
+
+
+def unlabeled(n_marks):
+    return 200 * 199 // 2 - n_marks
+
+
+def roughness_of(rng):
+    M = rng.normal(size=(5, 5))
+    return M @ M.T
+
+
+@pytest.mark.parametrize("extras", ["none", "triplets and a graph"])
+def test_a_few_sums_over_all_pairs_reach_the_maximum(small, data, rng, extras):
+    more = {}
+    if extras != "none":
+        rows = np.array([rng.permutation(200)[:3] for _ in range(20)])
+        more = {"triplets": Triplets.gather(data[0], rows), "roughness": roughness_of(rng)}
+    before, now = make(data, 50, **more), make(data, 60, **more)
+    start = low_rank(before, np.eye(5), tol=1e-6, **OPTIONS).P
+    samples = _near.samples_near(now, 200, unlabeled(60))
+    found = sampled_low_rank(now, start, tol=1e-4, samples=samples, **OPTIONS)
+    assert 2 <= sum(step.share == 1.0 for step in found.steps) <= 8
+    value, gradient = now.by_metric(found.P)
+    assert found.converged
+    assert found.gap == optimality_gap(found.P, gradient, now.scale) <= 1e-4
+    np.testing.assert_allclose(found.gradient, gradient)
+    best = low_rank(now, start, tol=1e-7, **OPTIONS)
+    assert value == pytest.approx(best.value, rel=1e-6)
+    A, B = (P.T @ P for P in (found.P, best.P))
+    np.testing.assert_allclose(A, B, atol=1e-2 * np.abs(A).max())
+
+
+def test_the_objective_never_falls(small, data):
+    """Far from the maximum a sample may mislead: then all pairs are summed."""
+    now = make(data, 60)
+    samples = _near.samples_near(now, 200, unlabeled(60))
+    best = low_rank(now, np.eye(5), tol=1e-7, **OPTIONS)
+    for size in (1e-3, 1.0, 10.0):
+        found = sampled_low_rank(now, size * np.eye(5), tol=1e-6, samples=samples, **OPTIONS)
+        assert found.converged
+        assert found.value == pytest.approx(best.value, rel=1e-6)
+
+
+def test_a_start_at_the_maximum_stays(small, data):
+    now = make(data, 60)
+    P = low_rank(now, np.eye(5), tol=1e-6, **OPTIONS).P
+    samples = _near.samples_near(now, 200, unlabeled(60))
+    found = sampled_low_rank(now, P, tol=1e-4, samples=samples, **OPTIONS)
+    assert found.P is P
+    assert len(found.steps) == 1
+
+
+def test_samples_are_for_many_pairs_that_are_all_swept(data):
+    now = make(data, 60)
+    assert _near.samples_near(now, 200, unlabeled(60)) == []
+    assert shares((5000, 784), 100, near=True)[0] == pytest.approx(0.0512, rel=0.01)
+    assert shares((1500, 784), 100, near=True) == ()
+
+
+def test_listed_pairs_take_little_memory(small, data, monkeypatch):
+    monkeypatch.setattr(_near, "_MOST_NUMBERS", 400)
+    ((share, sample),) = _near.samples_near(make(data, 60), 200, unlabeled(60))
+    assert sample.terms.sample.pairs.shape == (80, 2)
+    assert share == 80 / unlabeled(60)
+    assert sample.terms.sample.weight * 80 == unlabeled(60)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_components": 1}], ids=str)
+def test_a_fit_that_continues_finds_what_a_fresh_one_does(small, data, parameters):
+    X, pairs, similar = data
+    strict = {"tol": 1e-6, "max_iter": 2000, **parameters}
+    learner = SERAPH(warm_start=True, **strict).fit(X, pairs=pairs[:50], pair_labels=similar[:50])
+    learner.fit(X, pairs=pairs, pair_labels=similar)
+    fresh = SERAPH(**strict).fit(X, pairs=pairs, pair_labels=similar)
+    A, B = learner.get_mahalanobis_matrix(), fresh.get_mahalanobis_matrix()
+    np.testing.assert_allclose(A, B, atol=1e-4 * np.abs(B).max())
+    assert learner.converged_
+
+
+def refitted(data, summed):
+    """Fit 100 marks, then 10 more; and afresh. Also return what each of the two fits summed."""
+    X, pairs, similar = data
+    learner = SERAPH(warm_start=True)
+    learner.fit(X, pairs=pairs[:100], pair_labels=similar[:100])
+    summed.clear()
+    learner.fit(X, pairs=pairs, pair_labels=similar)
+    later = list(summed)
+    summed.clear()
+    fresh = SERAPH().fit(X, pairs=pairs, pair_labels=similar)
+    assert learner.converged_
+    assert fresh.converged_
+    assert learner.objective_ == pytest.approx(fresh.objective_, rel=1e-5)
+    A, B = learner.get_mahalanobis_matrix(), fresh.get_mahalanobis_matrix()
+    assert np.linalg.norm(A - B) < 0.03 * np.linalg.norm(B)
+    return later, list(summed)
+
+
+def test_ten_more_marks_take_few_sums_over_all_pairs(wide, summed):
+    later, fresh = refitted(wide, summed)
+    assert later.count(1.0) <= 4
+    assert fresh.count(1.0) > 15
+
+
+@pytest.mark.slow
+def test_ten_more_marks_take_a_third_of_the_work_of_a_fresh_fit(summed):
+    later, fresh = refitted(embeddings(5000, 384, 40), summed)
+    assert sum(later) < sum(fresh) / 3
+    assert later.count(1.0) <= 4
+
+
+# Metrics for other weights of the trace
+
+
+def averaged(wide, **settings):
+    X, pairs, similar = wide
+    labels = PairLabels.make(len(X), None, pairs, similar)
+    fit = learn(PointsInMemory(X), labels, Settings(backend="numpy", average=True, **settings))
+    return fit.averaged.T @ fit.averaged
+
+
+def test_metrics_for_other_weights_need_no_sum_over_all_pairs(wide, summed, monkeypatch):
+    of_one = []
+    search = _learn._Search.run
+    monkeypatch.setattr(_learn._Search, "run", lambda self: of_one.append(0) or search(self))
+    averaged(wide)
+    assert len(of_one) == 1  # none for another weight
+    *_, last_whole = np.flatnonzero(np.array(summed) == 1.0)
+    assert len(summed) - last_whole > 10  # sums over a sample follow
+
+
+@pytest.mark.slow
+def test_the_average_by_a_sample_agrees_with_that_by_all_pairs(monkeypatch):
+    wide = embeddings(1800, 120, 12)
+    A = averaged(wide)
+    monkeypatch.setattr(_learn._Search, "surrogate", lambda self, result: None)
+    B = averaged(wide)
+    monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
+    exact = averaged(wide, max_iter=2000)
+    size = np.linalg.norm(exact)
+    assert np.linalg.norm(A - exact) < 0.12 * size
+    assert np.linalg.norm(A - exact) < 1.3 * np.linalg.norm(B - exact)
+
+
+def test_few_points_are_never_sampled_for_the_average(data, summed):
+    X, pairs, similar = data
+    SERAPH(backend="numpy").fit(X, pairs=pairs, pair_labels=similar)
+    assert set(summed) == {1.0}
+
+
+def test_a_surrogate_that_runs_away_is_left(wide, monkeypatch):
+    from seraph._solvers import _sampled
+
+    A = averaged(wide)
+    monkeypatch.setattr(_sampled, "_FARTHEST", 0.9)
+    assert not np.array_equal(averaged(wide), A)
