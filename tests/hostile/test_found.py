@@ -192,6 +192,7 @@ NO_NUMBERS = {
     "a word": [[1.0, "3?"], [0.0, 1.0], [2.0, 2.0]],
     "a list in a cell": np.array([[1.0, [2.0, 3.0]], [0.0, 1.0], [2.0, 2.0]], dtype=object),
     "a dictionary": [[{}, 1.0], [0.0, 1.0], [2.0, 2.0]],
+    "complex numbers": np.eye(3)[:, :2] + 1j,
 }
 
 
@@ -211,7 +212,8 @@ def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
         lambda: PosteriorDisplay.from_estimator(learner, X),
         lambda: to_matrix(learner, n_components=1, X=X),
     ):
-        with pytest.raises((ValueError, TypeError), match=r"must be a table of numbers.*: .*Turn"):
+        words = r"must be a table of (real )?numbers.*: .*\. (Turn|Take)"
+        with pytest.raises((ValueError, TypeError), match=words):
             act()
 
 
@@ -230,10 +232,10 @@ def test_what_a_step_of_a_pipeline_refuses_is_told_with_the_name_of_the_step(kin
         lambda: PosteriorDisplay.from_estimator(model, X),
         lambda: FeatureImportanceDisplay.from_estimator(plain, X),
     ):
-        with pytest.raises(
-            (ValueError, TypeError), match=r"StandardScaler cannot prepare X: .*Correct X, or"
-        ):
+        words = r"StandardScaler cannot prepare X: .*Correct X, or|X must be a table of real"
+        with pytest.raises((ValueError, TypeError), match=words) as caught:
             act()
+        assert len(str(caught.value)) < 500
 
 
 def test_a_pipeline_that_is_not_fitted_says_so():
