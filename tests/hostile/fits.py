@@ -195,7 +195,7 @@ def _stopped_early(estimator, arguments, _):
     """Raise the number of iterations, and tol if that is not enough."""
     more = {
         "max_iter": max(50, 3 * estimator.max_iter),
-        "em_max_iter": max(30, 3 * estimator.em_max_iter),
+        "em_max_iter": max(100, 10 * estimator.em_max_iter),
     }
     if estimator.tol >= 1e-6 and again(estimator, arguments, **more)[0].converged_:
         return True
@@ -224,6 +224,7 @@ def _zero_metric(estimator, arguments, note):
         return "Lower" not in note
     for factor in (1e-2, 1e-5, 1e-10, 1e-20):
         lower = {"lam": estimator.lam_ * factor, "manifold": estimator.manifold * factor}
+        lower["tol"] = max(estimator.tol, 1e-3)  # a tol of 0 certifies nothing
         other, _ = again(estimator, arguments, **lower)
         if len(other.learned_components_):
             return True

@@ -338,3 +338,18 @@ def test_a_data_set_is_no_larger_than_memory():
         for n_samples in (10**400, 10**5000, 10**8 + 1):
             with pytest.raises(ValueError, match="at least 20 and at most 100000000; got"):
                 make(n_samples)
+
+
+@pytest.mark.parametrize("name", ["pair_weights", "triplets"])
+def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words(name):
+    X, y, marks = np.eye(4), [0, 0, 1, 1], {"pairs": [[0, 1]], "pair_labels": [1]}
+    marks |= {"pair_weights": [2.0]} if name == "pair_weights" else {"triplets": [[0, 1, 2]]}
+    learners = (Euclidean(), classic.GMML())
+    for learner in learners:
+        for model in (
+            MetricPipeline(StandardScaler(), learner),
+            MetricNeighborsClassifier(learner, n_neighbors=1),
+            MetricNeighborsClassifier(make_pipeline(StandardScaler(), learner), n_neighbors=1),
+        ):
+            with pytest.raises(ValueError, match=f"does not learn from {name}: leave {name} out"):
+                model.fit(X, y, **marks)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._pairs import RowNames, as_labels, is_missing
 from .._typing import Array
 from .._validation import as_numbers, check_choice, check_n_jobs, check_number, shown
+from ._pipeline import check_marks
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
@@ -254,8 +255,12 @@ def _marks(
         names = RowNames.of(X, ids, rows, "drop").listed()  # a scaler would lose the names
         if names is not None:
             marks["ids"] = names
-    if isinstance(learner, Pipeline) and not get_config()["enable_metadata_routing"]:
+    if isinstance(learner, Pipeline):
+        if get_config()["enable_metadata_routing"]:
+            return marks
+        check_marks(learner.steps[-1][1], marks)
         return {f"{learner.steps[-1][0]}__{name}": value for name, value in marks.items()}
+    check_marks(learner, marks)
     return marks
 
 

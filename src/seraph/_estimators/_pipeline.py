@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -143,6 +144,7 @@ class MetricPipeline(
             "triplets": triplets,
         }
         fit_params |= {name: value for name, value in marks.items() if value is not None}
+        check_marks(self.learner, fit_params)
         named = triplets if pairs is None else pairs
         if named is not None:
             fit_params["ids"] = RowNames.of(X, ids, named, "drop").listed()
@@ -359,6 +361,19 @@ class MetricPipeline(
         import pandas as pd
 
         return pd.DataFrame(points, columns=names)
+
+
+def check_marks(learner: Any, marks: Iterable[str]) -> None:
+    """Refuse marks, by their names, that the learner's ``fit`` does not take."""
+    taken = signature(learner.fit).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    for name in marks:
+        if name not in taken:
+            raise ValueError(
+                f"{type(learner).__name__} does not learn from {name}: leave {name} out, or use "
+                "SERAPH, which does."
+            )
 
 
 def _in_full(X: Any) -> Any:
