@@ -47,6 +47,30 @@ def test_small_problems_converge(seed):
     assert learner.optimality_gap_ <= TOL
 
 
+@pytest.mark.parametrize("seed", [1, 31, 80, 192, 220, 226, 271, 276, 493])
+def test_a_path_has_converged_only_where_the_gap_is_small(seed):
+    X, y, lam = small_problem(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of rank 0
+        path = seraph_path(X, y, lams=[10 * lam, lam])
+    assert path.converged.all()
+    assert path.optimality_gaps.max() <= TOL
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_direction_and_an_outlier_converge(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 3)), np.full(40, -1)
+    y[:10] = rng.integers(0, 2, size=10)
+    X[y == 1] += 1.0
+    X[-1] = 1e3
+    learner = SERAPH(n_components=1).fit(X, y)
+    assert learner.converged_
+    with pytest.warns(UserWarning, match="rank 0"):
+        nothing = SERAPH(lam=1e9).fit(X, y)
+    assert learner.objective_ > nothing.objective_ + 0.1
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_the_metric_vanishes_where_lam_says_it_does(seed):
     rng = np.random.default_rng(1000 + seed)
