@@ -353,3 +353,11 @@ def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words
         ):
             with pytest.raises(ValueError, match=f"does not learn from {name}: leave {name} out"):
                 model.fit(X, y, **marks)
+
+
+def test_seeds_and_sizes_that_are_none_are_refused_in_words():
+    for make in (make_projection_sparsity, make_posterior_sparsity):
+        with pytest.raises(ValueError, match=r"random_state must be .*; got -1\.0\."):
+            make(random_state=np.float64(-1.0))
+    with pytest.raises(ValueError, match="chunk_size must be a finite whole number"):
+        metric_learn.RCA_Supervised(chunk_size=0).fit(np.eye(4), [0, 0, 1, 1])

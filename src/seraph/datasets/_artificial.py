@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from .._validation import shown
+from .._validation import check_seed, shown
 
 _FEWEST, _MOST = 20, 10**8
 _LABELED = np.array([0, 0, 1, 1])
@@ -68,6 +68,7 @@ def make_posterior_sparsity(
     ((200, 2), 4)
     """
     _check_size(n_samples)
+    check_seed(random_state)
     random = check_random_state(random_state)
     column = np.arange(n_samples) % len(_COLUMNS)
     X = np.column_stack(
@@ -117,6 +118,7 @@ def make_projection_sparsity(
     ((200, 2), 4)
     """
     _check_size(n_samples)
+    check_seed(random_state)
     random = check_random_state(random_state)
     y = np.arange(n_samples) % 2
     X = np.column_stack(

@@ -244,6 +244,8 @@ class RCA_Supervised(RCA):  # noqa: N801
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
+        check_number("n_chunks", self.n_chunks, low=1, integer=True)
+        check_number("chunk_size", self.chunk_size, low=1, integer=True)
         points, y = self._points(X, y)
         check_classification_targets(y)
         chunks = Constraints(known_codes(y)).chunks(
