@@ -199,15 +199,23 @@ def _stopped_early(estimator, arguments, _):
     }
     if estimator.tol >= 1e-6 and again(estimator, arguments, **more)[0].converged_:
         return True
-    looser = {"tol": max(2.0 * estimator.optimality_gap_, 1.0), "em_tol": 10.0}
-    looser["em_max_iter"] = max(2, estimator.em_max_iter)
-    return again(estimator, arguments, **looser)[0].converged_
+    looser = {"em_tol": 10.0, "em_max_iter": max(2, estimator.em_max_iter)}
+    tol = max(2.0 * estimator.optimality_gap_, 1.0)
+    return any(
+        again(estimator, arguments, tol=factor * tol, **looser)[0].converged_ for factor in (1, 10)
+    )
 
 
 def _scales_apart(estimator, arguments, _):
     scaled = StandardScaler().fit_transform(inputs.points_of(arguments["X"]))
     _, notes = again(estimator, {**arguments, "X": scaled})
     return not any("standard deviations of the features" in note for note in notes)
+
+
+def _out_of_range(estimator, arguments, _):
+    scaled = StandardScaler().fit_transform(inputs.points_of(arguments["X"]))
+    _, notes = again(estimator, {**arguments, "X": scaled}, lam="auto")
+    return not any("is at the end of the range" in note for note in notes)
 
 
 def _no_trace(estimator, arguments, _):
@@ -235,6 +243,7 @@ def _zero_metric(estimator, arguments, note):
 ADVICE = {
     "has not converged": _stopped_early,
     "The standard deviations of the features": _scales_apart,
+    "is at the end of the range": _out_of_range,
     "With lam=0": _no_trace,
     "The learned metric is zero": _zero_metric,
 }

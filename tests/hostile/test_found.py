@@ -361,3 +361,32 @@ def test_seeds_and_sizes_that_are_none_are_refused_in_words():
             make(random_state=np.float64(-1.0))
     with pytest.raises(ValueError, match="chunk_size must be a finite whole number"):
         metric_learn.RCA_Supervised(chunk_size=0).fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_a_scale_at_the_end_of_its_range_says_so():
+    X, y = 1e8 * np.random.default_rng(0).normal(size=(22, 17)), np.r_[[-1] * 15, np.arange(7)]
+    X[0] *= 1e8
+    with (
+        pytest.warns(UserWarning, match="All 21 labeled pairs are dissimilar"),
+        pytest.warns(ConvergenceWarning, match=r"kappa=.* end of the range.* Scale the features"),
+    ):
+        SERAPH(gamma=0.001, lam=1.0, shrinkage=0).fit(X, y)
+
+
+def test_a_zero_metric_is_not_blamed_on_lam_before_the_fit_has_converged():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(25, 5)), np.r_[np.arange(7), np.full(18, -1)]
+    X[0] *= 1e6
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        SERAPH(eta=0, max_iter=1).fit(X, y)
+    words = " ".join(str(note.message) for note in notes)
+    assert "has not converged" in words
+    assert "Lower lam" not in words
+
+
+@pytest.mark.parametrize("parameters", [{"tol": {}}, {"tol": -1}, {"max_iter": "many"}], ids=str)
+def test_the_stand_in_of_lsml_checks_its_numbers(parameters):
+    quadruplets = [[[0.0, 0.0], [0.0, 3.0], [0.0, 0.0], [1.0, 0.0]]]
+    with pytest.raises(ValueError, match=f"{next(iter(parameters))} must be"):
+        metric_learn.LSML(**parameters).fit(quadruplets)

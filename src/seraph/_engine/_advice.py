@@ -68,6 +68,16 @@ def warn_of_kappa_zero(gamma: float) -> None:
     )
 
 
+def warn_of_kappa_out_of_range(kappa: float, lowest: float, highest: float) -> None:
+    """Warn that the full model would be best at a kappa beyond those that are tried."""
+    warn(
+        f"kappa={kappa:.1e} is at the end of the range that is searched, from -{highest:g} to "
+        f"-{lowest:g}: the full model has not converged. lam, gamma and eta do not suit the "
+        'units of these points. Scale the features, and leave lam at "auto"; or set gamma=None.',
+        ConvergenceWarning,
+    )
+
+
 def warn_of_no_maximum(*, converged: bool, iterations: str) -> None:
     """Warn that without a trace penalty there may be no maximum."""
     ending = "converged nevertheless" if converged else "has not converged"

@@ -94,13 +94,14 @@ class Fit:
         """
         if self.kappa == 0.0:
             advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
-        elif len(self.averaged) == 0 and (self.converged or not self.stalled):
+        elif len(self.averaged) == 0 and (self.converged or self.stopped):
             advice.warn_of_rank_zero(lam=self.lam, manifold=settings.manifold, shrunk=shrunk)
         if self.stopped:
             return
         n_steps = len(self.history["step"])
         iterations = f"{n_steps} iterations, optimality gap {self.optimality_gap:.1e}"
         no_trace = self.lam == 0.0 and settings.lam != "auto"
+        lowest, highest = solvers.SCALES
         if no_trace and settings.solver != "projected-gradient":
             advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
         elif not self.converged and self.stalled:
@@ -110,7 +111,11 @@ class Fit:
             )
         elif settings.gamma == 0.0 and (not self.converged or self.kappa < -_STEEP):
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
-        elif not self.converged:
+        elif self.converged:
+            return
+        elif settings.gamma is not None and not lowest < -self.kappa < highest:
+            advice.warn_of_kappa_out_of_range(self.kappa, lowest, highest)
+        else:
             is_em = settings.algorithm == "em"
             remedy = "em_max_iter or max_iter, or em_tol" if is_em else "max_iter"
             advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)

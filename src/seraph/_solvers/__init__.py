@@ -22,13 +22,14 @@ from ._projected_gradient import projected_gradient
 from ._psd import compress, numerical_rank, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 from ._sampled import RunAwayError, Surrogate, sampled_low_rank
-from ._scale import ScaledModel, over_scale
+from ._scale import SCALES, ScaledModel, over_scale
 from ._spg import spg
 
 # The solvers by the names that users know them by.
 SOLVERS = {"low-rank": sampled_low_rank, "spg": spg, "projected-gradient": projected_gradient}
 
 __all__ = [
+    "SCALES",
     "SOLVERS",
     "Callback",
     "Follower",

@@ -12,7 +12,7 @@ from .._typing import Array
 from ._result import MatrixFunction, Result, Step
 
 _STRIDE = 0.7  # of the search, in the logarithm of the scale
-_LOWEST, _HIGHEST = 1e-6, 1e6  # scales that are tried
+SCALES = _LOWEST, _HIGHEST = 1e-6, 1e6  # that are tried
 
 
 class ScaledModel(Protocol):

@@ -9,7 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_array
 
 from ..._typing import Array
-from ..._validation import shown
+from ..._validation import check_number, shown
 from ...classic._definite import power
 from ...classic._lsml import ComparisonObjective
 from ...classic._scml import compose, in_mean_distances, local_directions
@@ -41,6 +41,8 @@ class _BaseLSML(MahalanobisMixin):
         super().__init__(preprocessor)
 
     def _learn(self, quadruplets: Array, weights: Any) -> Self:
+        check_number("tol", self.tol, low=0.0)
+        check_number("max_iter", self.max_iter, low=0, integer=True)
         points = quadruplets.reshape(-1, quadruplets.shape[2])
         prior = metric_matrix(self.prior, points, self.random_state, "prior", definite=True)
         root = power(prior, 0.5)
