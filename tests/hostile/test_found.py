@@ -295,7 +295,6 @@ def test_a_message_shows_a_value_in_few_words(kind):
 
 TYPES = np.array([0, (), "a"], dtype=object)
 STAND_INS = {
-    "LFDA, one point a class": (metric_learn.LFDA(), np.eye(3), [0, 1, 2], "there is no scatter"),
     "LSML, equal points": (metric_learn.LSML(), np.ones((2, 4, 2)), None, "points .* coincide"),
     "LSML, weights": (
         metric_learn.LSML_Supervised(weights="distance"), np.eye(4), [0, 0, 1, 1], "weights must",
