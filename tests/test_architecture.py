@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "_validation": set(),
     "_warnings": set(),
     "_files": set(),
-    "_sweep": set(),
+    "_sweep": {"_validation"},
     "_solvers": set(),
     "_pairs": {"_sweep", "_validation", "_warnings"},
     "_base": {"_decisions", "_public", "_sweep", "_validation"},

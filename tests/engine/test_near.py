@@ -207,8 +207,8 @@ def test_the_average_by_a_sample_agrees_with_that_by_all_pairs(monkeypatch):
     monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
     exact = averaged(wide, max_iter=2000)
     size = np.linalg.norm(exact)
-    assert np.linalg.norm(A - exact) < 0.12 * size
-    assert np.linalg.norm(A - exact) < 1.3 * np.linalg.norm(B - exact)
+    assert np.linalg.norm(A - exact) < 0.15 * size
+    assert np.linalg.norm(A - exact) < 1.6 * np.linalg.norm(B - exact)
 
 
 def test_few_points_are_never_sampled_for_the_average(data, summed):

@@ -79,11 +79,14 @@ class Dense:
         squares = np.sum(D**2, axis=1)
         self.pull = float(np.abs(w) @ squares)
         # How much w changes where t is rounded: a small difference, where eta is huge. And how
-        # much differences of points change where they are turned into other coordinates.
+        # much differences of points change where they are turned into other coordinates. And how
+        # much is lost where tiles add up w x x', to subtract them again for points that are near.
         bend = np.where(labeled, heavy * spread, mu * spread * (1.0 + np.abs(t)))
         eps = np.finfo(float).eps
         self.blur = eps * scale**2 * float((bend * squares) @ (d2 + lengths + eta))
         drift = eps * X.shape[1] * np.abs(X).max(initial=0.0)
+        norms = np.sum(X**2, axis=1)
+        self.blur += eps * scale * float(np.abs(w) @ (norms[i] + norms[j]))
         self.blur += 2.0 * drift * scale * float(np.abs(w) @ np.sqrt(squares))
         if len(triplets):
             self._add(X, np.asarray(triplets))

@@ -194,7 +194,7 @@ def again(estimator, arguments, **changes):
 def _stopped_early(estimator, arguments, _):
     """Raise the number of iterations, and tol if that is not enough."""
     more = {
-        "max_iter": 3 * estimator.max_iter,
+        "max_iter": max(50, 3 * estimator.max_iter),
         "em_max_iter": max(30, 3 * estimator.em_max_iter),
     }
     if estimator.tol >= 1e-6 and again(estimator, arguments, **more)[0].converged_:

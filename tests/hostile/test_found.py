@@ -27,7 +27,7 @@ from seraph._engine._advice import warn_of_rank_zero
 from seraph._pairs._names import RowNames
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
-from seraph.datasets import load_task
+from seraph.datasets import load_task, make_posterior_sparsity, make_projection_sparsity
 from seraph.metrics import expected_calibration_error, map_at_r
 from seraph.persist import read_versions
 from tests.hostile.dense import Dense, signs_of
@@ -192,6 +192,7 @@ NO_NUMBERS = {
     "a word": [[1.0, "3?"], [0.0, 1.0], [2.0, 2.0]],
     "a list in a cell": np.array([[1.0, [2.0, 3.0]], [0.0, 1.0], [2.0, 2.0]], dtype=object),
     "a dictionary": [[{}, 1.0], [0.0, 1.0], [2.0, 2.0]],
+    "complex numbers": np.eye(3)[:, :2] + 1j,
 }
 
 
@@ -211,7 +212,8 @@ def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
         lambda: PosteriorDisplay.from_estimator(learner, X),
         lambda: to_matrix(learner, n_components=1, X=X),
     ):
-        with pytest.raises((ValueError, TypeError), match=r"must be a table of numbers.*: .*Turn"):
+        words = r"must be a table of (real )?numbers.*: .*\. (Turn|Take)"
+        with pytest.raises((ValueError, TypeError), match=words):
             act()
 
 
@@ -230,10 +232,10 @@ def test_what_a_step_of_a_pipeline_refuses_is_told_with_the_name_of_the_step(kin
         lambda: PosteriorDisplay.from_estimator(model, X),
         lambda: FeatureImportanceDisplay.from_estimator(plain, X),
     ):
-        with pytest.raises(
-            (ValueError, TypeError), match=r"StandardScaler cannot prepare X: .*Correct X, or"
-        ):
+        words = r"StandardScaler cannot prepare X: .*Correct X, or|X must be a table of real"
+        with pytest.raises((ValueError, TypeError), match=words) as caught:
             act()
+        assert len(str(caught.value)) < 500
 
 
 def test_a_pipeline_that_is_not_fitted_says_so():
@@ -252,7 +254,6 @@ def test_a_slope_that_all_but_vanishes_is_an_end_and_no_nan(seed):
     assert np.all(np.isfinite(learner.components_))
 
 
-@pytest.mark.filterwarnings("ignore:The learned metric is zero")
 @pytest.mark.parametrize("seed", range(3))
 def test_rounds_that_only_rounding_moves_end_the_search(seed):
     # With a huge mu all that labels say is below the last digit of the objective.
@@ -261,8 +262,8 @@ def test_rounds_that_only_rounding_moves_end_the_search(seed):
     X[0] *= 30.0
     y = np.where(np.arange(22) < 13, np.arange(22) % 2, -1)
     learner = SERAPH(mu=1e12, unlabeled_pairs=1, random_state=seed, max_iter=400)
-    with pytest.warns(ConvergenceWarning, match="rounding errors hide what is left to gain"):
-        learner.fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"rounding errors hide .* or lower mu=1e\+12"):
+        learner.fit(X, y)  # the zero metric, but lam is not to blame
     assert learner.n_iter_ < 100
 
 
@@ -324,3 +325,16 @@ def test_stand_ins_learn_finite_numbers_from_tables_of_flags(rng):
             warnings.simplefilter("ignore")
             learner.fit(X, y)
         assert np.all(np.isfinite(learner.components_))
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_is_no_device(digits):
+    with pytest.raises(ValueError, match="is not a device that torch has here"):
+        SERAPH(device=10**digits).fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_a_data_set_is_no_larger_than_memory():
+    for make in (make_projection_sparsity, make_posterior_sparsity):
+        for n_samples in (10**400, 10**5000, 10**8 + 1):
+            with pytest.raises(ValueError, match="at least 20 and at most 100000000; got"):
+                make(n_samples)

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
+from seraph._engine import Settings, learn
 from seraph._engine._objective import Objective
+from seraph._pairs import PairLabels
 from seraph._solvers import (
     compress,
     em,
@@ -120,6 +122,20 @@ def test_low_rank_widens_or_narrows_to_the_rank_of_the_optimum(digits, start):
     assert len(best.P) >= 3
     assert len(found.P) == len(best.P)
     assert found.value == pytest.approx(best.value, rel=1e-8)
+
+
+def test_a_rank_above_that_of_the_start_takes_few_iterations():
+    """Features of noise alone: the maximum has rank 24, the start 20."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 10
+    X = rng.normal(size=(400, 100))
+    X[:, :12] += rng.normal(size=(10, 12))[y]
+    one, other = rng.permutation(400)[:200].reshape(2, 100)
+    labels = PairLabels.make(400, None, np.column_stack([one, other]), y[one] == y[other])
+    found = learn(PointsInMemory(X), labels, Settings(backend="numpy"))
+    assert found.converged
+    assert len(found.components) > 20
+    assert found.n_iter <= 150  # 197 if the factor grows only where its own maximum is reached
 
 
 @pytest.mark.parametrize("name", ["low-rank", "spg"])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._pairs import PairLabels, RowNames, as_labels, is_missing, row_numbers
 from .._sweep import in_memory
 from .._typing import Array
-from .._validation import check_choice, check_number, check_seed, shown
+from .._validation import as_numbers, check_choice, check_number, check_seed, shown
 from .._warnings import warn
 from ..metrics import pair_auc
 from ._calibrate import METHODS, calibrated, probabilities
@@ -30,7 +30,8 @@ def pair_points(pairs: ArrayLike, X: Any, ids: ArrayLike | None) -> Any:
         if ids is not None:
             raise ValueError("ids was passed without X: it names the rows of X.")
         return pairs
-    table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
+    with as_numbers("X"):
+        table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
     rows = row_numbers(RowNames.of(X, ids, pairs).rows(pairs)[0], len(table))
     return table[rows]
 

@@ -10,6 +10,8 @@ from .._warnings import warn
 
 # Warn if the standard deviations of two features differ by more than this factor.
 _SCALES_APART = 1e3
+# A weight of the entropy beside which rounding errors hide what labels say.
+_LARGE_MU = 1e6
 
 
 def warn_of_labels(labels: PairLabels) -> None:
@@ -96,11 +98,12 @@ def warn_of_early_stop(name: str, *, iterations: str, remedy: str) -> None:
     )
 
 
-def warn_of_rounding(name: str, tol: float, iterations: str, *, single: bool) -> None:
+def warn_of_rounding(name: str, tol: float, iterations: str, *, single: bool, mu: float) -> None:
     """Warn that rounding errors keep the solver from its tolerance."""
     remedy = "Pass X in float64, which goes further, or raise" if single else "Raise"
+    lower = f", or lower mu={mu:g}, beside which the labels hardly count" if mu > _LARGE_MU else ""
     warn(
         f"{name} has not converged to tol={tol:g} ({iterations}): rounding errors hide what is "
-        f"left to gain, and more iterations do not help. {remedy} tol.",
+        f"left to gain, and more iterations do not help. {remedy} tol{lower}.",
         ConvergenceWarning,
     )

@@ -94,7 +94,7 @@ class Fit:
         """
         if self.kappa == 0.0:
             advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
-        elif len(self.averaged) == 0:
+        elif len(self.averaged) == 0 and (self.converged or not self.stalled):
             advice.warn_of_rank_zero(lam=self.lam, manifold=settings.manifold, shrunk=shrunk)
         if self.stopped:
             return
@@ -105,7 +105,9 @@ class Fit:
             advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
         elif not self.converged and self.stalled:
             single = self.components.dtype == np.float32
-            advice.warn_of_rounding(settings.name, settings.tol, iterations, single=single)
+            advice.warn_of_rounding(
+                settings.name, settings.tol, iterations, single=single, mu=self.mu
+            )
         elif settings.gamma == 0.0 and (not self.converged or self.kappa < -_STEEP):
             advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
         elif not self.converged:
@@ -380,7 +382,7 @@ class _Search:
 
     def _on(self, surrogate: solvers.Surrogate) -> Array:
         """Maximize a surrogate, with the weight of the trace of this search."""
-        sample = cast(Objective, surrogate.sample)
+        sample = cast("Objective", surrogate.sample)
         sample = replace(sample, lam=self.objective.lam, scale=self.objective.scale)
         return solvers.low_rank(
             replace(surrogate, sample=sample),

@@ -228,7 +228,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     def _map(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        with as_numbers("X"):
+            validate_data(self, X, reset=False, **_SHAPE_ONLY)
         return _mapped(self.learner_, X)
 
     def _check_parameters(self) -> None:

@@ -25,7 +25,7 @@ from .._decisions import PairDecisions, pair_points
 from .._pairs import RowNames, is_frame
 from .._sweep import in_memory, is_chunked
 from .._typing import Array
-from .._validation import prepared_by, shown, two_points
+from .._validation import as_numbers, prepared_by, shown, two_points
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 # The transformer checks the entries of X.
@@ -321,7 +321,8 @@ class MetricPipeline(
 
     def _prepared(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        with as_numbers("X"):
+            validate_data(self, X, reset=False, **_SHAPE_ONLY)
         points = _in_full(X)
         check_directions(self.prepare_, points)
         with prepared_by(self.prepare_):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._typing import Array
+from .._validation import shown
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import Sweep
 
@@ -45,8 +46,8 @@ def choose_backend(
     if device is not None:
         if backend not in ("auto", "torch"):
             raise ValueError(
-                f'device={device!r} is for backend="torch", but backend={backend!r}: leave one '
-                "of the two out."
+                f'device={shown(device)} is for backend="torch", but backend={backend!r}: leave '
+                "one of the two out."
             )
         return "torch", _checked_device(device)
     if backend == "torch":
@@ -70,13 +71,13 @@ def _checked_device(device: Any) -> str:
         here.append("mps")
     try:
         found = torch.device(device)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError):
         found = None
     # "cuda" alone is the current CUDA device.
     if found is not None and any(str(found) in (name, name.partition(":")[0]) for name in here):
         return str(found)
     raise ValueError(
-        f"device={device!r} is not a device that torch has here: choose one of "
+        f"device={shown(device)} is not a device that torch has here: choose one of "
         f"{', '.join(map(repr, here))}, or leave it out."
     )
 

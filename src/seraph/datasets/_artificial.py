@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from .._validation import shown
 
-_FEWEST = 20
+_FEWEST, _MOST = 20, 10**8
 _LABELED = np.array([0, 0, 1, 1])
 
 # Figure 1: the columns, their spread and half height; where the labeled points are.
@@ -129,9 +129,10 @@ def make_projection_sparsity(
 
 
 def _check_size(n_samples: int) -> None:
-    if not isinstance(n_samples, Integral) or n_samples < _FEWEST:
+    if not isinstance(n_samples, Integral) or not _FEWEST <= n_samples <= _MOST:
         raise ValueError(
-            f"n_samples must be an integer of at least {_FEWEST}; got {shown(n_samples)}."
+            f"n_samples must be an integer of at least {_FEWEST} and at most {_MOST}; got "
+            f"{shown(n_samples)}."
         )
 
 
