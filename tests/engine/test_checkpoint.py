@@ -24,6 +24,7 @@ from seraph._pairs import PairLabels
 from seraph._sweep import (
     ChunkedPoints,
     NumpySweep,
+    PairList,
     PairTerms,
     PointsInMemory,
     Posterior,
@@ -638,9 +639,9 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         (P, replace(terms, q=Posterior()), "factor"),
         (P, replace(terms, q=Posterior(P)), "factor"),
         (P, replace(terms, q=Posterior(Q)), "factor"),
-        (P, replace(terms, sample=Sample(pairs, 3.0)), "factor"),
-        (P, replace(terms, sample=Sample(pairs, 4.0)), "factor"),
-        (P, replace(terms, sample=Sample(pairs + 1, 4.0)), "factor"),
+        (P, replace(terms, sample=Sample(PairList.of(pairs), 3.0)), "factor"),
+        (P, replace(terms, sample=Sample(PairList.of(pairs), 4.0)), "factor"),
+        (P, replace(terms, sample=Sample(PairList.of(pairs + 1), 4.0)), "factor"),
     ]
     points = PointsInMemory(X)
     fit = fingerprint({}, points, PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1]))

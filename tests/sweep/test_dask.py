@@ -19,6 +19,7 @@ from distributed import Client, LocalCluster, default_client
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._sweep import (
     NumpySweep,
+    PairList,
     PairTerms,
     PointsInMemory,
     Posterior,
@@ -93,7 +94,7 @@ def without_lengths(X):
 def all_terms(rng):
     codes = np.repeat([0, 1, 2], [5, 4, 8])
     listed = np.array([[0, 60], [30, 20], [50, 3]]), np.array([True, False, True])
-    sampled = Sample(np.array([[0, 40], [16, 17], [17, 18], [40, 69]]), 7.5)
+    sampled = Sample(PairList.of(np.array([[0, 40], [16, 17], [17, 18], [40, 69]])), 7.5)
     posteriors = [None, Posterior(), Posterior(rng.normal(size=(3, 6)))]
     for q, mu, sample in product(posteriors, [0.0, 0.4], [None, sampled]):
         yield PairTerms(codes, *listed, eta=1.3, mu=mu, q=q, sample=sample)
@@ -485,7 +486,7 @@ def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkey
 def test_a_share_of_a_sample_is_every_so_many_of_its_pairs(client, small_parts, data):
     X = data[0]
     i, j = np.triu_indices(len(X), k=1)
-    sample = Sample(np.stack([i, j], axis=1)[::5], 5.0)
+    sample = Sample(PairList.of(np.stack([i, j], axis=1)[::5]), 5.0)
     terms = PairTerms(np.empty(0, dtype=int), mu=0.5, sample=sample, share=0.25)
     P = np.eye(3, 6)
     value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(20, 6)))(P, terms, "factor")
@@ -523,7 +524,7 @@ def test_without_unlabeled_weight_only_labeled_rows_are_read(client, small_parts
 def test_sampled_pairs_are_gathered_once(client, small_parts, data):
     X = data[0]
     sweep = _dask.DaskSweep(counted(X, (20, 6)))
-    sampled = Sample(np.array([[3, 190], [25, 26], [26, 185], [27, 28]]), 2.0)
+    sampled = Sample(PairList.of(np.array([[3, 190], [25, 26], [26, 185], [27, 28]])), 2.0)
     terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, sample=sampled)
     for _ in range(3):
         value, _ = sweep(np.eye(6), terms, "factor")

@@ -367,7 +367,9 @@ class RecordedSweep:
         for known, found in self._samples:
             if known is sample:
                 return found
-        self._samples.append((sample, digest(sample.pairs, np.array(sample.weight))))
+        pairs = sample.pairs
+        found = digest(pairs.rows, pairs.starts, pairs.columns, np.array(sample.weight))
+        self._samples.append((sample, found))
         return self._samples[-1][1]
 
 

@@ -24,6 +24,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
     _choose    picks a backend and makes its sweep
     _terms     the arguments of a sweep: which term each pair has
+    _list      lists of sampled pairs
     _design    which tiles stand for all where a share of the pairs is swept
     _tiles     the skeleton: which tiles, which terms, and how sums become a gradient
     _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
@@ -38,6 +39,7 @@ from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
 from ._design import shares
 from ._formulas import posterior
+from ._list import PairList, index_type
 from ._numpy import NumbaSweep, NumpySweep
 from ._points import (
     CONSTANT_FEATURE,
@@ -67,6 +69,7 @@ __all__ = [
     "Coordinates",
     "NumbaSweep",
     "NumpySweep",
+    "PairList",
     "PairTerms",
     "Points",
     "PointsInMemory",
@@ -79,6 +82,7 @@ __all__ = [
     "exact_size",
     "header",
     "in_memory",
+    "index_type",
     "is_chunked",
     "is_tensor",
     "magnitude",

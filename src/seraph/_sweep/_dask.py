@@ -23,6 +23,7 @@ from .._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
 from ._design import row_blocks, shares
+from ._list import PairList
 from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Variable
 
@@ -371,7 +372,9 @@ class _Parts:
 class _Shards:
     """Differences of pairs of points, held by the workers."""
 
-    def __init__(self, parts: _Parts, pairs: Array, marks: _Marks | None = None) -> None:
+    def __init__(
+        self, parts: _Parts, pairs: Array | PairList, marks: _Marks | None = None
+    ) -> None:
         self.pairs, self.known_marks = pairs, marks
         bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
         length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
@@ -399,7 +402,7 @@ class _Shards:
         """Count the pairs, if each shard takes one after so many."""
         return sum(len(range(shard.start, shard.stop, step)) for shard in self.shards)
 
-    def are_of(self, pairs: Array, marks: _Marks | None = None) -> bool:
+    def are_of(self, pairs: Array | PairList, marks: _Marks | None = None) -> bool:
         """Whether these are the differences of the given pairs."""
         known = self.known_marks or (None, None)
         return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
@@ -418,7 +421,7 @@ class _Shards:
                 job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
 
 
-def _gathered(parts: _Parts, pairs: Array, shards: list[slice]) -> Any:
+def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
     """Have the workers hold the differences of some pairs: a dask array, of a chunk a shard.
 
     One task for each part takes the rows that any of the shards needs, so that a part is read

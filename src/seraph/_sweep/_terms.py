@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from .._typing import Array
+from ._list import PairList
 
 # What a sum can be differentiated by.
 Variable = Literal["metric", "factor", "threshold"]
@@ -33,13 +34,13 @@ class Sample:
 
     Parameters
     ----------
-    pairs : ndarray of shape (l, 2)
-        Pairs of rows, sorted by the first row. Each is unlabeled and appears once.
+    pairs : PairList
+        Pairs of rows. Each is unlabeled and appears once.
     weight : float
         Number of unlabeled pairs that each represents.
     """
 
-    pairs: Array
+    pairs: PairList
     weight: float
 
 
@@ -92,7 +93,7 @@ class PairTerms:
         """The share of the sample."""
         if self.sample is None or self.step == 1:
             return self.sample
-        pairs = np.ascontiguousarray(self.sample.pairs[:: self.step])
+        pairs = self.sample.pairs.every(self.step)
         return Sample(pairs, self.sample.weight * len(self.sample.pairs) / len(pairs))
 
 
