@@ -26,6 +26,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _terms     the arguments of a sweep: which term each pair has
     _list      lists of sampled pairs
     _design    which tiles stand for all where a share of the pairs is swept
+    _subset    the pairs of some rows, which stand for all where most are labeled
     _tiles     the skeleton: which tiles, which terms, and how sums become a gradient
     _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
     _torch     backend "torch": tensors; on CUDA, the fused kernel of _triton
@@ -37,7 +38,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
-from ._design import shares
+from ._design import shares, subset_sizes
 from ._formulas import posterior
 from ._list import PairList, index_type
 from ._numpy import NumbaSweep, NumpySweep
@@ -57,6 +58,7 @@ from ._points import (
     magnitude,
     principal_directions,
 )
+from ._subset import SubsetSweep
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
 
@@ -75,6 +77,7 @@ __all__ = [
     "PointsInMemory",
     "Posterior",
     "Sample",
+    "SubsetSweep",
     "Sweep",
     "centered",
     "choose_backend",
@@ -92,5 +95,6 @@ __all__ = [
     "posterior",
     "principal_directions",
     "shares",
+    "subset_sizes",
     "workers",
 ]

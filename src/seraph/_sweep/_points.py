@@ -294,10 +294,14 @@ class Coordinates:
         """
         if len(rows) == 0 and order is None:
             return self.array  # which may be large, and is only read
+        return self.array[self.order(rows, order)]
+
+    def order(self, rows: Array, order: Array | None = None) -> Array:
+        """Return the numbers of the rows, in the order of `with_first`."""
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
         rest = np.flatnonzero(others)
-        return self.array[np.concatenate([rows, rest if order is None else rest[order]])]
+        return np.concatenate([rows, rest if order is None else rest[order]])
 
 
 class Points(Protocol):
