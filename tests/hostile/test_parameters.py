@@ -36,7 +36,7 @@ def learners():
 
 @pytest.mark.parametrize("kind", list(learners()))
 def test_a_parameter_of_another_kind_is_refused_by_its_name(kind):
-    ours = "seraph._" if kind.__module__.startswith("seraph._") else "seraph.classic"
+    is_ours = not kind.__module__.startswith("seraph.compat")
     for name, parameter in inspect.signature(kind).parameters.items():
         if name in FREE or not (parameter.default is None or isinstance(parameter.default, str)):
             continue
@@ -49,4 +49,4 @@ def test_a_parameter_of_another_kind_is_refused_by_its_name(kind):
                     said = str(error)
                     assert not any(word in said for word in FOREIGN), (name, value, said)
                     # (A matrix to start from is checked by scikit-learn, with its own words.)
-                    assert ours not in kind.__module__ or name in said or "2D array" in said
+                    assert not is_ours or name in said or "2D array" in said, (name, said)
