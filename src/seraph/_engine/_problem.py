@@ -107,14 +107,16 @@ class Problem:
                 check_repeatable("unlabeled pairs", settings.random_state)
             rng = check_random_state(settings.random_state)
         others: tuple[Array, ...] = ()
-        if isinstance(points, PointsInMemory):
-            in_tiles = is_sampled and size > max(_LISTED, _LISTED_PER_ROW * len(points))
-            if in_tiles:
-                terms = replace(terms, share=size / labels.n_unlabeled)
-            # (Listed pairs need no order, and no copy of the points in another one.)
-            if in_tiles or (not is_sampled and shares(points.shape, len(terms.codes), near=True)):
-                order, terms = shuffled(len(points), terms, rng if in_tiles else None)
-                others = (order,)
+        in_tiles = is_sampled and size > max(_LISTED, _LISTED_PER_ROW * len(points))
+        if in_tiles:
+            terms = replace(terms, share=size / labels.n_unlabeled)
+        if in_tiles and rng is not None and settings.backend == "dask":
+            terms = replace(terms, seed=int(rng.randint(2**31 - 1)))  # of tiles in any order
+        elif isinstance(points, PointsInMemory) and (
+            in_tiles or (not is_sampled and shares(points.shape, len(terms.codes), near=True))
+        ):  # listed pairs need no order, and no copy of the points in another one
+            order, terms = shuffled(len(points), terms, rng if in_tiles else None)
+            others = (order,)
         if rng is not None and terms.share == 1.0:
             pairs = sample_pairs(len(points), len(terms.codes), terms.pairs, size, rng)
             terms = replace(terms, sample=Sample(pairs, labels.n_unlabeled / size))

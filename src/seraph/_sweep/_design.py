@@ -178,6 +178,38 @@ def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1)
     return Design(strips, (k * u / max(n_met, 1), u * (u - 1) / 2.0 / max(n_banded, 1)))
 
 
+def design_across(split: int, n: int, side: int, share: float, seed: int) -> Design:
+    """Choose tiles of about a share of the pairs of one of the first `split` rows with another.
+
+    Parameters
+    ----------
+    split, n : int
+        Number of the first rows, and of all.
+    side : int
+        Largest side of a tile.
+    share : float
+        Share of the pairs; at least one tile.
+    seed : int
+        Seed of the choice.
+    """
+    # A few blocks meet a large share closely, and take less time.
+    n_blocks = min(_LEAST_BLOCKS, max(8, round(4.0 / np.sqrt(share))))
+    left, right = (
+        row_blocks(start, stop, min(side, max(1, (stop - start) // n_blocks)))
+        for start, stop in ((0, split), (split, n))
+    )
+    count = max(1, round(share * len(left) * len(right)))
+    chosen = np.random.default_rng(seed).choice(len(left) * len(right), count, replace=False)
+    chosen = np.sort(chosen)
+    strips = []
+    for row in np.unique(chosen // len(right)).tolist():
+        met = (chosen[chosen // len(right) == row] % len(right)).tolist()
+        strips.append((left[row], [right[column] for column in met]))
+    n_met = sum(_length(rows) * sum(map(_length, met)) for rows, met in strips)
+    weight = split * (n - split) / n_met
+    return Design(strips, (weight, weight))
+
+
 def _spread(blocks: list[slice], first: int, share: float) -> list[slice]:
     """Choose a share of the blocks, evenly spaced: the same number whatever the first."""
     count = max(1, round(share * len(blocks)))

@@ -68,7 +68,10 @@ class PairTerms:
         The unlabeled pairs to sweep; None for all.
     share : float
         Share of the unlabeled pairs to sweep, for an estimate of the sum: of the sample, or else
-        of all, in tiles. Then the rows after the first k must be in random order.
+        of all, in tiles. Then the rows after the first k must be in random order, except on a
+        cluster.
+    seed : int
+        Which tiles these are, on a cluster.
     weights : ndarray of shape (l,) or None
         Weights of the listed pairs; None is 1 for all.
     """
@@ -82,6 +85,7 @@ class PairTerms:
     sample: Sample | None = None
     share: float = 1.0
     weights: Array | None = None
+    seed: int = 0
 
     @property
     def step(self) -> int:

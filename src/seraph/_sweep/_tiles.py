@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from .._typing import Array
-from ._design import Strip, design, row_blocks
+from ._design import Strip, design, design_across, row_blocks
 from ._list import PairList
 from ._terms import PairTerms, Variable
 
@@ -140,6 +140,10 @@ class Pass(ABC):
         """
         k, n = len(self.terms.codes), len(self.X)
         if split is not None:
+            if self.all_unlabeled and self.terms.share < 1.0:
+                terms = self.terms
+                strips, self.weights = design_across(split, n, side, terms.share, terms.seed)
+                return strips
             columns = row_blocks(split, n, side) if self.all_unlabeled else []
             return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
         if self.all_unlabeled and self.terms.share < 1.0:
