@@ -116,7 +116,7 @@ def check_seed(value: Any) -> None:
 
 def check_unmasked(X: Any) -> None:
     """Refuse a masked array with masked entries; scikit-learn would drop the mask."""
-    if n_masked := int(np.sum(np.ma.getmask(X))):
+    if isinstance(X, np.ma.MaskedArray) and (n_masked := int(np.sum(X.mask))):
         raise ValueError(
             f"A masked array has {n_masked} masked entries, and every entry must be known. "
             "Fill them with its method filled, or impute them."

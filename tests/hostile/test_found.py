@@ -411,3 +411,9 @@ def test_the_stand_in_of_lsml_checks_its_numbers(parameters):
     quadruplets = [[[0.0, 0.0], [0.0, 3.0], [0.0, 0.0], [1.0, 0.0]]]
     with pytest.raises(ValueError, match=f"{next(iter(parameters))} must be"):
         metric_learn.LSML(**parameters).fit(quadruplets)
+
+
+def test_stand_ins_take_a_column_of_categories(rng):
+    y = pd.Series(pd.Categorical(["a", "b"] * 6))
+    learner = metric_learn.NCA(max_iter=3).fit(rng.normal(size=(12, 3)), y)
+    assert np.all(np.isfinite(learner.components_))

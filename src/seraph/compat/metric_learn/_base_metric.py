@@ -153,7 +153,9 @@ def _check_labels(y: Any) -> None:
         raise ValueError("y must hold one label for each point; got lists within it.") from None
     if labels.ndim != 1:
         return
-    missing = is_unknown(labels) | np.ma.getmaskarray(y)
+    missing = is_unknown(labels)
+    if isinstance(y, np.ma.MaskedArray):
+        missing |= y.mask
     if missing.any():
         raise ValueError(
             f"y contains NaN, None or masked entries, {int(missing.sum())} times: every point "
