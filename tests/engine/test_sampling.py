@@ -71,7 +71,10 @@ def test_every_pair_is_as_likely_as_any_other(size):
 
 
 # Numbers are drawn for a share of less than 0.2, and coins tossed for a larger one.
-@pytest.mark.parametrize("share", [0.1, 0.2, 0.5, 0.999])
+SLOW_SHARES = [pytest.param(share, marks=pytest.mark.slow) for share in (0.2, 0.999)]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, *SLOW_SHARES])
 def test_a_sample_takes_little_more_memory_than_its_list(share):
     n = 3000
     size = int(share * (n * (n - 1) // 2 - 100 * 99 // 2))

@@ -94,9 +94,9 @@ def test_no_option_costs_more_memory_than_the_exact_fit(
 
 
 # Sizes on both sides of each change of form: coins or numbers are drawn, pairs are listed or
-# come in tiles, and there are more of them than a chunk holds. Those of more points take longer.
+# come in tiles, and there are more of them than a chunk holds. Large ones take longer.
 SAMPLES = [
-    pytest.param(n, size, marks=[] if n < 2000 else pytest.mark.slow)
+    pytest.param(n, size, marks=[] if n <= 1500 and size < 0.5 else pytest.mark.slow)
     for n, sizes in {
         300: [0.05, 0.9],
         1500: [0.05, 0.19, 0.9],

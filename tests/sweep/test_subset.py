@@ -96,7 +96,7 @@ def test_an_estimate_is_near_the_sum(rng):
 
 FITS = [
     {},
-    {"algorithm": "em", "em_max_iter": 3, "em_tol": 1.0},
+    pytest.param({"algorithm": "em", "em_max_iter": 3, "em_tol": 1.0}, marks=pytest.mark.slow),
     pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
     {"n_components": 2},
     pytest.param({"backend": "torch", "device": "cpu"}, marks=pytest.mark.slow),
