@@ -26,8 +26,9 @@ def first_new(low, high, known, size, rng):
 # Of few numbers, most draws repeat one, and the draws of one batch are not enough.
 @pytest.mark.parametrize(("high", "size"), [(40, 30), (400, 60), (10**15, 50)])
 @pytest.mark.parametrize("room", [1, 20, 1000])
-def test_a_sample_has_the_first_new_numbers_drawn(monkeypatch, high, size, room):
-    monkeypatch.setattr(_sampling, "_CHUNK", 7)
+@pytest.mark.parametrize("chunk", [7, 100])  # draws are repeated, or kept
+def test_a_sample_has_the_first_new_numbers_drawn(monkeypatch, high, size, room, chunk):
+    monkeypatch.setattr(_sampling, "_CHUNK", chunk)
     known = np.array([7, 11, 12])
     one, other = np.random.RandomState(1), np.random.RandomState(1)
     found = np.concatenate([*_sampling._distinct(5, high, known, size, one, room)])

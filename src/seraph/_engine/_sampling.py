@@ -5,7 +5,7 @@ A sample holds no more than its list, whatever its size: what is drawn is never 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from itertools import pairwise
 
@@ -147,19 +147,16 @@ def _distinct(
 ) -> Iterator[Array]:
     """Sample distinct numbers from `low` to below `high` that are not known; they ascend.
 
-    These are the first new ones of many draws. Instead of being kept, the draws are repeated: once
-    for each range of numbers that there is room to sort, to find which of them were new, and
+    These are the first new ones of many draws. Instead of being kept, many draws are repeated:
+    once for each range of numbers that there is room to sort, to find which of them were new, and
     once more to return these.
     """
     if size == 0:
         return iter(())
-    draws = _Draws(deepcopy(rng), low, high)
+    draws = _Draws(rng, low, high, size + size // 4 + 8)
     n_draws, repeated = 0, known[:0]
     while n_draws - len(repeated) < size:
-        batch = size + size // 4 + 8
-        for start in range(0, batch, _CHUNK):  # as many numbers as are used
-            rng.randint(low, high, size=min(_CHUNK, batch - start), dtype=np.int64)
-        n_draws += batch
+        n_draws = draws.more()
         # A number and its draw are sorted as one whole number, of less than 63 bits.
         n_ranges = max(-(-n_draws // room), (high - low) * n_draws >> 61, 1)
         edges = [low + (high - low) * part // n_ranges for part in range(n_ranges + 1)]
@@ -171,22 +168,49 @@ def _distinct(
 
 
 class _Draws:
-    """Random numbers from `low` to below `high`: the same in each pass over them."""
+    """Batches of random numbers from `low` to below `high`: the same in each pass over them."""
 
-    def __init__(self, rng: np.random.RandomState, low: int, high: int) -> None:
-        self.rng, self.low, self.high = rng, low, high
+    def __init__(self, rng: np.random.RandomState, low: int, high: int, batch: int) -> None:
+        self.rng, self.low, self.high, self.batch = rng, low, high, batch
+        self.kept: list[Array] | None = [] if batch <= _CHUNK else None
+        self.again = None if batch <= _CHUNK else deepcopy(rng)  # others may use `rng` meanwhile
+        self.start = {} if self.again is None else self.again.get_state(legacy=False)
+        self.count = 0
+
+    def more(self) -> int:
+        """Draw another batch; return the number of draws so far."""
+        for some in self._drawn(self.rng, self.batch):
+            if self.kept is not None:
+                self.kept.append(some)
+        self.count += self.batch
+        return self.count
+
+    def _drawn(self, rng: np.random.RandomState, count: int) -> Iterator[Array]:
+        for start in range(0, count, _CHUNK):
+            size = min(_CHUNK, count - start)
+            yield rng.randint(self.low, self.high, size=size, dtype=np.int64)
+
+    def _pass(self, count: int) -> Iterator[tuple[int, Array]]:
+        """Go through the first draws, and say how many came before."""
+        parts: Iterable[Array] = self.kept or ()
+        if self.again is not None:
+            self.again.set_state(self.start)
+            parts = self._drawn(self.again, count)
+        before = 0
+        for some in parts:
+            yield before, some[: count - before]
+            before = min(before + len(some), count)
 
     def _of(self, part: tuple[int, int], n_draws: int, factor: int) -> Iterator[Array]:
         """Sort the draws of a range of numbers: ``factor (number - start of the range) + draw``.
 
         With a factor of 1, without the draw. Some come at a time, with the one before them.
         """
-        rng, (first, last), found = deepcopy(self.rng), part, []
-        for start in range(0, n_draws, _CHUNK):
-            count = min(_CHUNK, n_draws - start)
-            numbers = rng.randint(self.low, self.high, size=count, dtype=np.int64) - first
+        (first, last), found = part, []
+        for before, some in self._pass(n_draws):
+            numbers = some - first
             here = np.flatnonzero((numbers >= 0) & (numbers < last - first))
-            found.append(numbers[here] if factor == 1 else numbers[here] * factor + here + start)
+            found.append(numbers[here] if factor == 1 else numbers[here] * factor + here + before)
         ordered = np.concatenate([[-factor], *found])
         del found
         ordered.sort()
