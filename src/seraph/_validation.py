@@ -74,9 +74,9 @@ def check_number(
     raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {shown(value)}.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
     """Refuse a value that is not one of the `choices`."""
-    if not isinstance(value, str) or value not in choices:
+    if not isinstance(value, str | None) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 
