@@ -22,6 +22,8 @@ from .._validation import shown
 from .._warnings import warn
 from ._names import RowNames
 
+# Types of numpy that classes are compared in; others are compared as objects.
+_KINDS = "biufmMUSO"
 # A likeness that leans to neither side; it counts as similar.
 _EVEN = 0.5
 
@@ -237,8 +239,10 @@ def as_labels(y: ArrayLike) -> Array:
     array(['a', -1, None], dtype=object)
     """
     y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
+        return y  # nothing that scikit-learn would change, or refuse
     labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
-    return labels if labels.dtype.kind in "biufmMUSO" else labels.astype(object)
+    return labels if labels.dtype.kind in _KINDS else labels.astype(object)
 
 
 def _unmasked(y: Any) -> Array:

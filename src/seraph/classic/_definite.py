@@ -15,7 +15,7 @@ _ZERO = 1e-12
 # A larger gap has enough digits as a difference of sums.
 _LARGE_GAP = 1e-5
 # First step of a minimization, as a share of half the derivative.
-_FIRST_STEP = 0.2
+_FIRST_STEP = 0.3
 _SUFFICIENT_FALL = 1e-4  # share of the fall predicted by the derivative that a step must reach
 _SHORTEST_SHARE = 1e-9
 

@@ -12,7 +12,7 @@ from .. import _solvers as solvers
 from .._base import Blend
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._typing import Array
+from .._typing import Array, computed_once
 from .._validation import check_choice, check_flag, check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
@@ -21,12 +21,12 @@ from ._scatter import PairSums
 _FIRST_RANK = 20
 # First steps, each the best metric for the tangents of the distances; L-BFGS goes on from there.
 _TANGENT_STEPS = 8
-# Distances below this share of the mean are replaced by it where their root is differentiated.
-# The objective is overestimated by less than this share.
+# Distances below this share of the root mean square are replaced by it where their root is
+# differentiated. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
-# "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 8 to 20 are as good.
-_ODDS = 10.0
+# "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
+_ODDS = 3.0
 # Shares of the scatter below this are rounding errors of zero.
 _ZERO = 1e-12
 
@@ -51,13 +51,16 @@ class GDM(ClassicLearner):
     ----------
     diagonal : bool, default=False
         Whether to learn a diagonal `A`: one weight per feature, many of them zero.
-    ridge : float, default=1.0
+    ridge : float or "auto", default="auto"
         Share of the mean scatter of all labeled pairs to add to that of the similar ones in
         the constraint. The paper has none; 1e-6 is as good as none. Without it there is no
         maximum where dissimilar pairs differ in a direction in which no similar ones do, as
         they must if there are more features than similar pairs. It is relative to the data in
         each direction, so that, as in the paper, distances under the full form do not change
-        with a linear map of the features.
+        with a linear map of the features. "auto" adds the whole mean scatter, mixed with a
+        multiple of the identity: the latter has the share
+        ``m / (m + l)`` for m features that vary and l labeled rows, because few rows say little
+        about the directions in which they hardly vary.
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use for the objective (the constraint has all). None means all of
         them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" divides many labeled
@@ -66,7 +69,7 @@ class GDM(ClassicLearner):
         neighbors are as good. Marked pairs are all used.
     shrinkage : float or "auto", default="auto"
         Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
-        the odds ``10 n_features / n_labeled_rows``: the fewer labeled rows there are for each
+        the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each
         feature, the less the learned metric counts.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
@@ -118,7 +121,7 @@ class GDM(ClassicLearner):
         self,
         *,
         diagonal: bool = False,
-        ridge: float = 1.0,
+        ridge: float | Literal["auto"] = "auto",
         n_constraints: Literal["auto"] | None = "auto",
         shrinkage: float | Literal["auto"] = "auto",
         shrinkage_target: ArrayLike | None = None,
@@ -135,7 +138,7 @@ class GDM(ClassicLearner):
 
     def _check_parameters(self) -> None:
         check_flag("diagonal", self.diagonal)
-        check_number("ridge", self.ridge, low=0)
+        check_number("ridge", self.ridge, low=0, instead="auto")
         check_choice("n_constraints", self.n_constraints, ("auto", None))
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
@@ -156,9 +159,10 @@ class GDM(ClassicLearner):
             )
         sums = PairSums(labels, sampled=self.n_constraints == "auto")
         used = centered(points[sums.rows].astype(np.float64), rounding=CONSTANT_FEATURE)
-        share = self.ridge * labels.n_similar / labels.n_labeled
-        C = _unit_constraint(used, sums, share, self.diagonal)
-        objective = _DissimilarDistances(used @ C, sums, labels.n_dissimilar)
+        ridge, equal = (1.0, _equal_share(used)) if self.ridge == "auto" else (self.ridge, 0.0)
+        share = ridge * labels.n_similar / labels.n_labeled
+        C = _unit_constraint(used, sums, share, equal, self.diagonal)
+        objective = _DissimilarDistances(used @ C, sums)
         solve = _diagonal if self.diagonal else _full
         P, n_iter = solve(objective, self.max_iter, self.tol / (1.0 + self.tol))
         value, gap = objective.certificate(P, self.diagonal)
@@ -173,20 +177,36 @@ class GDM(ClassicLearner):
         }
 
 
-def _unit_constraint(X: Array, sums: PairSums, share: float, diagonal: bool) -> Array:
+def _equal_share(X: Array) -> float:
+    """Return the share of the identity, if the ridge is "auto", for centered labeled points."""
+    n_varying = int(np.count_nonzero(X.any(axis=0)))
+    return n_varying / (n_varying + len(X))
+
+
+def _mean_scatter(M: Array, back: Array) -> float:
+    """Return the mean of ``back' M back`` over the features that vary."""
+    diagonal = np.einsum("ij,ij->j", M @ back, back)
+    return float(diagonal.sum()) / max(1, np.count_nonzero(diagonal))
+
+
+def _unit_constraint(
+    X: Array, sums: PairSums, share: float, equal: float, diagonal: bool
+) -> Array:
     """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
-    ``C'(M_S + share * M) C = 1``, with M the scatter of all labeled pairs and M_S that of the
-    similar ones. The metric is ``C B C'``. Directions in which no pair differs are left out;
-    those in which similar pairs differ least, as a share of all, come first.
+    ``C'(M_S + share ((1 - equal) M + equal v 1)) C = 1``, with M the scatter of all labeled pairs,
+    v its mean over the features, and M_S the scatter of the similar pairs. The metric is
+    ``C B C'``. Directions in which no pair differs are left out; those in which similar pairs
+    differ least come first.
     """
     scale = X.std(axis=0)
     C: Array = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
+    back = np.diag(scale)
     X = X @ C
     if not diagonal and X.any():  # whiten: products of the points would square their condition
         _, lengths, directions = principal_directions(X)
         basis = directions.T / lengths
-        C, X = C @ basis, X @ basis
+        C, X, back = C @ basis, X @ basis, (lengths[:, np.newaxis] * directions) @ back
     similar, dissimilar = sums.scatters(X)
     if not np.trace(dissimilar) > _ZERO * np.trace(similar):
         raise ValueError(
@@ -201,20 +221,22 @@ def _unit_constraint(X: Array, sums: PairSums, share: float, diagonal: bool) -> 
     keep = total > _ZERO * total.max()
     basis = basis[:, keep] / np.sqrt(total[keep])
     # In these coordinates the scatter of all pairs is the identity.
-    similar = basis.T @ similar @ basis
+    C = C @ basis
+    constraint = basis.T @ similar @ basis
+    if equal > 0.0:
+        constraint += share * equal * _mean_scatter(everything, back) * (C.T @ C)
     if diagonal:
-        held, turn = np.diag(similar), np.eye(len(similar))
+        held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
-        held, turn = np.linalg.eigh(similar)
-    held = np.maximum(held, 0.0) + share
+        held, turn = np.linalg.eigh(constraint)
+    held = np.maximum(held, 0.0) + share * (1.0 - equal)
     if share == 0.0 and held.min() <= _ZERO:
         raise ValueError(
             f"With ridge=0 there is no maximum: in {np.sum(held <= _ZERO)} direction(s) "
             "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
             "pairs."
         )
-    C = C @ basis @ turn / np.sqrt(held)
-    return C
+    return C @ turn / np.sqrt(held)
 
 
 class _DissimilarDistances:
@@ -226,15 +248,21 @@ class _DissimilarDistances:
 
     rounding = 1e-12
 
-    def __init__(self, X: Array, sums: PairSums, n_dissimilar: int) -> None:
+    def __init__(self, X: Array, sums: PairSums) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
-        self.floor = 0.0
         self._last: tuple[Array, float, Array] | None = None
-        P = self.first_factor()
-        mean = self.sum(P, X)[0] / n_dissimilar
-        self.floor = _SHORTEST * mean
-        self.scale = self.lam = 0.5 * mean * n_dissimilar  # the maximum has a trace near 1
+        Z = X @ self.first_factor().T
+        self.floor = _SHORTEST * float(np.sqrt(2.0 * np.vdot(Z, Z) / len(Z)))
+
+    @computed_once
+    def scale(self) -> float:
+        """Half the sum under the first factor: with this as lam, the maximum has a trace near 1."""
+        return 0.5 * self.sum(self.first_factor(), None)[0]
+
+    @property
+    def lam(self) -> float:
+        return self.scale
 
     def first_factor(self) -> Array:
         rank = min(_FIRST_RANK, self.n_features)
@@ -273,6 +301,9 @@ class _DissimilarDistances:
 
     def tangent(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and half its derivative by the factor."""
+        if len(P) >= self.n_features:  # the derivative by the metric, which is kept, costs no more
+            value, gradient = self._sum_and_gradient(P)
+            return value, P @ gradient
         value, product = self.sum(P, None)
         return value, product.T @ self.X
 

@@ -179,8 +179,9 @@ class ITML(ClassicLearner):
     def _check_parameters(self) -> None:
         check_number("gamma", self.gamma, low=0, instead="auto")
         check_choice("prior", self.prior, ("identity", "covariance"))
-        if self.n_constraints != "auto":
-            check_number("n_constraints", self.n_constraints, low=1, integer=True, instead=None)
+        check_number(
+            "n_constraints", self.n_constraints, low=1, integer=True, instead=("auto", None)
+        )
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_seed(self.random_state)

@@ -34,6 +34,8 @@ class PairedRows:
     def of(cls, labels: PairLabels) -> PairedRows:
         """Find and order the rows that `labels` says something about."""
         by_class = labels.rows_by_class
+        if len(labels.pairs) == 0:
+            return cls(by_class, labels.codes[by_class], labels.pairs)
         rows = np.concatenate([by_class, np.setdiff1d(labels.pairs, by_class)])
         position = np.zeros(len(labels.codes), dtype=np.intp)
         position[rows] = np.arange(len(rows))

@@ -146,15 +146,19 @@ class PairSums:
 
     def _add_groups(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
         """Add the estimate from the groups to `product`, and return that of the value."""
-        n = len(self._codes)
-        scale = n * (n - 1) / sum(len(rows) * (len(rows) - 1) for rows in self._groups)
+        n, n_ordered = (
+            len(self._codes),
+            sum(rows.size * (rows.shape[1] - 1) for rows in self._groups),
+        )
+        scale = n * (n - 1) / n_ordered
         value = 0.0
         for rows in self._groups:
             Z_here, codes = Z[rows], self._codes[rows]
             Y_here = Z_here if Y is Z else Y[rows]
-            here, weight = term(squared_distances(Z_here), codes[:, np.newaxis] == codes)
+            similar = codes[:, :, np.newaxis] == codes[:, np.newaxis]
+            here, weight = term(squared_distances(Z_here), similar)
             weight *= scale
-            product[rows] += weight.sum(axis=1, keepdims=True) * Y_here - weight @ Y_here
+            product[rows] += weight.sum(axis=2, keepdims=True) * Y_here - weight @ Y_here
             value += 0.5 * scale * here  # every pair is there twice
         return value
 
@@ -183,7 +187,7 @@ def all_pairs(X: Array) -> Array:
 
 
 def squared_distances(Z: Array) -> Array:
-    """Return the squared distances between all rows of `Z`.
+    """Return the squared distances between all rows of `Z`, or of each matrix in a stack.
 
     Examples
     --------
@@ -192,8 +196,17 @@ def squared_distances(Z: Array) -> Array:
     array([[ 0., 25.],
            [25.,  0.]])
     """
-    everything = slice(0, len(Z))
-    return _tile_of_distances(Z, _squared_norms(Z), everything, everything)
+    norms = np.einsum("...ir,...ir->...i", Z, Z)
+    d2: Array = (-2.0 * Z) @ np.swapaxes(Z, -1, -2)
+    d2 += norms[..., np.newaxis]
+    d2 += norms[..., np.newaxis, :]
+    np.einsum("...ii->...i", d2)[...] = 0.0
+    close = d2 <= _CLOSE * norms.max()
+    if np.count_nonzero(close) > norms.size:
+        *stack, i, j = np.nonzero(close)
+        difference = Z[(*stack, i)] - Z[(*stack, j)]
+        d2[close] = np.einsum("kr,kr->k", difference, difference)
+    return d2
 
 
 def _squared_norms(Z: Array) -> Array:
@@ -231,11 +244,21 @@ def _chunks(length: int, width: int) -> list[tuple[int, int]]:
 
 
 def _groups(codes: Array, labels: PairLabels) -> list[Array]:
-    """Divide the rows of ordered class `codes` into groups at random; [] if one would do."""
+    """Divide the rows of ordered class `codes` into groups at random; [] if one would do.
+
+    Each array holds groups of one size, a row for each, and no more than are summed at a time.
+    """
     size = min(max(_GROUP, _GROUP_PER_CLASS * len(class_ranges(codes))), _TILE)
     few = min(labels.n_similar, labels.n_dissimilar)
     n_groups = min(-(-len(codes) // size), few // _LEAST_SAMPLE)
     if n_groups < 2:
         return []
     order = np.random.default_rng(0).permutation(len(codes))
-    return [np.sort(rows) for rows in np.array_split(order, n_groups)]
+    size, n_longer = divmod(len(codes), n_groups)
+    cut = n_longer * (size + 1)
+    at_a_time = max(1, (_TILE // size) ** 2)
+    return [
+        stack[first : first + at_a_time]
+        for stack in (order[:cut].reshape(-1, size + 1), order[cut:].reshape(-1, size))
+        for first in range(0, len(stack), at_a_time)
+    ]
