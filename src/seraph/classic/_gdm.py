@@ -257,7 +257,7 @@ class _DissimilarDistances:
 
     @computed_once
     def scale(self) -> float:
-        """Half the sum under the first factor: with this as lam, the maximum has a trace near 1."""
+        """Half the sum under the first factor. With it as lam, the maximum has a trace near 1."""
         return 0.5 * self.sum(self.first_factor(), None)[0]
 
     @property

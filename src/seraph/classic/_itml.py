@@ -150,7 +150,7 @@ class ITML(ClassicLearner):
     >>> learner.transform(X).shape
     (178, 13)
     >>> [round(bound, 1) for bound in learner.bounds_]
-    [6.3, 51.7]
+    [6.3, 52.1]
     """
 
     def __init__(
