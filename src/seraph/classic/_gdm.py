@@ -186,7 +186,7 @@ def _equal_share(X: Array) -> float:
 def _mean_scatter(M: Array, back: Array) -> float:
     """Return the mean of ``back' M back`` over the features that vary."""
     diagonal = np.einsum("ij,ij->j", M @ back, back)
-    return float(diagonal.sum()) / max(1, np.count_nonzero(diagonal))
+    return float(diagonal.sum()) / max(1, int(np.count_nonzero(diagonal)))
 
 
 def _unit_constraint(
