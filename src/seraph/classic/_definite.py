@@ -169,9 +169,12 @@ def minimize_factor(
                 break
             # The lowest point of the parabola through both values and the slope here.
             bend = value_there - value - share * promise
-            share *= float(np.clip(-0.5 * share * promise / bend, 0.1, 0.5))
+            share *= min(0.5, max(0.1, -0.5 * share * promise / bend))  # 0.1 if that is NaN
         else:
-            break  # only rounding errors are left to gain
+            if not curvature.pairs:
+                break  # only rounding errors are left to gain
+            curvature.clear()  # what was learned far away may mislead
+            continue
         curvature.learn(share * move, half_there - half)
         L, value, half, n_iter = L + share * move, value_there, half_there, n_iter + 1
     return L, value, float(gap), n_iter
