@@ -1,5 +1,7 @@
 """ITML against its own paper: the constraints, the dual, and the cyclic projections."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
@@ -470,3 +472,11 @@ def test_marked_pairs_have_a_weight_of_one(rng):
     n_classes = 50 * 49 // 2
     n_marked = len(pairs) - n_classes
     assert both.gamma_ == pytest.approx((160 + n_marked) / (n_classes + n_marked))
+
+
+def test_bounds_far_from_the_distances_leave_no_matrix_without_a_root(rng):
+    X, y = 1e8 * rng.normal(size=(12, 9)), np.arange(12) % 6  # similar pairs span 6 directions
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner = ITML(bounds=(1e-8, 1e8), max_iter=20).fit(X, y)
+    assert np.isfinite(learner.components_).all()

@@ -27,6 +27,7 @@ _SOME_ROWS, _MOST_ROWS = 128, 1000
 # rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
 # over the pairs would lose their digits.
 _COINCIDING, _NEAR = 1e-24, 1e-8
+_ROUNDING = 1e-12
 # What to add to a singular factor, at which the objective is infinite.
 _NUDGE = 1e-6
 # A larger gamma is approached in steps, each solved to the second number only.
@@ -234,7 +235,9 @@ class _SlackObjective:
         self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
         self.sums, self.bounds, self.gamma = sums, bounds, gamma
-        curvature = np.eye(X.shape[1]) + gamma / bounds[0] * sums.scatters(X)[0]
+        curvature = gamma / bounds[0] * sums.scatters(X)[0]
+        # More than the rounding errors of the largest direction: any C will do, if it has a root.
+        curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
         self.root = np.linalg.cholesky(curvature)
         self.C = np.linalg.inv(self.root).T
         self.X = X @ self.C
