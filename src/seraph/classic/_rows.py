@@ -51,5 +51,5 @@ def class_ranges(codes: Array) -> list[tuple[int, int]]:
     >>> class_ranges(np.array([0, 0, 0, 1, 2, 2]))
     [(0, 3), (3, 4), (4, 6)]
     """
-    edges = np.flatnonzero(np.diff(codes, prepend=-1, append=-1)).tolist()
-    return list(pairwise(edges))
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    return list(pairwise([0, *changes.tolist(), len(codes)])) if len(codes) else []

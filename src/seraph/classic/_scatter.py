@@ -248,7 +248,8 @@ def _groups(codes: Array, labels: PairLabels) -> list[Array]:
 
     Each array holds groups of one size, a row for each, and no more than are summed at a time.
     """
-    size = min(max(_GROUP, _GROUP_PER_CLASS * len(class_ranges(codes))), _TILE)
+    n_classes = int(codes.max(initial=-1)) + 1
+    size = min(max(_GROUP, _GROUP_PER_CLASS * n_classes), _TILE)
     few = min(labels.n_similar, labels.n_dissimilar)
     n_groups = min(-(-len(codes) // size), few // _LEAST_SAMPLE)
     if n_groups < 2:
