@@ -363,6 +363,8 @@ def test_without_routing_there_are_the_scorer_and_a_list_of_splits():
         PairScorer(ROWS, MARKS)(Euclidean().fit(X), X)
     with pytest.raises(ValueError, match="figure must be"):
         PairScorer(PAIRS, MARKS, "luck")(Euclidean().fit(FRAME), FRAME)
+    with pytest.raises(ValueError, match="figure must be"):
+        PairScorer(PAIRS, MARKS, ["auc"])(Euclidean().fit(FRAME), FRAME)
 
 
 def test_folds_split_points_and_share_both_kinds():

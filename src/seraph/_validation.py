@@ -118,6 +118,15 @@ def check_seed(value: Any) -> None:
         ) from error
 
 
+def check_unmasked(X: Any) -> None:
+    """Refuse a masked array with masked entries; scikit-learn would drop the mask."""
+    if n_masked := int(np.sum(np.ma.getmask(X))):
+        raise ValueError(
+            f"A masked array has {n_masked} masked entries, and every entry must be known. "
+            "Fill them with its method filled, or impute them."
+        )
+
+
 def two_points(u: Any, v: Any, n_features: int | None) -> Array:
     """Return two points as the rows of an array; refuse what is no point."""
     try:

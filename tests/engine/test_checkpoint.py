@@ -24,10 +24,12 @@ from seraph._pairs import PairLabels
 from seraph._sweep import (
     ChunkedPoints,
     NumpySweep,
+    PairList,
     PairTerms,
     PointsInMemory,
     Posterior,
     Sample,
+    _design,
 )
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
@@ -120,6 +122,25 @@ def test_an_interrupted_fit_ends_as_an_uninterrupted_one(wine, file, n_computed,
     begun(SERAPH(**setting), file, X, y)
     n_before = n_computed()
     resumed = SERAPH(**setting, checkpoint=file).fit(X, y)
+    assert n_before >= 5
+    assert n_computed() == n_all - n_before
+    assert_same_fit(plain, watched)
+    assert_same_fit(plain, resumed)
+
+
+def test_fits_by_way_of_subsets_go_on_too(wine, file, n_computed, monkeypatch):
+    monkeypatch.setattr(_design, "_MANY_PAIRS", 1000)
+    monkeypatch.setattr(_design, "_SUBSET_ROWS", 20)
+    monkeypatch.setattr(_design, "_SUBSET_ROWS_PER_FEATURE", 1)
+    monkeypatch.setattr(_design, "_ROWS_PER_FEATURE", 1)
+    X, _, y = wine
+    plain = SERAPH().fit(X, y)
+    assert plain.history_["share"][4] < 1.0
+    watched = SERAPH(checkpoint=file).fit(X, y)
+    n_all = n_computed()
+    begun(SERAPH(), file, X, y)
+    n_before = n_computed()
+    resumed = SERAPH(checkpoint=file).fit(X, y)
     assert n_before >= 5
     assert n_computed() == n_all - n_before
     assert_same_fit(plain, watched)
@@ -638,9 +659,9 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         (P, replace(terms, q=Posterior()), "factor"),
         (P, replace(terms, q=Posterior(P)), "factor"),
         (P, replace(terms, q=Posterior(Q)), "factor"),
-        (P, replace(terms, sample=Sample(pairs, 3.0)), "factor"),
-        (P, replace(terms, sample=Sample(pairs, 4.0)), "factor"),
-        (P, replace(terms, sample=Sample(pairs + 1, 4.0)), "factor"),
+        (P, replace(terms, sample=Sample(PairList.of(pairs), 3.0)), "factor"),
+        (P, replace(terms, sample=Sample(PairList.of(pairs), 4.0)), "factor"),
+        (P, replace(terms, sample=Sample(PairList.of(pairs + 1), 4.0)), "factor"),
     ]
     points = PointsInMemory(X)
     fit = fingerprint({}, points, PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1]))

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from seraph._sweep import NumpySweep, PairTerms, Posterior, Sample, _triton
+from seraph._sweep import NumpySweep, PairList, PairTerms, Posterior, Sample, _triton
 from seraph._sweep._torch import TorchSweep, fits_kernel
 
 
@@ -47,7 +47,7 @@ def errors_of_samples():
             for some, n_all in ((near, (n - k) * (n - k - 1) / 2), (edge, k * (n - k))):
                 pairs = np.stack([i[some], j[some]], axis=1)
                 if len(pairs):
-                    sample = Sample(pairs, n_all / len(pairs))
+                    sample = Sample(PairList.of(pairs), n_all / len(pairs))
                     nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, sample=sample)
                     part, slope = NumpySweep(X)(P, nobody, wrt)
                     exact, expected = exact + part, expected + slope

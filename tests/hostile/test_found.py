@@ -299,7 +299,22 @@ STAND_INS = {
     "LSML, weights": (
         metric_learn.LSML_Supervised(weights="distance"), np.eye(4), [0, 0, 1, 1], "weights must",
     ),
-    "NCA, no labels": (metric_learn.NCA(), np.eye(3), [0, None, "a"], "y contains NaN or None"),
+    "NCA, no labels": (metric_learn.NCA(), np.eye(3), [0, None, "a"], "y contains NaN, None or"),
+    "NCA, masked labels": (
+        metric_learn.NCA(), np.eye(3), np.ma.array([0, 0, 1], mask=[0, 1, 0]), "masked entries, 1",
+    ),
+    "NCA, no time": (
+        metric_learn.NCA(), np.eye(3), np.array(["2020", "NaT", "2021"], dtype="M8[Y]"), "1 times",
+    ),
+    "NCA, masked points": (
+        metric_learn.NCA(), np.ma.array(np.eye(3), mask=np.eye(3)), [0, 0, 1], "3 masked entries",
+    ),
+    "ITML, masked pairs": (
+        metric_learn.ITML(),
+        np.ma.array(np.ones((2, 2, 2)), mask=np.arange(8).reshape(2, 2, 2) == 1),
+        [1, -1],
+        "1 masked entries",
+    ),
     "NCA, lists as labels": (metric_learn.NCA(), np.eye(3), [0, ("b",), "a"], "one label for"),
     "NCA, labels of several types": (metric_learn.NCA(), np.eye(3), TYPES, "of one type"),
     "NCA, equal points": (metric_learn.NCA(init="lda"), np.ones((4, 2)), [0, 0, 1, 1], "differ"),
@@ -324,6 +339,13 @@ def test_stand_ins_learn_finite_numbers_from_tables_of_flags(rng):
             warnings.simplefilter("ignore")
             learner.fit(X, y)
         assert np.all(np.isfinite(learner.components_))
+
+
+def test_labels_may_be_objects_because_some_are_missing(rng):
+    X = rng.normal(size=(12, 3))
+    y = np.array([None, 1, 2] * 4, dtype=object)
+    classifier = MetricNeighborsClassifier(SERAPH()).fit(X, y)
+    assert classifier.classes_.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("digits", [400, 5000])

@@ -8,7 +8,7 @@ from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
-from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, Sample, shares
+from seraph._sweep import NumpySweep, PairList, PairTerms, PointsInMemory, Sample, shares
 from seraph._sweep._design import design
 
 
@@ -72,7 +72,7 @@ def test_a_share_is_the_sum_over_its_tiles(rng, wrt):
             for i in range(rows.start, rows.stop)
             for j in range(columns.start, columns.stop)
         ]
-        sample = Sample(np.array(sorted(pairs)), weights[0 if labeled else 1])
+        sample = Sample(PairList.of(np.array(sorted(pairs))), weights[0 if labeled else 1])
         nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, sample=sample)
         part, slope = NumpySweep(X)(P, nobody, wrt)
         exact, expected = exact + part, expected + slope

@@ -17,8 +17,10 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph._engine import _problem
 from seraph._sweep import (
     NumpySweep,
+    PairList,
     PairTerms,
     PointsInMemory,
     Posterior,
@@ -29,6 +31,7 @@ from seraph._sweep import (
     one_blas_thread,
 )
 from seraph._sweep._chunks import ChunkedPoints
+from seraph._sweep._design import design_across
 
 SAME = {"rtol": 1e-10, "atol": 1e-10}
 NAMES = list("abcdef")
@@ -93,7 +96,7 @@ def without_lengths(X):
 def all_terms(rng):
     codes = np.repeat([0, 1, 2], [5, 4, 8])
     listed = np.array([[0, 60], [30, 20], [50, 3]]), np.array([True, False, True])
-    sampled = Sample(np.array([[0, 40], [16, 17], [17, 18], [40, 69]]), 7.5)
+    sampled = Sample(PairList.of(np.array([[0, 40], [16, 17], [17, 18], [40, 69]])), 7.5)
     posteriors = [None, Posterior(), Posterior(rng.normal(size=(3, 6)))]
     for q, mu, sample in product(posteriors, [0.0, 0.4], [None, sampled]):
         yield PairTerms(codes, *listed, eta=1.3, mu=mu, q=q, sample=sample)
@@ -485,7 +488,7 @@ def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkey
 def test_a_share_of_a_sample_is_every_so_many_of_its_pairs(client, small_parts, data):
     X = data[0]
     i, j = np.triu_indices(len(X), k=1)
-    sample = Sample(np.stack([i, j], axis=1)[::5], 5.0)
+    sample = Sample(PairList.of(np.stack([i, j], axis=1)[::5]), 5.0)
     terms = PairTerms(np.empty(0, dtype=int), mu=0.5, sample=sample, share=0.25)
     P = np.eye(3, 6)
     value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(20, 6)))(P, terms, "factor")
@@ -523,7 +526,7 @@ def test_without_unlabeled_weight_only_labeled_rows_are_read(client, small_parts
 def test_sampled_pairs_are_gathered_once(client, small_parts, data):
     X = data[0]
     sweep = _dask.DaskSweep(counted(X, (20, 6)))
-    sampled = Sample(np.array([[3, 190], [25, 26], [26, 185], [27, 28]]), 2.0)
+    sampled = Sample(PairList.of(np.array([[3, 190], [25, 26], [26, 185], [27, 28]])), 2.0)
     terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, sample=sampled)
     for _ in range(3):
         value, _ = sweep(np.eye(6), terms, "factor")
@@ -633,3 +636,61 @@ def test_bad_points_are_not_mapped(data, expected):
         expected.transform(points[:, :5])
     with pytest.raises(ValueError, match="contains NaN"):
         expected.transform(da.where(points > 4.0, np.nan, points)).compute()
+
+
+# A share of the pairs, in tiles
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize(("split", "n"), [(300, 500), (7, 1000), (1, 3)])
+def test_tiles_across_two_parts_have_a_share_of_their_pairs_each_once(split, n, share):
+    strips, (weight, same) = design_across(split, n, 64, share, seed=0)
+    count = np.zeros((split, n - split))
+    for rows, met in strips:
+        for columns in met:
+            count[rows, columns.start - split : columns.stop - split] += 1
+    assert count.max() == 1
+    assert weight * count.sum() == same * count.sum() == pytest.approx(split * (n - split))
+    if split * (n - split) > 10_000:
+        assert 0.5 * share < count.mean() < 2.0 * share
+
+
+SLOW_WRT = [pytest.param(wrt, marks=pytest.mark.slow) for wrt in ("metric", "threshold")]
+
+
+@pytest.mark.parametrize("wrt", ["factor", *SLOW_WRT])
+def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(rng, small_parts, wrt):
+    X = rng.normal(size=(40, 3))
+    X = X[np.argsort(X[:, 0])]  # the order that misleads a sample the most
+    P = rng.normal(size=(2, 3))
+    terms = PairTerms(np.repeat([0, 1], 5), np.array([[3, 35]]), np.array([True]), mu=0.4)
+    sweep = _dask.DaskSweep(X)
+    value, gradient = sweep(P, terms, wrt)
+    exact = np.append(gradient, value)
+    found = []
+    for seed in range(40):
+        value, gradient = sweep(P, replace(terms, share=0.4, seed=seed), wrt)
+        found.append(np.append(gradient, value))
+    noise = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+    assert np.all(noise[-1] > 0.0)
+    assert noise[-1] < 0.03 * abs(exact[-1])
+    assert np.max(np.abs(np.mean(found, axis=0) - exact) / noise) < 4.0
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
+    monkeypatch.setattr(_problem, "_LISTED", 1000)
+    monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 1)
+    X, y, _ = data
+    points = da.from_array(X, chunks=(60, 6)) if chunked else X
+    gathered = []
+    monkeypatch.setattr(_dask, "_gathered", lambda *args: gathered.append(args))
+    every = SERAPH(backend="dask", **FEW).fit(points, y)
+    some, same, other = (
+        SERAPH(backend="dask", unlabeled_pairs=0.5, random_state=seed, **FEW).fit(points, y)
+        for seed in (0, 0, 1)
+    )
+    assert not gathered  # no pair is listed
+    assert some.objective_ == same.objective_
+    assert len({every.objective_, some.objective_, other.objective_}) == 3
+    assert some.objective_ == pytest.approx(every.objective_, rel=0.1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
-from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Sample
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.sweep.test_tiles import ETA, MU, posteriors, q_function, sample_of
 
@@ -86,6 +86,6 @@ def test_labeled_pairs_are_not_slower_than_as_many_unlabeled_ones(rng, Sweep):
     # Timing is rough: it was 1.0 to 1.3 when measured, and 10 to 20 for marked pairs before.
     assert seconds(sweep, PairTerms(classes, mu=0.1)) < 2 * unlabeled
     pairs = many_pairs(rng, n, 200_000)
-    sampled = seconds(sweep, PairTerms(NO_CODES, mu=0.1, sample=Sample(pairs, 2.0)))
+    sampled = seconds(sweep, PairTerms(NO_CODES, mu=0.1, sample=Sample(PairList.of(pairs), 2.0)))
     similar = rng.uniform(size=len(pairs)) < 0.5
     assert seconds(sweep, PairTerms(NO_CODES, pairs, similar)) < 2 * sampled

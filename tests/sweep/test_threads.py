@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Sample, one_blas_thread
 from seraph._sweep._threads import SharedSetting
 from seraph._typing import computed_once
 
@@ -146,7 +146,7 @@ def none_left():
 @pytest.mark.parametrize("kind", [NumpySweep, NumbaSweep])
 def test_all_sweeps_share_their_threads_which_end_with_them(kind):
     X, y = problem(0)
-    sample = Sample(np.column_stack([np.arange(299), np.arange(1, 300)]), 2.0)
+    sample = Sample(PairList.of(np.column_stack([np.arange(299), np.arange(1, 300)])), 2.0)
     sweep = kind(X, n_jobs=2, tile=32)
     seen = set()
     for terms in [PairTerms(np.sort(y[:30]), mu=0.1, sample=some) for some in (None, sample)] * 5:

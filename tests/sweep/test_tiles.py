@@ -8,6 +8,7 @@ from scipy.special import expit
 from seraph._sweep import (
     NumbaSweep,
     NumpySweep,
+    PairList,
     PairTerms,
     Posterior,
     Sample,
@@ -50,7 +51,7 @@ def sample_of(rng, n, codes, pairs, size=60):
     known = labeled_pairs(codes, pairs, [True] * len(pairs))
     free = [p for p in zip(*np.triu_indices(n, k=1), strict=True) if tuple(p) not in known]
     chosen = np.sort(rng.permutation(len(free))[:size])
-    return Sample(np.array(free)[chosen], len(free) / size)
+    return Sample(PairList.of(np.array(free)[chosen]), len(free) / size)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_a_sample_is_the_sum_over_its_pairs_alone(rng, kind):
     source = posteriors(rng)[kind]
     sample = sample_of(rng, 23, codes, pairs, size=40)
     known, P = labeled_pairs(codes, pairs, similar), rng.normal(size=(2, 5))
-    swept = {tuple(pair) for pair in sample.pairs.tolist()}
+    swept = {tuple(pair) for pair in sample.pairs[:].tolist()}
 
     def value_of(A):
         total = objective(X, A, known, eta=ETA)  # the labeled pairs

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._pairs import PairLabels, RowNames
 from .._typing import Array
-from .._validation import check_flag, check_number, check_seed, shown
+from .._validation import check_choice, check_flag, check_number, check_seed
 from ..metrics import equal_error_rate, pair_auc
 from ._folds import assign_folds
 
@@ -164,10 +164,7 @@ class PairScorer:
         n = _num_samples(X)
         labels = PairLabels.make(n, None, self.pairs, self.pair_labels, names=names)
         figures = {"auc": pair_auc, "equal_error_rate": equal_error_rate}
-        if self.figure not in figures:
-            raise ValueError(
-                f'figure must be "auc" or "equal_error_rate"; got {shown(self.figure)}.'
-            )
+        check_choice("figure", self.figure, tuple(figures))
         value = figures[self.figure](
             np.asarray(estimator.transform(X)), pairs=labels.pairs, pair_labels=labels.similar
         )

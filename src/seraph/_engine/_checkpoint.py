@@ -351,7 +351,7 @@ class RecordedSweep:
     ) -> tuple[float, Array]:
         """Return the sum and its gradient, as the sweep itself would."""
         self.n_sweeps += 1
-        weights = np.array([terms.eta, terms.mu, terms.share])
+        weights = np.array([terms.eta, terms.mu, terms.share, terms.seed])
         q = "entropy" if terms.q is None else "first" if terms.q.P is None else terms.q.P
         key = digest(self.salt, P, weights, q, self._digest_of(terms.sample), wrt)
         value, gradient = self.journal.sums(key, lambda: self.sweep(P, terms, wrt))
@@ -367,7 +367,9 @@ class RecordedSweep:
         for known, found in self._samples:
             if known is sample:
                 return found
-        self._samples.append((sample, digest(sample.pairs, np.array(sample.weight))))
+        pairs = sample.pairs
+        found = digest(pairs.rows, pairs.starts, pairs.columns, np.array(sample.weight))
+        self._samples.append((sample, found))
         return self._samples[-1][1]
 
 

@@ -57,7 +57,7 @@ class Forecast:
         """Announce the fit after its second iteration, if it is a long one."""
         if self._is_done:
             return
-        now = time.perf_counter(), self.problem.sweep.n_sweeps
+        now = time.perf_counter(), self.problem.n_sweeps
         if self._first is None:
             self._first = now
             return
@@ -78,6 +78,7 @@ class Forecast:
     def _times(self) -> float:
         """How many sweeps over all pairs the fit takes."""
         shares = self.problem.sweep.shares(self.problem.terms, near=self.is_near)
+        shares = shares or tuple(share for share, _ in self.problem.subsets)
         is_sampled = bool(shares) and self.settings.solver_name == "low-rank"
         sweeps = _SWEEPS + _SAMPLE_SWEEPS * shares[0] if is_sampled else _PLAIN_SWEEPS
         if self.settings.algorithm == "em":

@@ -30,12 +30,9 @@ def samples_near(objective: Objective, n: int, n_unlabeled: int) -> list[tuple[f
         Number of points and of their unlabeled pairs.
     """
     terms = objective.terms
-    shares = objective.sweep.shares(terms, near=True)
-    if shares:
-        return [
-            (share, replace(objective, terms=replace(terms, share=share * terms.share)))
-            for share in shares
-        ]
+    samples = objective.by_shares(near=True) or objective.by_subsets()
+    if samples:
+        return samples
     size = min(_PAIRS_PER_POINT * n, max(1, _MOST_NUMBERS // objective.n_features))
     is_whole = terms.sample is None and terms.share == 1.0
     if terms.mu == 0.0 or not is_whole or n_unlabeled < _MANY_TIMES * size:

@@ -15,9 +15,12 @@ from .._sweep import (
     Points,
     PointsInMemory,
     Sample,
+    SubsetSweep,
     Sweep,
+    digest,
     make_sweep,
     shares,
+    subset_sizes,
 )
 from .._typing import Array
 from ._checkpoint import Journal, check_repeatable
@@ -57,6 +60,8 @@ class Problem:
         Matrix of the manifold extension, in the solvers' coordinates.
     triplets : Triplets or None
         The log-likelihood of triplets.
+    subsets : tuple of pairs
+        Shares of the pairs and sweeps over them: see `Objective`.
     """
 
     coordinates: Coordinates
@@ -65,6 +70,7 @@ class Problem:
     noise: float
     roughness: Array | None = None
     triplets: Triplets | None = None
+    subsets: tuple[tuple[float, Sweep], ...] = ()
 
     @classmethod
     def make(
@@ -101,14 +107,16 @@ class Problem:
                 check_repeatable("unlabeled pairs", settings.random_state)
             rng = check_random_state(settings.random_state)
         others: tuple[Array, ...] = ()
-        if isinstance(points, PointsInMemory):
-            in_tiles = is_sampled and size > max(_LISTED, _LISTED_PER_ROW * len(points))
-            if in_tiles:
-                terms = replace(terms, share=size / labels.n_unlabeled)
-            # (Listed pairs need no order, and no copy of the points in another one.)
-            if in_tiles or (not is_sampled and shares(points.shape, len(terms.codes), near=True)):
-                order, terms = shuffled(len(points), terms, rng if in_tiles else None)
-                others = (order,)
+        in_tiles = is_sampled and size > max(_LISTED, _LISTED_PER_ROW * len(points))
+        if in_tiles:
+            terms = replace(terms, share=size / labels.n_unlabeled)
+        if in_tiles and rng is not None and settings.backend == "dask":
+            terms = replace(terms, seed=int(rng.randint(2**31 - 1)))  # of tiles in any order
+        elif isinstance(points, PointsInMemory) and (
+            in_tiles or (not is_sampled and shares(points.shape, len(terms.codes), near=True))
+        ):  # listed pairs need no order, and no copy of the points in another one
+            order, terms = shuffled(len(points), terms, rng if in_tiles else None)
+            others = (order,)
         if rng is not None and terms.share == 1.0:
             pairs = sample_pairs(len(points), len(terms.codes), terms.pairs, size, rng)
             terms = replace(terms, sample=Sample(pairs, labels.n_unlabeled / size))
@@ -119,7 +127,15 @@ class Problem:
             device=settings.device,
             n_jobs=settings.n_jobs,
         )
+        subsets: list[Any] = []
+        if isinstance(points, PointsInMemory) and not is_sampled and not sweep.shares(terms):
+            order = coordinates.order(first, *others)
+            subsets = _subsets(coordinates, order, sweep, terms, settings)
         if journal is not None:
+            subsets = [
+                (share, journal.recorded(some, digest(points.digest(), some.rows), terms))
+                for share, some in subsets
+            ]
             sweep = journal.recorded(sweep, points.digest(), terms)
         if coordinates.known_covariance is None and points.shape[0] > points.shape[1]:
             scatter = sweep.scatter()
@@ -129,19 +145,26 @@ class Problem:
         triplets = None
         if len(labels.triplets):
             triplets = Triplets.gather(coordinates.array, labels.triplets)
-        return cls(coordinates, sweep, terms, float(noise), R, triplets)
+        return cls(coordinates, sweep, terms, float(noise), R, triplets, tuple(subsets))
 
     def objective(self, lam: float | Literal["auto"], factor: float = 1.0) -> Objective:
         """Return (7) with `factor` times `lam`, given in the user's units, for the trace."""
         own = self.noise if lam == "auto" else float(lam) / self.coordinates.unit**2
         own *= factor
         scale = max(own, 0.01 * self.noise) or 1.0
-        return Objective(self.sweep, self.terms, own, scale, self.roughness, self.triplets)
+        return Objective(
+            self.sweep, self.terms, own, scale, self.roughness, self.triplets, self.subsets
+        )
 
     @property
     def auto_lam(self) -> float:
         """What ``lam="auto"`` stands for, in the user's units."""
         return self.noise * self.coordinates.unit**2
+
+    @property
+    def n_sweeps(self) -> int:
+        """Number of sweeps so far, over all pairs or some."""
+        return self.sweep.n_sweeps + sum(sweep.n_sweeps for _, sweep in self.subsets)
 
     def first_factor(self, max_rank: int | None, *, narrow: bool, eta: float) -> Array:
         """Make a factor to start from.
@@ -161,6 +184,27 @@ class Problem:
         elif narrow:
             rank = min(rank, _FIRST_RANK)
         return self.coordinates.start(eta, rank)
+
+
+def _subsets(
+    coordinates: Coordinates, order: Array, sweep: Sweep, terms: PairTerms, settings: Settings
+) -> list[tuple[float, SubsetSweep]]:
+    """Sweeps over the pairs of some points, where most pairs are labeled."""
+    if settings.backend == "dask":
+        return []
+
+    def make(rows: Array) -> Sweep:
+        return make_sweep(
+            coordinates.array[order[rows]],
+            backend=settings.backend,
+            device=settings.device,
+            n_jobs=settings.n_jobs,
+        )
+
+    k = len(terms.codes)
+    n = len(order) if terms.mu > 0.0 else k
+    found = [SubsetSweep(sweep, n, k, size, make) for size in subset_sizes(n, sweep.n_features)]
+    return [(some.share, some) for some in found]
 
 
 def _check_unit(unit: float, dtype: np.dtype[Any]) -> None:

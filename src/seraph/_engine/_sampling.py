@@ -1,20 +1,30 @@
-"""A random sample of the unlabeled pairs: an incomplete U-statistic."""
+"""A random sample of the unlabeled pairs: an incomplete U-statistic.
+
+A sample holds no more than its list, whatever its size: what is drawn is never kept.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import pairwise
+
 import numpy as np
 
+from .._sweep import PairList, index_type
 from .._typing import Array
 
 # From this share of the pairs on, toss a coin for each.
 _DENSE = 0.2
-# Pairs to toss for at a time.
-_BLOCK = 2**18
+# Pairs to toss for at a time, and pairs to work on at a time.
+_BLOCK, _CHUNK = 2**18, 2**14
+# Numbers to sort at a time: at most this many, or this many for each row.
+_SORTED, _SORTED_PER_ROW = 2**17, 8
 
 
 def sample_pairs(
     n: int, n_labeled: int, listed: Array, size: int, rng: np.random.RandomState
-) -> Array:
+) -> PairList:
     """Sample unlabeled pairs uniformly without replacement.
 
     Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labeled rows come first, so
@@ -35,12 +45,12 @@ def sample_pairs(
 
     Returns
     -------
-    ndarray of int of shape (size, 2)
-        The pairs, the smaller row first, in ascending order.
+    PairList
+        The pairs, either row of each first.
 
     Examples
     --------
-    >>> sample_pairs(4, 2, np.array([[0, 3]]), 4, np.random.RandomState(0))
+    >>> sample_pairs(4, 2, np.array([[0, 3]]), 4, np.random.RandomState(0))[:]
     array([[0, 2],
            [1, 2],
            [1, 3],
@@ -50,13 +60,47 @@ def sample_pairs(
     small, large = np.sort(listed, axis=1).T.astype(np.int64)
     if size >= _DENSE * (high - low):
         return _tossed(n, n_labeled, np.unique(_numbers(n - 1 - large, n - 1 - small)), size, rng)
-    numbers = _distinct(low, high, np.unique(_numbers(small, large)), size, rng)
-    i, j = _rows(numbers)
-    return np.stack([i, j], axis=1)[np.lexsort([j, i])]
+    room = max(_SORTED, _SORTED_PER_ROW * n)
+    found = _distinct(low, high, np.unique(_numbers(small, large)), size, rng, room)
+    columns, counts, end = np.empty(size, dtype=index_type(n)), _Counts(), 0
+    for numbers in found:
+        i, j = _rows(numbers)
+        columns[end : end + len(i)] = i
+        counts.add(j)
+        end += len(i)
+    return counts.listed(columns)
 
 
-def _tossed(n: int, n_labeled: int, known: Array, size: int, rng: np.random.RandomState) -> Array:
-    """Sample by a coin for each pair, and drop the surplus; memory holds the sample only once.
+class _Counts:
+    """Counts the pairs of each first row; those of a row come one after the other."""
+
+    def __init__(self) -> None:
+        self.rows: list[Array] = []
+        self.counts: list[Array] = []
+
+    def add(self, first: Array) -> None:
+        """Count more pairs, by their first rows."""
+        starts = np.flatnonzero(np.diff(first, prepend=-1))
+        rows, counts = first[starts], np.diff(starts, append=len(first))
+        if len(rows) and self.rows and self.rows[-1][-1] == rows[0]:
+            self.counts[-1][-1] += counts[0]
+            rows, counts = rows[1:], counts[1:]
+        if len(rows):
+            self.rows.append(rows)
+            self.counts.append(counts)
+
+    def listed(self, columns: Array, dropped: Array | None = None) -> PairList:
+        """Make the list of the pairs, except those in the places that were dropped."""
+        starts = np.cumsum(np.concatenate([[0], *self.counts]))
+        if dropped is not None:
+            starts -= np.searchsorted(dropped, starts)
+        return PairList(np.concatenate(self.rows), starts, columns)
+
+
+def _tossed(
+    n: int, n_labeled: int, known: Array, size: int, rng: np.random.RandomState
+) -> PairList:
+    """Sample by a coin for each pair, and drop the surplus.
 
     The coins favor no pair, so neither does the sample, however many pairs they select. Pairs are
     numbered from the last row backwards here: then they come out in order.
@@ -65,40 +109,112 @@ def _tossed(n: int, n_labeled: int, known: Array, size: int, rng: np.random.Rand
     n_free = n * (n - 1) // 2 - labeled - len(known)
     spread = 6 * int(np.sqrt(size)) + 16
     share = (size + spread) / n_free
-    pairs = np.empty((min(size + 2 * spread, n_free), 2), dtype=np.int64)
+    columns = np.empty(min(size + 2 * spread, n_free), dtype=index_type(n))
     count = -1
-    while not size <= count <= len(pairs):
-        count = 0
-        for high in range(n * (n - 1) // 2, 0, -_BLOCK):
-            low = max(high - _BLOCK, 0)
-            numbers = low + np.flatnonzero(rng.random_sample(high - low) < share)[::-1]
-            numbers = numbers[
-                ~np.isin(numbers, known[slice(*np.searchsorted(known, [low, high]))])
-            ]
-            small, large = _rows(numbers)
-            new = np.stack([n - 1 - large, n - 1 - small], axis=1)
-            new = new[new[:, 1] >= n_labeled]
-            room = pairs[count : count + len(new)]
-            room[:] = new[: len(room)]
-            count += len(new)
-    nothing = np.empty(0, dtype=np.int64)
-    surplus = np.sort(_distinct(0, count, nothing, count - size, rng))
+    while not size <= count <= len(columns):
+        count, counts = 0, _Counts()
+        for numbers in _heads(n * (n - 1) // 2, share, rng):
+            small, large = _rows(numbers[~_is_known(numbers, known)])
+            free = n - 1 - small >= n_labeled
+            second = n - 1 - small[free]
+            room = columns[count : count + len(second)]
+            room[:] = second[: len(room)]
+            counts.add(n - 1 - large[free])
+            count += len(second)
+    found = [*_distinct(0, count, known[:0], count - size, rng)]
+    surplus = np.concatenate([known[:0], *found])
     # Close the gaps in place.
     ends = np.append(surplus, count)[1:]
     for gap, (start, end) in enumerate(zip(surplus, ends, strict=True)):
-        pairs[start - gap : end - gap - 1] = pairs[start + 1 : end]
-    return pairs[:size]
+        columns[start - gap : end - gap - 1] = columns[start + 1 : end]
+    return counts.listed(columns[:size], surplus)
 
 
-def _distinct(low: int, high: int, known: Array, size: int, rng: np.random.RandomState) -> Array:
-    """Sample distinct numbers from `low` to below `high` that are not known."""
-    numbers = np.empty(0, dtype=np.int64)
-    while len(numbers) < size:
-        more = rng.randint(low, high, size=size + size // 4 + 8, dtype=np.int64)
-        # Keep the order of sampling, so that cutting off the surplus stays uniform.
-        more = np.concatenate([numbers, more[~np.isin(more, known)]])
-        numbers = more[np.sort(np.unique(more, return_index=True)[1])]
-    return numbers[:size]
+def _heads(n: int, share: float, rng: np.random.RandomState) -> Iterator[Array]:
+    """Toss a coin for each of `n` numbers; the numbers of the heads, from high to low."""
+    for high in range(n, 0, -_BLOCK):
+        low = max(high - _BLOCK, 0)
+        heads = np.empty(high - low, dtype=bool)
+        for start in range(0, len(heads), _CHUNK):
+            some = heads[start : start + _CHUNK]
+            some[:] = rng.random_sample(len(some)) < share
+        for start in reversed(range(0, len(heads), _CHUNK)):
+            yield low + start + np.flatnonzero(heads[start : start + _CHUNK])[::-1]
+
+
+def _distinct(
+    low: int, high: int, known: Array, size: int, rng: np.random.RandomState, room: int = _SORTED
+) -> Iterator[Array]:
+    """Sample distinct numbers from `low` to below `high` that are not known; they ascend.
+
+    These are the first new ones of many draws. Instead of being kept, the draws are repeated: once
+    for each range of numbers that there is room to sort, to find which of them were new, and
+    once more to return these.
+    """
+    if size == 0:
+        return iter(())
+    draws = _Draws(deepcopy(rng), low, high)
+    n_draws, repeated = 0, known[:0]
+    while n_draws - len(repeated) < size:
+        batch = size + size // 4 + 8
+        for start in range(0, batch, _CHUNK):  # as many numbers as are used
+            rng.randint(low, high, size=min(_CHUNK, batch - start), dtype=np.int64)
+        n_draws += batch
+        # A number and its draw are sorted as one whole number, of less than 63 bits.
+        n_ranges = max(-(-n_draws // room), (high - low) * n_draws >> 61, 1)
+        edges = [low + (high - low) * part // n_ranges for part in range(n_ranges + 1)]
+        found = [some for part in pairwise(edges) for some in draws.repeated(n_draws, part, known)]
+        repeated = np.sort(np.concatenate([known[:0], *found]))
+    # Those after the last new one do not count.
+    n_draws = size + int(np.count_nonzero(repeated - np.arange(len(repeated)) < size))
+    return (some for part in pairwise(edges) for some in draws.new(n_draws, part, known))
+
+
+class _Draws:
+    """Random numbers from `low` to below `high`: the same in each pass over them."""
+
+    def __init__(self, rng: np.random.RandomState, low: int, high: int) -> None:
+        self.rng, self.low, self.high = rng, low, high
+
+    def _of(self, part: tuple[int, int], n_draws: int, factor: int) -> Iterator[Array]:
+        """Sort the draws of a range of numbers: ``factor (number - start of the range) + draw``.
+
+        With a factor of 1, without the draw. Some come at a time, with the one before them.
+        """
+        rng, (first, last), found = deepcopy(self.rng), part, []
+        for start in range(0, n_draws, _CHUNK):
+            count = min(_CHUNK, n_draws - start)
+            numbers = rng.randint(self.low, self.high, size=count, dtype=np.int64) - first
+            here = np.flatnonzero((numbers >= 0) & (numbers < last - first))
+            found.append(numbers[here] if factor == 1 else numbers[here] * factor + here + start)
+        ordered = np.concatenate([[-factor], *found])
+        del found
+        ordered.sort()
+        for start in range(1, len(ordered), _CHUNK):
+            yield ordered[start - 1 : start + _CHUNK]
+
+    def repeated(self, n_draws: int, part: tuple[int, int], known: Array) -> Iterator[Array]:
+        """Find the draws that brought a number which is known or came before."""
+        for keys in self._of(part, n_draws, factor=n_draws):
+            numbers = keys // n_draws
+            old = np.diff(numbers) == 0
+            old |= _is_known(part[0] + numbers[1:], known)
+            yield keys[1:][old] % n_draws
+
+    def new(self, n_draws: int, part: tuple[int, int], known: Array) -> Iterator[Array]:
+        """Find the numbers of the other draws."""
+        for numbers in self._of(part, n_draws, factor=1):
+            new = part[0] + numbers[1:][np.diff(numbers) > 0]
+            yield new[~_is_known(new, known)]
+
+
+def _is_known(numbers: Array, known: Array) -> Array:
+    """Whether numbers are among the known ones, which ascend."""
+    if not len(known):
+        return np.zeros(len(numbers), dtype=bool)
+    place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+    found: Array = known[place] == numbers
+    return found
 
 
 def _numbers(small: Array, large: Array) -> Array:

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._pairs import RowNames, as_labels, is_missing
 from .._typing import Array
@@ -273,9 +273,9 @@ def _mapped(learner: Any, X: ArrayLike) -> Array:
 
 def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     """Return the classes of the `known` labels of `y`, and the class number of each."""
-    masked = isinstance(y, np.ma.MaskedArray)
-    if known.dtype.kind == "O" and (masked or not isinstance(y, np.ndarray)):
-        # A list or a pandas column may hold objects only because some labels are missing.
+    masked, some_missing = isinstance(y, np.ma.MaskedArray), len(known) < _num_samples(y)
+    if known.dtype.kind == "O" and (masked or not isinstance(y, np.ndarray) or some_missing):
+        # A list or a column may hold objects only because some labels are missing.
         kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
         if kinds == {float} or (kinds == {str} and (masked or isinstance(y, list | tuple))):
             known = np.array(known.tolist())

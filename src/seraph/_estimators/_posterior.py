@@ -35,7 +35,8 @@ class PosteriorLearner(MahalanobisLearner):
     @property
     def _averages(self) -> bool:
         """Whether the learned share is the mean of the metrics for several weights."""
-        return self.lam == "auto" and isinstance(self.shrinkage, str)
+        # (Neither has been checked yet: an array has no truth value.)
+        return isinstance(self.lam, str) and isinstance(self.shrinkage, str)
 
     def pair_proba(
         self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None

@@ -499,9 +499,11 @@ def _bad_pair_label(label: object) -> ValueError:
 
 
 def is_unknown(values: Array) -> Array:
-    """Say which values are NaN, None or pandas.NA."""
+    """Say which values are NaN, NaT, None or pandas.NA."""
     if values.dtype.kind == "f":
         return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
     unknown = np.zeros(len(values), dtype=bool)
     if values.dtype.kind == "O":
         pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA

@@ -24,7 +24,9 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
     _choose    picks a backend and makes its sweep
     _terms     the arguments of a sweep: which term each pair has
+    _list      lists of sampled pairs
     _design    which tiles stand for all where a share of the pairs is swept
+    _subset    the pairs of some rows, which stand for all where most are labeled
     _tiles     the skeleton: which tiles, which terms, and how sums become a gradient
     _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
     _torch     backend "torch": tensors; on CUDA, the fused kernel of _triton
@@ -36,8 +38,9 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
-from ._design import shares
+from ._design import shares, subset_sizes
 from ._formulas import posterior
+from ._list import PairList, index_type
 from ._numpy import NumbaSweep, NumpySweep
 from ._points import (
     CONSTANT_FEATURE,
@@ -55,6 +58,7 @@ from ._points import (
     magnitude,
     principal_directions,
 )
+from ._subset import SubsetSweep
 from ._terms import PairTerms, Posterior, Sample, Sweep
 from ._threads import one_blas_thread
 
@@ -67,11 +71,13 @@ __all__ = [
     "Coordinates",
     "NumbaSweep",
     "NumpySweep",
+    "PairList",
     "PairTerms",
     "Points",
     "PointsInMemory",
     "Posterior",
     "Sample",
+    "SubsetSweep",
     "Sweep",
     "centered",
     "choose_backend",
@@ -79,6 +85,7 @@ __all__ = [
     "exact_size",
     "header",
     "in_memory",
+    "index_type",
     "is_chunked",
     "is_tensor",
     "magnitude",
@@ -88,5 +95,6 @@ __all__ = [
     "posterior",
     "principal_directions",
     "shares",
+    "subset_sizes",
     "workers",
 ]

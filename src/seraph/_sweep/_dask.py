@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ from .._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
 from ._design import row_blocks, shares
+from ._list import PairList
 from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Variable
 
@@ -121,13 +123,11 @@ class DaskSweep:
         """Nothing: see `Sweep`."""
 
     def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
-        """Shares of a sample of the unlabeled pairs; of all pairs there are none.
-
-        Chunks may be sorted, so that some pairs of them do not stand for all.
-        """
-        if terms.mu == 0.0 or terms.sample is None:
+        """Shares of a sample of the unlabeled pairs; of all pairs there are none."""
+        if terms.mu == 0.0 or (terms.sample is None and terms.share == 1.0):
             return ()
-        return shares(self.X.shape, len(terms.codes), len(terms.sample.pairs), near=near)
+        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
+        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -148,7 +148,8 @@ class DaskSweep:
                 self._sampled = _Shards(parts, terms.sample.pairs)
             n_taken = self._sampled.count(terms.step)
             weight = terms.sample.weight * len(terms.sample.pairs) / n_taken
-        request = _tasks.Request(P, bare, wrt, weight, terms.step)
+        some = replace(bare, share=terms.share, seed=terms.seed) if all_unlabeled else bare
+        request = _tasks.Request(P, some, wrt, weight, terms.step)
         # The sum over no points, for its shape.
         found = [request.sums(np.empty((0, self.n_features)), bare)]
 
@@ -292,7 +293,7 @@ class _Parts:
             arguments = [self.key(a), self._codes_key(a)]
             if b != a:
                 arguments += [self.key(b), self._codes_key(b)]
-            job.add("seraph-tile", _tasks.tile, *arguments)
+            job.add("seraph-tile", _tasks.tile, a * len(self.edges) + b, *arguments)
         self._add_points(job, {part for tile in tiles for part in tile})
 
     def _add_points(self, job: _Job, needed: Iterable[int]) -> None:
@@ -311,6 +312,8 @@ class _Parts:
 
         A tile projects its own points. If they are wide, that takes longer than the pairs.
         """
+        if request.terms.share < 1.0:
+            return False
         n, m = self.X.shape
         size = 3 * n * (len(_tasks.factors(request)) + 1) * 8  # projections and sums of all rows
         is_wide = len(request.P) * m > _WIDE * self.rows
@@ -371,7 +374,9 @@ class _Parts:
 class _Shards:
     """Differences of pairs of points, held by the workers."""
 
-    def __init__(self, parts: _Parts, pairs: Array, marks: _Marks | None = None) -> None:
+    def __init__(
+        self, parts: _Parts, pairs: Array | PairList, marks: _Marks | None = None
+    ) -> None:
         self.pairs, self.known_marks = pairs, marks
         bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
         length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
@@ -399,7 +404,7 @@ class _Shards:
         """Count the pairs, if each shard takes one after so many."""
         return sum(len(range(shard.start, shard.stop, step)) for shard in self.shards)
 
-    def are_of(self, pairs: Array, marks: _Marks | None = None) -> bool:
+    def are_of(self, pairs: Array | PairList, marks: _Marks | None = None) -> bool:
         """Whether these are the differences of the given pairs."""
         known = self.known_marks or (None, None)
         return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
@@ -418,7 +423,7 @@ class _Shards:
                 job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
 
 
-def _gathered(parts: _Parts, pairs: Array, shards: list[slice]) -> Any:
+def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
     """Have the workers hold the differences of some pairs: a dask array, of a chunk a shard.
 
     One task for each part takes the rows that any of the shards needs, so that a part is read

@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._typing import Array
+
 # A block of rows, and the blocks of columns that it meets.
 Strip = tuple[slice, list[slice]]
 
@@ -38,6 +40,8 @@ _ROWS_PER_FEATURE = 16
 _LEAST_BLOCKS = 32
 # The next sample is this many times as large. None costs more than _LARGEST_SHARE of all pairs.
 _GROWTH, _LARGEST_SHARE = 4, 0.2
+# The smallest subset of the rows has this number, so many for each feature, or this share of all.
+_SUBSET_ROWS, _SUBSET_ROWS_PER_FEATURE, _SUBSET_SHARE = 2048, 64, 0.1
 
 
 class Design(NamedTuple):
@@ -96,6 +100,46 @@ def shares(
     )
 
 
+def subset_sizes(n: int, n_features: int) -> tuple[int, ...]:
+    """Return numbers of rows whose pairs to sweep before those of all `n`, the smallest first.
+
+    Examples
+    --------
+    >>> subset_sizes(1000, 16), subset_sizes(100_000, 16)
+    ((), (10000, 20000))
+    """
+    n_pairs = n * (n - 1) // 2
+    if n_pairs < _MANY_PAIRS or n < _ROWS_PER_FEATURE * n_features:
+        return ()
+    by_features = _SUBSET_ROWS_PER_FEATURE * n_features
+    first = max(_SUBSET_ROWS, by_features, round(_SUBSET_SHARE * n))
+    return tuple(
+        size for size in (first, 2 * first) if size * (size - 1) // 2 <= _LARGEST_SHARE * n_pairs
+    )
+
+
+def stratified(n: int, n_labeled: int, size: int) -> Array:
+    """Choose rows at random: of each class, and of the rows without one, about the same share.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    n_labeled : int
+        Number of class-labeled rows, which come first, sorted by class.
+    size : int
+        About how many rows to choose.
+    """
+    rng = np.random.default_rng(0)  # the same rows in each fit, so that a fit repeats
+    chosen = []
+    for start, stop in ((0, n_labeled), (n_labeled, n)):
+        count = round(size * (stop - start) / n)
+        edges = np.linspace(start, stop, count + 1)[:count]
+        places = edges + rng.uniform(size=count) * (stop - start) / max(count, 1)
+        chosen.append(np.clip(places.astype(np.intp), start, stop - 1))
+    return np.unique(np.concatenate(chosen))
+
+
 def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1) -> Design:
     """Choose tiles of about a share of the unlabeled pairs.
 
@@ -132,6 +176,38 @@ def design(n: int, n_labeled: int, side: int, share: float, least_side: int = 1)
         strips.append((rows, met))
     u = n - k
     return Design(strips, (k * u / max(n_met, 1), u * (u - 1) / 2.0 / max(n_banded, 1)))
+
+
+def design_across(split: int, n: int, side: int, share: float, seed: int) -> Design:
+    """Choose tiles of about a share of the pairs of one of the first `split` rows with another.
+
+    Parameters
+    ----------
+    split, n : int
+        Number of the first rows, and of all.
+    side : int
+        Largest side of a tile.
+    share : float
+        Share of the pairs; at least one tile.
+    seed : int
+        Seed of the choice.
+    """
+    # A few blocks meet a large share closely, and take less time.
+    n_blocks = min(_LEAST_BLOCKS, max(8, round(4.0 / np.sqrt(share))))
+    left, right = (
+        row_blocks(start, stop, min(side, max(1, (stop - start) // n_blocks)))
+        for start, stop in ((0, split), (split, n))
+    )
+    count = max(1, round(share * len(left) * len(right)))
+    chosen = np.random.default_rng(seed).choice(len(left) * len(right), count, replace=False)
+    chosen = np.sort(chosen)
+    strips = []
+    for row in np.unique(chosen // len(right)).tolist():
+        met = (chosen[chosen // len(right) == row] % len(right)).tolist()
+        strips.append((left[row], [right[column] for column in met]))
+    n_met = sum(_length(rows) * sum(map(_length, met)) for rows, met in strips)
+    weight = split * (n - split) / n_met
+    return Design(strips, (weight, weight))
 
 
 def _spread(blocks: list[slice], first: int, share: float) -> list[slice]:

@@ -16,6 +16,8 @@ from .._typing import Array
 
 # This number of factors in (1, 2] can be multiplied without overflow.
 FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}
+# Coordinates of listed points to work on at a time: they stay in the cache.
+_GATHERED_NUMBERS = 1 << 15
 
 
 def posterior(t: Array) -> Array:
@@ -99,9 +101,13 @@ def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[
 
 def squared_distances(Z: Array, i: Array, j: Array) -> Array:
     """Squared distances of listed pairs of rows of `Z`."""
-    difference = np.take(Z, i, axis=0)
-    difference -= np.take(Z, j, axis=0)
-    distances: Array = np.einsum("kr,kr->k", difference, difference)
+    distances = np.empty(len(i), dtype=Z.dtype)
+    size = max(1, _GATHERED_NUMBERS // max(Z.shape[1], 1))
+    for start in range(0, len(i), size):
+        some = slice(start, start + size)
+        difference = np.take(Z, i[some], axis=0)
+        difference -= np.take(Z, j[some], axis=0)
+        np.einsum("kr,kr->k", difference, difference, out=distances[some])
     return distances
 
 

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from .._typing import Array, computed_once
 from . import _formulas
 from ._design import Strip, row_blocks, shares
+from ._list import PairList
 from ._terms import ROUNDING, PairTerms, Variable
 from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
 
@@ -25,8 +26,11 @@ _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 _N_GROUPS = 16
 # Fewer groups of a sample, whose sweep is short: adding them up takes time, too.
 _N_SAMPLE_GROUPS = 4
-# A chunk of the pairs of a sparse matrix is worked on as a tile of this shape.
+# The pairs of a sparse matrix are worked on as tiles of this shape.
 _SPARSE_SHAPE = (64, 256)
+# A sparse matrix has this many pairs, or this many for each row, whichever is more: its product
+# has all rows.
+_SPARSE_PAIRS, _SPARSE_PER_ROW = 1 << 15, 4
 # Differences of pairs are summed over this many at a time: their product stays in the cache, and
 # in single precision it is a short sum.
 _DIFFERENCES = 2048
@@ -142,6 +146,12 @@ class NumpySweep:
             nothing = 0.0, np.zeros(n), np.zeros((n, len(P)))
             return sums.added([nothing, *found])
 
+    def of_lists(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
+        """Sum over the listed and the sampled pairs alone; parameters and returns as above."""
+        with np.errstate(under="ignore"):
+            sums = _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), in_tiles=False)
+            return sums.total(sums.of_sample())
+
     def of_differences(
         self, P: Array, terms: PairTerms, wrt: Variable, *, listed: bool
     ) -> tuple[float, Array]:
@@ -225,13 +235,16 @@ class _NumpyPass(Pass):
 
     def parts(self, side: int, split: int | None) -> list[Sums]:
         """Sums over all tiles, by groups, and over the sampled pairs."""
-        strips = self.strips(side, split)
-        parts = list(self.map_in_order(self.sweep, self._groups(strips)))
+        groups = self._groups(self.strips(side, split))
+        return [*self.map_in_order(self.sweep, groups), *self.of_sample()]
+
+    def of_sample(self) -> list[Sums]:
+        """Sums over the sampled pairs, by groups."""
         sample = self.terms.sampled
-        if self.terms.mu > 0.0 and sample is not None:
-            scale = self.terms.mu * sample.weight
-            parts.append(self._sparse(sample.pairs, lambda _, *t: self._unlabeled(*t), scale))
-        return parts
+        if self.terms.mu == 0.0 or sample is None:
+            return []
+        scale = self.terms.mu * sample.weight
+        return self._sparse(sample.pairs, lambda _, *t: self._unlabeled(*t), scale)
 
     def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
         """Split the strips into groups of about the same work."""
@@ -240,38 +253,54 @@ class _NumpyPass(Pass):
         length = -(-len(strips) // _N_SAMPLE_GROUPS)
         return [strips[start : start + length] for start in range(0, len(strips), length)]
 
-    def gathered(self, pairs: Array, term: Term) -> tuple[Any, Array]:
-        """Value and gradient of listed pairs; by a sparse matrix if they are many."""
+    def of_lists(self) -> tuple[Any, Array]:
+        """Value and gradient of the listed pairs; by a sparse matrix if they are many."""
+        pairs = self.terms.pairs
         if len(pairs) <= len(self.X) or np.any(pairs[1:, 0] < pairs[:-1, 0]):
-            return super().gathered(pairs, term)
-        value, degree, product = self._sparse(pairs, term)
+            return super().of_lists()
+        value, degree, product = self.added(self._sparse(PairList.of(pairs), self._listed))
         return value, self._gradient(degree[:, np.newaxis], product)
 
-    def _sparse(self, pairs: Array, term: Term, scale: float = 1.0) -> Sums:
-        """Sums over listed pairs, sorted by the first row; their weights are a sparse matrix."""
-        weights = np.empty(len(pairs), dtype=self.X.dtype)
-        size = _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1]
+    def _sparse(self, pairs: PairList, term: Term, scale: float = 1.0) -> list[Sums]:
+        """Sums over listed pairs, by groups."""
+        some = list(chunks(len(pairs), max(_SPARSE_PAIRS, _SPARSE_PER_ROW * len(self.X))))
+        length = -(-len(some) // _N_SAMPLE_GROUPS)
+        groups = [some[start : start + length] for start in range(0, len(some), length)]
 
-        def chunk(some: slice) -> float:
-            i, j = self._indices(pairs[some])
-            shape = _SPARSE_SHAPE if len(i) == size else (1, len(i))
+        def of_group(group: list[slice]) -> Sums:
+            width = self.Y.shape[1]
+            degree = np.zeros(len(self.X))
+            product = np.zeros((len(self.X) if self.wrt == "factor" else width, width))
+            value = sum(self._add_sparse(pairs, s, term, scale, degree, product) for s in group)
+            return scale * value, degree, product
+
+        return list(self.map_in_order(of_group, groups))
+
+    def _add_sparse(
+        self, pairs: PairList, some: slice, term: Term, scale: float, degree: Array, product: Array
+    ) -> float:
+        """Add to the degrees and the product; the weights of the pairs are a sparse matrix."""
+        rows, starts, columns = pairs.part(some)
+        first, last = np.repeat(rows, np.diff(starts)), columns.astype(np.int32)
+        weights = np.empty(len(last), dtype=self.X.dtype)
+        value = 0.0
+        for few in chunks(len(last), _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1]):
+            i, j = first[few], last[few]
+            shape = _SPARSE_SHAPE if len(i) == _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1] else (1, len(i))
             t = self.now.listed(i, j).reshape(shape)
             t_old = t if self.frozen is None else self.frozen.listed(i, j).reshape(shape)
-            value: float
-            value, weight = term(some, t, t_old)
-            weights[some] = weight.ravel()
-            return value
-
-        value = sum(self.map_in_order(chunk, list(chunks(len(pairs), size))))
+            here = slice(some.start + few.start, some.start + few.stop)
+            part, weight = term(here, t, t_old)
+            value += part
+            weights[few] = weight.ravel()
         weights *= scale
-        first, last = pairs.T
-        starts = np.searchsorted(first, np.arange(len(self.X) + 1))
-        U = csr_array((weights, last, starts), shape=(len(self.X), len(self.X)))
-        degree = np.add(U.sum(axis=1, dtype=np.float64), U.sum(axis=0, dtype=np.float64))
+        U = csr_array((weights, last, starts), shape=(len(rows), len(self.X)))
+        degree[rows] += U.sum(axis=1, dtype=np.float64)
+        degree += U.sum(axis=0, dtype=np.float64)
         if self.wrt == "factor":
-            return scale * value, degree, U @ self.Y + U.T @ self.Y
-        width = self.Y.shape[1]
-        product = np.zeros((width, width))
-        for rows in chunks(len(self.Y), product_rows(width)):  # U @ Y is as large as the points
-            product += self.Y[rows].T @ (U[rows] @ self.Y)
-        return scale * value, degree, product
+            product[rows] += U @ self.Y
+            product += U.T @ self.Y[rows]
+        else:
+            for few in chunks(len(rows), product_rows(self.Y.shape[1])):
+                product += self.Y[rows[few]].T @ (U[few] @ self.Y)
+        return value

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._typing import Array, computed_once
+from .._validation import check_unmasked
 
 FLOATS = (np.float64, np.float32)
 # Directions in which the points are shorter than this share of their longest direction are
@@ -57,11 +58,7 @@ def in_memory(X: Any) -> Any:
     if is_chunked(X):
         return in_memory(X.compute())
     if isinstance(X, np.ma.MaskedArray):
-        if n_masked := int(np.sum(X.mask)):
-            raise ValueError(
-                f"A masked array has {n_masked} masked entries, and every entry must be known. "
-                "Fill them with its method filled, or impute them."
-            )
+        check_unmasked(X)
         return in_memory(X.data)
     if isinstance(X, np.ndarray) and X.dtype == np.float16:
         return X.astype(np.float32)
@@ -294,10 +291,14 @@ class Coordinates:
         """
         if len(rows) == 0 and order is None:
             return self.array  # which may be large, and is only read
+        return self.array[self.order(rows, order)]
+
+    def order(self, rows: Array, order: Array | None = None) -> Array:
+        """Return the numbers of the rows, in the order of `with_first`."""
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
         rest = np.flatnonzero(others)
-        return self.array[np.concatenate([rows, rest if order is None else rest[order]])]
+        return np.concatenate([rows, rest if order is None else rest[order]])
 
 
 class Points(Protocol):

@@ -50,6 +50,7 @@ class Request:
 
 def tile(
     request: Request,
+    number: int,
     X: Array,
     codes: Array | None,
     Y: Array | None = None,
@@ -61,6 +62,8 @@ def tile(
     ----------
     request : Request
         What to sum.
+    number : int
+        Number of the tile: where a share of its pairs is swept, tiles have random ones.
     X : ndarray of shape (n, m)
         Points of the part.
     codes : ndarray of shape (n,) or None
@@ -69,13 +72,21 @@ def tile(
         The same for the other part.
     """
     rows, found = row_blocks(0, len(X), ROWS), []
+    if request.terms.share < 1.0 and (codes is None or (Y is not None and other_codes is None)):
+        # One of them has no labels. The order of rows is up to the user, so make it random.
+        rng = np.random.default_rng([request.terms.seed, number])
+        X = X[rng.permutation(len(X))] if codes is None else X
+        Y = None if Y is None else Y[rng.permutation(len(Y))]
+        request = replace(request, terms=replace(request.terms, seed=int(rng.integers(2**31))))
+    else:
+        request = replace(request, terms=replace(request.terms, share=1.0))
     right, right_codes = (X, codes) if Y is None else (Y, other_codes)
     with one_blas_thread():
-        for number, a in enumerate(rows):
+        for place, a in enumerate(rows):
             if Y is None:
                 known = request.terms.codes if codes is None else codes[a]
                 found.append(request.sums(X[a], replace(request.terms, codes=known)))
-            for b in rows[number + 1 :] if Y is None else row_blocks(0, len(Y), ROWS):
+            for b in rows[place + 1 :] if Y is None else row_blocks(0, len(Y), ROWS):
                 terms = request.terms
                 if codes is not None and right_codes is not None:
                     # Every pair is labeled. mu is not used, but must be positive: otherwise

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from .._typing import Array
+from ._list import PairList
 
 # What a sum can be differentiated by.
 Variable = Literal["metric", "factor", "threshold"]
@@ -33,13 +34,13 @@ class Sample:
 
     Parameters
     ----------
-    pairs : ndarray of shape (l, 2)
-        Pairs of rows, sorted by the first row. Each is unlabeled and appears once.
+    pairs : PairList
+        Pairs of rows. Each is unlabeled and appears once.
     weight : float
         Number of unlabeled pairs that each represents.
     """
 
-    pairs: Array
+    pairs: PairList
     weight: float
 
 
@@ -67,7 +68,10 @@ class PairTerms:
         The unlabeled pairs to sweep; None for all.
     share : float
         Share of the unlabeled pairs to sweep, for an estimate of the sum: of the sample, or else
-        of all, in tiles. Then the rows after the first k must be in random order.
+        of all, in tiles. Then the rows after the first k must be in random order, except on a
+        cluster.
+    seed : int
+        Which tiles these are, on a cluster.
     weights : ndarray of shape (l,) or None
         Weights of the listed pairs; None is 1 for all.
     """
@@ -81,6 +85,7 @@ class PairTerms:
     sample: Sample | None = None
     share: float = 1.0
     weights: Array | None = None
+    seed: int = 0
 
     @property
     def step(self) -> int:
@@ -92,7 +97,7 @@ class PairTerms:
         """The share of the sample."""
         if self.sample is None or self.step == 1:
             return self.sample
-        pairs = np.ascontiguousarray(self.sample.pairs[:: self.step])
+        pairs = self.sample.pairs.every(self.step)
         return Sample(pairs, self.sample.weight * len(self.sample.pairs) / len(pairs))
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from .._typing import Array
-from ._design import Strip, design, row_blocks
+from ._design import Strip, design, design_across, row_blocks
+from ._list import PairList
 from ._terms import PairTerms, Variable
 
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
@@ -139,6 +140,10 @@ class Pass(ABC):
         """
         k, n = len(self.terms.codes), len(self.X)
         if split is not None:
+            if self.all_unlabeled and self.terms.share < 1.0:
+                terms = self.terms
+                strips, self.weights = design_across(split, n, side, terms.share, terms.seed)
+                return strips
             columns = row_blocks(split, n, side) if self.all_unlabeled else []
             return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
         if self.all_unlabeled and self.terms.share < 1.0:
@@ -236,12 +241,16 @@ class Pass(ABC):
 
     def total(self, parts: Sequence[Sums]) -> tuple[Any, AnyArray]:
         """Value and gradient: of these parts of the sweep, and of the listed pairs."""
-        value, gradient = self.gathered(self.terms.pairs, self._listed)
+        value, gradient = self.of_lists()
         if parts:
             more, degree, product = self.added(parts)
             value += more
             gradient += self._gradient(degree[:, None], product)
         return value, gradient
+
+    def of_lists(self) -> tuple[Any, AnyArray]:
+        """Value and gradient of the listed pairs."""
+        return self.gathered(self.terms.pairs, self._listed)
 
     def added(self, parts: Sequence[Sums]) -> Sums:
         """Add up parts of a sweep, in their order."""
@@ -290,12 +299,12 @@ class Pass(ABC):
         _, weight = self.arithmetic.cross_entropy(t, q, None)
         return (weights * phi).sum(dtype=self.wide), weights * weight
 
-    def gathered(self, pairs: Array, term: Term) -> tuple[Any, AnyArray]:
+    def gathered(self, pairs: Array | PairList, term: Term) -> tuple[Any, AnyArray]:
         """Value and gradient of pairs that are gathered one by one.
 
         Parameters
         ----------
-        pairs : ndarray of shape (l, 2)
+        pairs : ndarray of shape (l, 2) or PairList
             The pairs.
         term : callable
             Takes a slice of the pairs, their t and their t under the frozen metric, both of

@@ -19,6 +19,7 @@ from torch import Tensor
 from .._typing import Array
 from . import _tensors
 from ._design import shares
+from ._numpy import NumpySweep
 from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import SharedSetting
 from ._tiles import Pass, Sums, chunks
@@ -30,6 +31,8 @@ _SIDE = 512
 _LEAST_SIDES = {"cuda": 2048, "mps": 1024}
 # Out of memory with tiles of this side, a sweep fails: smaller ones would take forever.
 _SMALLEST_SIDE = 256
+# Where numpy sums over listed pairs, in less time and much less memory.
+_LISTS_BY_NUMPY = ("cpu",)
 # The fused kernel takes no wider operands than this.
 _KERNEL_WIDTH = 128
 # Rows of the kernel's product that are widened to double precision at a time.
@@ -179,6 +182,7 @@ class _TorchPass(Pass):
     def __init__(self, X: Tensor, P: Array, terms: PairTerms, *args: Any, **kwargs: Any) -> None:
         self.wide = _tensors.wide(X)
         self.least_side = _LEAST_SIDES.get(X.device.type, self.least_side)
+        self.P = P
         super().__init__(X, P, terms, *args, **kwargs)
 
     def _array(self, a: Array) -> Tensor:
@@ -226,8 +230,12 @@ class _TorchPass(Pass):
                 half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
         return value, degree, half
 
-    def total(self, parts: Sequence[Sums]) -> tuple[Any, Tensor]:
-        value, gradient = super().total(parts)
+    def of_lists(self) -> tuple[Any, Tensor]:
+        """Value and gradient of the listed and the sampled pairs."""
+        if self.X.device.type in _LISTS_BY_NUMPY:
+            value, found = NumpySweep(self.X.numpy()).of_lists(self.P, self.terms, self.wrt)
+            return value, torch.as_tensor(found)
+        value, gradient = super().of_lists()
         sample = self.terms.sampled
         if self.terms.mu > 0.0 and sample is not None:
             scale = self.terms.mu * sample.weight

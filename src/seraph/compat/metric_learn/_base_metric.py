@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..._pairs import is_unknown
 from ..._typing import Array
-from ..._validation import as_numbers, check_seed
+from ..._validation import as_numbers, check_seed, check_unmasked
 from ..._warnings import warn
 from ._exceptions import PreprocessorError
 
@@ -70,6 +70,7 @@ class BaseMetricLearner(BaseEstimator, ABC):
 
     def _formed(self, X: Any, ndim: int) -> Any:
         """Return points or tuples of points, looked up if `X` has indicators instead."""
+        check_unmasked(X)
         lookup = self._lookup()
         if lookup is None:
             return X
@@ -152,12 +153,12 @@ def _check_labels(y: Any) -> None:
         raise ValueError("y must hold one label for each point; got lists within it.") from None
     if labels.ndim != 1:
         return
-    missing = is_unknown(labels)
+    missing = is_unknown(labels) | np.ma.getmaskarray(y)
     if missing.any():
         raise ValueError(
-            f"y contains NaN or None, {int(missing.sum())} times: every point needs a class here. "
-            "Number the classes, with -1 where one is unknown; or use the learners of "
-            "seraph.classic, which take labels as they are."
+            f"y contains NaN, None or masked entries, {int(missing.sum())} times: every point "
+            "needs a class here. Number the classes, with -1 where one is unknown; or use the "
+            "learners of seraph.classic, which take labels as they are."
         )
     try:
         np.unique(labels)

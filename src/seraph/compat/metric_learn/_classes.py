@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ... import classic
 from ..._typing import Array
-from ..._validation import check_number, shown
+from ..._validation import check_choice, check_number
 from ..._warnings import warn
 from ...classic._lfda import local_scatters
 from ._base_metric import MahalanobisMixin
@@ -165,11 +165,8 @@ class LFDA(_Classes):
         super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any) -> Self:
-        if self.embedding_type not in ("weighted", "orthonormalized", "plain"):
-            raise ValueError(
-                "embedding_type must be 'weighted', 'orthonormalized' or 'plain'; got "
-                f"{shown(self.embedding_type)}."
-            )
+        embeddings = ("weighted", "orthonormalized", "plain")
+        check_choice("embedding_type", self.embedding_type, embeddings)
         points, codes = self._labeled(X, y)
         m = points.shape[1]
         d = checked_components(self.n_components, m)

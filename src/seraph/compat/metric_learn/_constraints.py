@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from ..._typing import Array
+from ..._validation import check_number
 from ..._warnings import warn
 from ...classic._comparisons import nearest_by_class
 
@@ -57,6 +58,7 @@ class Constraints:
         a, b, c, d : ndarray of int
             Row numbers: ``(a[i], b[i])`` are pairs of one class, ``(c[i], d[i])`` of two.
         """
+        check_number("n_constraints", n_constraints, low=0, integer=True)
         rng = check_random_state(random_state)
         a, b = self._pairs(n_constraints, True, rng)
         c, d = self._pairs(n_constraints, False, rng)

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array
-from ..._validation import shown
+from ..._validation import check_choice, shown
 from ._base_metric import BaseMetricLearner
 
 _STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
@@ -137,8 +137,7 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
     def _validate_calibration_params(
         strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
     ) -> None:
-        if strategy not in _STRATEGIES:
-            raise ValueError(f"strategy must be one of {_STRATEGIES}; got {shown(strategy)}.")
+        check_choice("strategy", strategy, _STRATEGIES)
         if strategy in ("max_tpr", "max_tnr") and not (
             isinstance(min_rate, Real) and 0 <= min_rate <= 1
         ):
