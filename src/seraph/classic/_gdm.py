@@ -200,14 +200,16 @@ def _unit_constraint(
     ``C B C'``. Directions in which no pair differs are left out; those in which similar pairs
     differ least come first.
     """
-    scale = X.std(axis=0)
-    C: Array = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
-    back = np.diag(scale)
-    X = X @ C
-    if not diagonal and X.any():  # whiten: products of the points would square their condition
+    scale = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))  # of centered points
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
+    X = X * inverse
+    if diagonal or not X.any():
+        C, back = np.diag(inverse), np.diag(scale)
+    else:  # whiten: products of the points would square their condition
         _, lengths, directions = principal_directions(X)
         basis = directions.T / lengths
-        C, X, back = C @ basis, X @ basis, (lengths[:, np.newaxis] * directions) @ back
+        X = X @ basis
+        C, back = inverse[:, np.newaxis] * basis, lengths[:, np.newaxis] * directions * scale
     similar, dissimilar = sums.scatters(X)
     if not np.trace(dissimilar) > _ZERO * np.trace(similar):
         raise ValueError(
