@@ -154,8 +154,9 @@ class PairLabels:
         pairs, pair_labels, pair_weights, n_absent = _present(
             pairs, pair_labels, pair_weights, names
         )
-        marks = _marked_pairs(pairs, pair_labels, pair_weights, n)
-        rows, likeness, weights = _without_implied(*marks, codes)
+        rows, likeness, weights = _marked_pairs(pairs, pair_labels, pair_weights, n)
+        if len(rows):
+            rows, likeness, weights = _without_implied(rows, likeness, weights, codes)
         triples = _triplets(triplets, n, names)
 
         sizes = np.bincount(codes[codes >= 0]).tolist()
@@ -169,11 +170,9 @@ class PairLabels:
                 "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
                 "has a weight of 0 is no mark.)"
             )
-        strongest = np.zeros(n)
+        strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
         np.maximum.at(strongest, rows, weights[:, np.newaxis])
-        classes = codes >= 0 if implied else np.zeros(n, dtype=bool)
-        for known in (classes, triples):
-            strongest[known] = np.maximum(strongest[known], 1.0)
+        strongest[triples] = np.maximum(strongest[triples], 1.0)
         return cls(
             codes=codes,
             pairs=rows,

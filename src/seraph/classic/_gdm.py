@@ -19,8 +19,9 @@ from ._scatter import PairSums
 
 # Rows of the first factor; the solver widens or narrows it from there.
 _FIRST_RANK = 20
-# First steps, each the best metric for the tangents of the distances; L-BFGS goes on from there.
-_TANGENT_STEPS = 8
+# First steps, each the best metric for the tangents of the distances, if that is precise enough:
+# they never get rid of a direction. L-BFGS goes on from there.
+_TANGENT_STEPS, _TANGENT_TOL = 8, 1e-3
 # Distances below this share of the root mean square are replaced by it where their root is
 # differentiated. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
@@ -41,9 +42,9 @@ class GDM(ClassicLearner):
 
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
-    metric, by power iterations and then by L-BFGS. The solution has a very low rank, in which
-    nearest neighbors are often wrong: so `ridge` spreads it over more directions, and the metric
-    handed out is partly Euclidean. The paper's is
+    metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
+    rank, in which nearest neighbors are often wrong: so `ridge` spreads it over more directions,
+    and the metric handed out is partly Euclidean. The paper's is
     ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``. Points that are in no labeled
     pair are not used.
 
@@ -199,14 +200,16 @@ def _unit_constraint(
     ``C B C'``. Directions in which no pair differs are left out; those in which similar pairs
     differ least come first.
     """
-    scale = X.std(axis=0)
-    C: Array = np.diag(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
-    back = np.diag(scale)
-    X = X @ C
-    if not diagonal and X.any():  # whiten: products of the points would square their condition
+    scale = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))  # of centered points
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
+    X = X * inverse
+    if diagonal or not X.any():
+        C, back = np.diag(inverse), np.diag(scale)
+    else:  # whiten: products of the points would square their condition
         _, lengths, directions = principal_directions(X)
         basis = directions.T / lengths
-        C, X, back = C @ basis, X @ basis, (lengths[:, np.newaxis] * directions) @ back
+        X = X @ basis
+        C, back = inverse[:, np.newaxis] * basis, lengths[:, np.newaxis] * directions * scale
     similar, dissimilar = sums.scatters(X)
     if not np.trace(dissimilar) > _ZERO * np.trace(similar):
         raise ValueError(
@@ -326,9 +329,11 @@ class _DissimilarDistances:
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
     """Return a factor of a multiple of the best metric, and the number of iterations."""
-    P, n_steps, is_done = _by_tangents(objective, min(max_iter, _TANGENT_STEPS), tol)
-    if is_done or n_steps == max_iter:
-        return P, n_steps
+    P, n_steps = objective.first_factor(), 0
+    if tol >= _TANGENT_TOL:
+        P, n_steps, is_done = _by_tangents(objective, min(max_iter, _TANGENT_STEPS), tol)
+        if is_done or n_steps == max_iter:
+            return P, n_steps
     found = solvers.low_rank(
         objective, P, max_iter=max_iter - n_steps, tol=tol, callback=_ignore_step
     )
