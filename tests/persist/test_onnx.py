@@ -306,3 +306,28 @@ class _Turned:
         rank, m = operator.raw_operator.components_.shape[0], operator.raw_operator.n_features_in_
         self.raw_operator = SERAPH()
         self.raw_operator.components_ = np.random.default_rng(0).normal(size=(rank, m))
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_neighbors_far_from_the_origin_are_those_of_the_model(weights):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = 1e5 + 1e-3 * (rng.normal(size=(60, 4)) + y[:, None])
+    model = MetricNeighborsClassifier(SERAPH(), n_neighbors=3, weights=weights).fit(X, y)
+    rows = 1e5 + 1e-3 * (rng.normal(size=(40, 4)) + 1.0)
+    graph = seraph.to_onnx(model, dtype="float64")
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    labels, _ = session.run(None, {"X": rows})
+    assert np.mean(labels == model.predict(rows)) >= 0.97
+
+
+def test_neighbors_that_single_precision_cannot_tell_are_refused():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = 1e6 + 0.3 * (rng.normal(size=(60, 4)) + y[:, None])
+    model = MetricNeighborsClassifier(SERAPH(), n_neighbors=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"differs from the model .* dtype=\"float64\""):
+        seraph.to_onnx(model, dtype="float32")
+    seraph.to_onnx(model, dtype="float64")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -282,7 +283,7 @@ class MahalanobisMetric:
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
         first, second = two_points(u, v, self.components.shape[1])
-        return float(np.linalg.norm(self.components @ (first - second)))
+        return math.hypot(*(self.components @ (first - second)))  # no square can overflow
 
 
 publish(globals(), "seraph", ["MahalanobisMetric"])

@@ -107,7 +107,7 @@ class TorchSweep:
     def _codes_of(self, terms: PairTerms) -> Tensor:
         known, codes = self._codes
         if known is not terms.codes:
-            codes = torch.tensor(terms.codes.astype(np.int32)).to(self.X.device)
+            codes = torch.tensor(terms.codes.astype(np.int32), device=self.X.device)
             self._codes = terms.codes, codes
         return codes
 
@@ -129,7 +129,7 @@ def _to_device(X: Array, device: torch.device) -> Tensor:
         X = X.astype(np.float32, copy=False)
     X = np.ascontiguousarray(X)
     if device.type == "cpu" or not X.flags.writeable:
-        return torch.tensor(X).to(device)  # a copy: torch warns of memory that it must not write
+        return torch.tensor(X, device=device)  # a copy: torch warns of memory not to be written
     return torch.from_numpy(X).to(device)
 
 
@@ -188,10 +188,10 @@ class _TorchPass(Pass):
     def _array(self, a: Array) -> Tensor:
         # (A copy, since torch takes no negative strides, and numpy calls an array of one row
         # contiguous whatever its stride.)
-        return torch.tensor(a.copy()).to(dtype=self.X.dtype).to(self.X.device)
+        return torch.tensor(a.copy(), dtype=self.X.dtype, device=self.X.device)
 
     def _indices(self, pairs: Array) -> tuple[Tensor, Tensor]:
-        i, j = torch.tensor(np.ascontiguousarray(pairs.T, dtype=np.int64)).to(self.X.device)
+        i, j = torch.tensor(np.ascontiguousarray(pairs.T, dtype=np.int64), device=self.X.device)
         return i, j
 
     def _zeros(self, *shape: int) -> Tensor:
@@ -234,7 +234,7 @@ class _TorchPass(Pass):
         """Value and gradient of the listed and the sampled pairs."""
         if self.X.device.type in _LISTS_BY_NUMPY:
             value, found = NumpySweep(self.X.numpy()).of_lists(self.P, self.terms, self.wrt)
-            return value, torch.as_tensor(found)
+            return value, torch.as_tensor(found, device=self.X.device)
         value, gradient = super().of_lists()
         sample = self.terms.sampled
         if self.terms.mu > 0.0 and sample is not None:

@@ -50,7 +50,7 @@ class ComparisonLearner(ClassicLearner):
         names = RowNames.of(X, ids, comparisons)
         found = names.rows(comparisons, name, length)[0]
         rows = _row_numbers(name, found, length, len(points))
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(under="ignore"):
             components, attributes = self._learn_comparisons(points, rows)
             attributes["n_absent_pairs_"] = 0
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()

@@ -68,7 +68,9 @@ class ClassicLearner(MahalanobisLearner, ABC):
                 f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
                 f"or -1; got {labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
             )
-        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+        # Threads of BLAS wait for each other on matrices this small. A number that becomes zero is
+        # right, whatever the user has set.
+        with one_blas_thread(), np.errstate(under="ignore"):
             components, attributes = self._learn(points, labels)
             attributes["n_absent_pairs_"] = labels.n_absent_pairs
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()

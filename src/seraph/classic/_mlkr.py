@@ -135,7 +135,8 @@ class MLKR(MahalanobisLearner):
         targets = _targets(y, len(points))
         known = ~np.isnan(targets)
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        with one_blas_thread():  # threads of BLAS wait for each other on matrices this small
+        # Threads of BLAS wait for each other on matrices this small.
+        with one_blas_thread(), np.errstate(under="ignore"):
             first = self._start(Z)
             error = _SquaredErrors(Z[known], targets[known])
             found = lbfgs(

@@ -181,7 +181,8 @@ def _neighbors(
         a = rows[start : start + step]
         gap = d2(a, columns)
         same = codes[a][:, np.newaxis] == other_codes[columns]
-        gap[same] = np.nextafter(gap[same], np.inf)  # ties count as errors
+        with np.errstate(under="ignore"):  # of a distance of zero
+            gap[same] = np.nextafter(gap[same], np.inf)  # ties count as errors
         if itself:
             gap[np.arange(len(a)), np.searchsorted(columns, a)] = np.inf
         nearest = np.argpartition(gap, depth - 1, axis=1)[:, :depth]

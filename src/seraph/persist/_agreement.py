@@ -40,8 +40,10 @@ def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
         expected = _shares(model, rows)
         # Next to the border between two classes, rounding decides.
         steady = np.ones(len(rows), dtype=bool)
-        for factor in (1.0 - tolerance, 1.0 + tolerance):
-            moved = np.abs(_shares(model, rows * factor) - expected).max(axis=1)
+        away_from_mean = rows - rows.mean(axis=0)
+        for factor in (-tolerance, tolerance):
+            other = _shares(model, rows + factor * away_from_mean)
+            moved = np.abs(other - expected).max(axis=1)
             steady &= moved <= _CLEAR
         shares = outputs[1] if hasattr(model, "predict_proba") else _one_hot(model, outputs[0])
         away = np.abs(shares - expected).max(axis=1)[steady]
@@ -74,10 +76,12 @@ def _one_hot(model: BaseEstimator, labels: Array) -> Array:
 
 def _probe(model: BaseEstimator) -> Array:
     """Make rows like those that the model was fitted on, as far as it remembers them."""
-    before = []
+    before, last = [], last_step(model)
     for step in _flat(model):
         if isinstance(step, MahalanobisLearner):
             rows = _rows_of(step)
+            if isinstance(last, MetricNeighborsClassifier) and not isinstance(step, KernelSERAPH):
+                rows = _between(last.neighbors_._fit_X) @ np.linalg.pinv(step.components_).T
             break
         before.append(step)
     else:
@@ -88,6 +92,17 @@ def _probe(model: BaseEstimator) -> Array:
     if rows.shape[1] != model.n_features_in_:
         rows = np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
     return rows
+
+
+def last_step(model: BaseEstimator) -> BaseEstimator:
+    """Return the last step of a pipeline, or of the one in it; or the model itself."""
+    return last_step(model.steps[-1][1]) if hasattr(model, "steps") else model
+
+
+def _between(points: Array) -> Array:
+    """Make points between those that are known, none of which is at the same distance of two."""
+    one, other = np.random.default_rng(0).integers(len(points), size=(2, _ROWS))
+    return 0.8 * points[one].astype(np.float64) + 0.2 * points[other]
 
 
 def _rows_of(learner: MahalanobisLearner) -> Array:

@@ -88,11 +88,15 @@ def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
     sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
     model = operator.raw_operator
     known = model.neighbors_._fit_X.astype(np.float64)
+    # Far from the origin, squared distances would lose all digits.
+    center = known.mean(axis=0)
+    known = known - center
     codes = np.eye(len(model.classes_))[model.neighbors_._y]
     k = model.neighbors_.n_neighbors
 
     mapped = sub_estimator(model.learner_, operator.inputs[0], op_version=version)
     Z = ops.OnnxCast(mapped, to=_proto(np.float64), op_version=version)
+    Z = ops.OnnxSub(Z, center, op_version=version)
     inner = ops.OnnxMatMul(Z, -2.0 * known.T, op_version=version)
     # The squared distance without ||z||^2, which is the same for all neighbors of a point.
     order = ops.OnnxAdd(inner, (known**2).sum(axis=1), op_version=version)

@@ -22,7 +22,7 @@ from .._estimators._pipeline import MetricPipeline
 from .._estimators._seraph import SERAPH
 from .._validation import shown
 from . import _graphs
-from ._agreement import check_agreement
+from ._agreement import check_agreement, last_step
 
 _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))
 
@@ -100,7 +100,7 @@ def to_onnx(
         skl2onnx, MetricNeighborsClassifier, _graphs.neighbors_shapes, _graphs.convert_neighbors
     )
     # By default, scikit-learn's classifiers would return dictionaries of probabilities.
-    last = _last(model)
+    last = last_step(model)
     plain = is_classifier(last) and not isinstance(last, MetricNeighborsClassifier)
     try:
         graph = skl2onnx.convert_sklearn(
@@ -159,10 +159,6 @@ def _with_plain_pipelines(model: BaseEstimator) -> BaseEstimator:
         model = copy(model)
         model.learner_ = _with_plain_pipelines(model.learner_)
     return model
-
-
-def _last(model: BaseEstimator) -> BaseEstimator:
-    return _last(model.steps[-1][1]) if hasattr(model, "steps") else model
 
 
 def _register(skl2onnx: ModuleType, learner: type, shapes: Any, convert: Any) -> None:
