@@ -189,6 +189,7 @@ BAD = {
     "n_components": numbers(1, whole=True, optional=True),
     (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
     "n_constraints": numbers(1, whole=True, optional=True),
+    (GDM, "n_constraints"): ["all", 3, True, [None]],
     (LSML, "n_constraints"): numbers(1, whole=True),
     (SCML, "n_constraints"): numbers(1, whole=True),
     "n_impostors": numbers(1, whole=True),

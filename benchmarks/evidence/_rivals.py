@@ -235,7 +235,7 @@ RIVALS = {
     ),
     "itml": Rival(
         "ITML",
-        learner(lambda: classic.ITML(gamma=1.0, tol=1e-6)),
+        learner(lambda: classic.ITML(gamma=1.0, n_constraints=None, tol=1e-6)),
         BOTH,
         "gamma = 1 on all labeled pairs, solved to its optimum",
     ),

@@ -56,9 +56,13 @@ def check_number(
     integer: bool = False,
     instead: object = ...,
 ) -> None:
-    """Refuse a value that is neither a finite number from `low` to `high` nor `instead`."""
-    if value is instead or (isinstance(instead, str) and isinstance(value, str)):
-        if value == instead:
+    """Refuse a value that is neither a finite number from `low` to `high` nor `instead`.
+
+    `instead` may be a tuple of several such values.
+    """
+    others = instead if isinstance(instead, tuple) else (instead,)
+    if value is None or isinstance(value, str):
+        if value in others:
             return
     elif isinstance(value, Integral if integer else Real) and not isinstance(value, bool):
         try:
@@ -70,13 +74,13 @@ def check_number(
     noun = "whole number" if integer else "number"
     limit = "" if np.isinf(low) else f" of at least {low:g}"
     limit += "" if np.isinf(high) else f" and at most {high:g}"
-    other = "" if instead is ... else f", or {instead!r}"
+    other = "" if instead is ... else f", or {' or '.join(map(repr, others))}"
     raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {shown(value)}.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
     """Refuse a value that is not one of the `choices`."""
-    if not isinstance(value, str) or value not in choices:
+    if not isinstance(value, str | None) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 

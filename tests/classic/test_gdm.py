@@ -13,11 +13,11 @@ from seraph import classic
 from seraph._pairs import PairLabels
 from seraph._sweep._points import centered
 from seraph.classic import _scatter
-from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
+from seraph.classic._gdm import _by_tangents, _DissimilarDistances, _unit_constraint
 from seraph.classic._scatter import PairSums
 
-# The learned metric itself, which is only a part of what is handed out by default.
-GDM = partial(classic.GDM, shrinkage=0.0, tol=1e-4)
+# The learned metric itself, from all pairs and whatever the units of the features are.
+GDM = partial(classic.GDM, ridge=1.0, n_constraints=None, shrinkage=0.0, tol=1e-4)
 
 
 def blobs(n=30, m=3, classes=3, seed=0):
@@ -87,6 +87,51 @@ class TestPairSums:
         assert value == pytest.approx(expected, rel=1e-12)
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
 
+    def test_a_sample_is_the_pairs_within_groups_and_stands_for_all(self, rng, monkeypatch):
+        monkeypatch.setattr(_scatter, "_GROUP", 16)
+        monkeypatch.setattr(_scatter, "_GROUP_PER_CLASS", 4)
+        labels, y, _ = self.labels(90)
+        sums = PairSums(labels, sampled=True)
+        groups = [group for stack in sums._groups for group in stack.tolist()]
+        assert [len(group) for group in groups] == [15, 15, 15, 15]
+        assert sorted(row for group in groups for row in group) == list(range(60))
+        Z = rng.normal(size=(90, 3))[sums.rows]
+
+        def term(d2, similar):
+            factor = np.where(similar, 1.0, 3.0)
+            return np.sum(factor * d2**2), 2.0 * factor * d2
+
+        value, product = sums.laplacian(Z, term)
+        scale = 60 * 59 / (4 * 15 * 14)
+        expected, W = 0.0, np.zeros((len(Z), len(Z)))
+        listed = [(i, j) for group in groups for i in group for j in group if i < j]
+        for i, j in listed:
+            d2, factor = (
+                np.sum((Z[i] - Z[j]) ** 2),
+                1.0 if y[sums.rows[i]] == y[sums.rows[j]] else 3.0,
+            )
+            expected += scale * factor * d2**2
+            W[i, j] = W[j, i] = scale * 2.0 * factor * d2
+        position = {row: k for k, row in enumerate(sums.rows.tolist())}
+        for (i, j), similar in zip(labels.pairs.tolist(), labels.similar, strict=True):
+            i, j = position[i], position[j]  # noqa: PLW2901
+            d2, factor = np.sum((Z[i] - Z[j]) ** 2), 1.0 if similar else 3.0
+            expected += factor * d2**2
+            W[i, j] += 2.0 * factor * d2
+            W[j, i] += 2.0 * factor * d2
+        assert value == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(
+            product, (np.diag(W.sum(axis=1)) - W) @ Z, atol=1e-9 * np.abs(product).max()
+        )
+
+    def test_few_rows_or_few_similar_pairs_are_not_sampled(self):
+        assert not PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)._groups
+        groups = PairSums(PairLabels.make(65, np.arange(65) % 2), sampled=True)._groups
+        assert [group.shape for group in groups] == [(1, 33), (1, 32)]
+        rare = np.arange(300)
+        rare[:10] = 0  # 45 similar pairs
+        assert not PairSums(PairLabels.make(300, rare), sampled=True)._groups
+
     def test_close_points_keep_the_digits_of_their_distance(self, rng):
         points = 1.0 + rng.normal(size=(5, 4))
         X = np.vstack([points, points + 1e-9])
@@ -102,7 +147,7 @@ class TestObjective:
         X, y = blobs(12, 4)
         sums = PairSums(PairLabels.make(12, y))
         X = centered(X[sums.rows])
-        return _DissimilarDistances(X @ _unit_constraint(X, sums, 0.0, False), sums, 48)
+        return _DissimilarDistances(X @ _unit_constraint(X, sums, 0.0, 0.0, False), sums)
 
     def test_gradient_by_factor_against_finite_differences(self, problem, rng):
         P = rng.normal(size=8)
@@ -213,6 +258,49 @@ def test_agrees_with_a_grid_over_all_metrics_of_the_plane():
     best = GDM(ridge=0.0).fit(X, y).objective_
     assert max(values) <= best * (1.0 + 1e-4)
     assert max(values) == pytest.approx(best, rel=1e-3)
+
+
+def test_first_steps_never_lower_the_sum_and_end_near_the_maximum():
+    X, y = load_digits(return_X_y=True)
+    sums = PairSums(PairLabels.make(200, y[:200]))
+    X = centered(X[:200][sums.rows])
+    problem = _DissimilarDistances(X @ _unit_constraint(X, sums, 0.1, 0.2, False), sums)
+    values = []
+    for n_steps in range(6):
+        P, n_taken, is_done = _by_tangents(problem, n_steps, 1e-9)
+        assert (n_taken, is_done) == (n_steps, False)
+        assert np.linalg.norm(P) == pytest.approx(1.0)
+        values.append(problem.tangent(P)[0])
+    assert np.all(np.diff(values) > 0.0)
+    P, n_taken, is_done = _by_tangents(problem, 50, 0.01)
+    assert is_done
+    assert n_taken < 12
+    assert problem.certificate(P, diagonal=False)[1] <= 0.01
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_the_automatic_ridge_is_partly_the_same_for_all_features(diagonal):
+    X, y = blobs(20, 6)
+    X = np.column_stack([X * [0.1, 1.0, 3.0, 1.0, 2.0, 1.0], np.full(20, 7.0)])  # one is constant
+    learner = GDM(ridge="auto", diagonal=diagonal).fit(X, y)
+    A = learner.get_mahalanobis_matrix()
+    alike, apart = differences(X, y)
+    M = alike.T @ alike + apart.T @ apart
+    equal = 6 / 26
+    mixed = (1.0 - equal) * np.vdot(A, M) + equal * np.trace(M) / 6 * np.trace(A)
+    ridge = len(alike) / (len(alike) + len(apart)) * mixed
+    assert constraint(A, X, y) + ridge == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_sample_of_the_pairs_finds_nearly_the_same_metric():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    some, every = (GDM(n_constraints=n, tol=1e-3).fit(X, y) for n in ("auto", None))
+    assert some.converged_
+    assert some.objective_ == pytest.approx(every.objective_, rel=0.05)
+    assert some.objective_ != every.objective_
+    near, far = (learner.get_mahalanobis_matrix() for learner in (some, every))
+    assert np.vdot(near, far) > 0.9 * np.linalg.norm(near) * np.linalg.norm(far)
 
 
 def test_the_diagonal_form_weighs_features():
@@ -369,10 +457,10 @@ def test_default_has_the_neighbors_of_digits_right_where_the_optimum_has_not():
 
 def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidean():
     X, y = blobs(60, 4)
-    assert classic.GDM().fit(X, y).shrinkage_ == pytest.approx(40 / 100)
+    assert classic.GDM().fit(X, y).shrinkage_ == pytest.approx(12 / 72)
     few = np.where(np.arange(60) < 20, y, -1)
-    assert classic.GDM().fit(X, few).shrinkage_ == pytest.approx(40 / 60)
+    assert classic.GDM().fit(X, few).shrinkage_ == pytest.approx(12 / 32)
     by_pairs = classic.GDM().fit(X, pairs=[(0, 3), (0, 1), (1, 2)], pair_labels=[1, -1, -1])
-    assert by_pairs.shrinkage_ == pytest.approx(40 / 44)
-    same = classic.GDM(shrinkage=0.4).fit(X, y)
-    np.testing.assert_array_equal(same.components_, classic.GDM().fit(X, y).components_)
+    assert by_pairs.shrinkage_ == pytest.approx(12 / 16)
+    same = classic.GDM(shrinkage=1 / 6).fit(X, y)
+    np.testing.assert_allclose(same.components_, classic.GDM().fit(X, y).components_)

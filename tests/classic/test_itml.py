@@ -1,5 +1,7 @@
 """ITML against its own paper: the constraints, the dual, and the cyclic projections."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
@@ -202,7 +204,7 @@ def test_the_bounds_are_percentiles_of_squared_distances_of_different_points():
 def test_the_bounds_of_many_points_are_those_of_some_of_them(monkeypatch):
     X, y = blobs(300)
     all_of_them = ITML().fit(X, np.where(np.arange(300) < 20, y, -1)).bounds_
-    monkeypatch.setattr(_itml, "_ROWS_FOR_BOUNDS", 100)
+    monkeypatch.setattr(_itml, "_SOME_ROWS", 100)
     some_of_them = ITML().fit(X, np.where(np.arange(300) < 20, y, -1)).bounds_
     assert some_of_them != all_of_them
     np.testing.assert_allclose(some_of_them, all_of_them, rtol=0.15)
@@ -361,6 +363,18 @@ class TestDrawing:
         )
 
 
+def test_a_sample_by_groups_finds_nearly_the_same_metric():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    some, every = (ITML(n_constraints=n, tol=1e-3).fit(X, y) for n in ("auto", None))
+    assert some.converged_
+    np.testing.assert_allclose(some.bounds_, every.bounds_, rtol=0.1)
+    assert some.objective_ != every.objective_
+    assert some.objective_ == pytest.approx(every.objective_, rel=0.15)
+    near, far = (learner.get_mahalanobis_matrix() for learner in (some, every))
+    assert np.vdot(near, far) > 0.98 * np.linalg.norm(near) * np.linalg.norm(far)
+
+
 def test_features_of_very_different_scale_are_no_obstacle():
     X, y = load_wine(return_X_y=True)
     learner = ITML().fit(X, y)
@@ -458,3 +472,11 @@ def test_marked_pairs_have_a_weight_of_one(rng):
     n_classes = 50 * 49 // 2
     n_marked = len(pairs) - n_classes
     assert both.gamma_ == pytest.approx((160 + n_marked) / (n_classes + n_marked))
+
+
+def test_bounds_far_from_the_distances_leave_no_matrix_without_a_root(rng):
+    X, y = 1e8 * rng.normal(size=(12, 9)), np.arange(12) % 6  # similar pairs span 6 directions
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner = ITML(bounds=(1e-8, 1e8), max_iter=20).fit(X, y)
+    assert np.isfinite(learner.components_).all()

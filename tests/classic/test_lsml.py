@@ -1,9 +1,12 @@
 """LSML against its definition, finite differences, its certificate, and a second solver."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from seraph._pairs import PairLabels
 from seraph.classic import LSML
@@ -179,3 +182,12 @@ def test_says_what_is_wrong():
         LSML().fit(np.ones((4, 2)), quadruplets=[[0, 1, 2, 3]])
     with pytest.raises(ValueError, match="got 1 similar and 0 dissimilar"):
         LSML().fit(X, pairs=[[0, 1]], pair_labels=[1])
+
+
+def test_a_step_to_a_singular_metric_is_turned_back(rng):
+    X = 3e8 * (rng.random(size=(31, 12)) < 0.3)
+    y = np.where(np.arange(31) < 6, np.arange(31) % 2, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner = LSML(gamma=1e12, max_iter=100).fit(X, y)
+    assert np.isfinite(learner.components_).all()

@@ -84,8 +84,7 @@ class MahalanobisLearner(
             with one_blas_thread():
                 shrunk = blend(source, coordinates, components if len(components) else None)
                 share = blend.share(coordinates)
-        # Sets n_features_in_ and feature_names_in_.
-        validate_data(self, header(X), skip_check_array=True)
+        self._read_features(X)
         self._forget_decisions()
         self.__dict__.update(
             components_=_signed(shrunk),
@@ -94,6 +93,15 @@ class MahalanobisLearner(
             **attributes,
         )
         return self
+
+    def _read_features(self, X: ArrayLike) -> None:
+        """Set n_features_in_ and feature_names_in_ to those of `X`."""
+        if type(X) is not np.ndarray:
+            validate_data(self, header(X), skip_check_array=True)
+            return
+        # The same, without looking for a data frame in an array: that takes as long as some fits.
+        self.n_features_in_ = X.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
 
     @property
     def _n_features_out(self) -> int:

@@ -235,6 +235,10 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
     _, lengths, learned = np.linalg.svd(P, full_matrices=False)
     keep = lengths > lengths.max(initial=0.0) * max(P.shape) * np.finfo(np.float64).eps
     lengths, learned = lengths[keep], learned[keep]
+    short = np.sqrt(b) / coordinates.unit
+    long = np.hypot(np.sqrt(a) * lengths, short)
+    if len(learned) == m:
+        return long[:, np.newaxis] * learned
     basis = coordinates.basis
     if basis is not None and m > _MOST_FEATURES:
         rest = basis @ _complement(learned @ basis)
@@ -243,8 +247,6 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
     # The rest of the space, the widest directions first.
     own = rest if basis is None else basis.T @ rest
     wide = np.linalg.eigh(own.T @ coordinates.covariance @ own)[1][:, ::-1]
-    short = np.sqrt(b) / coordinates.unit
-    long = np.hypot(np.sqrt(a) * lengths, short)
     return np.vstack([long[:, np.newaxis] * learned, short * (rest @ wide).T])
 
 

@@ -22,6 +22,8 @@ from .._validation import shown
 from .._warnings import warn
 from ._names import RowNames
 
+# Types of numpy that classes are compared in; others are compared as objects.
+_KINDS = "biufmMUSO"
 # A likeness that leans to neither side; it counts as similar.
 _EVEN = 0.5
 
@@ -152,8 +154,9 @@ class PairLabels:
         pairs, pair_labels, pair_weights, n_absent = _present(
             pairs, pair_labels, pair_weights, names
         )
-        marks = _marked_pairs(pairs, pair_labels, pair_weights, n)
-        rows, likeness, weights = _without_implied(*marks, codes)
+        rows, likeness, weights = _marked_pairs(pairs, pair_labels, pair_weights, n)
+        if len(rows):
+            rows, likeness, weights = _without_implied(rows, likeness, weights, codes)
         triples = _triplets(triplets, n, names)
 
         sizes = np.bincount(codes[codes >= 0]).tolist()
@@ -167,11 +170,9 @@ class PairLabels:
                 "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
                 "has a weight of 0 is no mark.)"
             )
-        strongest = np.zeros(n)
+        strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
         np.maximum.at(strongest, rows, weights[:, np.newaxis])
-        classes = codes >= 0 if implied else np.zeros(n, dtype=bool)
-        for known in (classes, triples):
-            strongest[known] = np.maximum(strongest[known], 1.0)
+        strongest[triples] = np.maximum(strongest[triples], 1.0)
         return cls(
             codes=codes,
             pairs=rows,
@@ -237,8 +238,10 @@ def as_labels(y: ArrayLike) -> Array:
     array(['a', -1, None], dtype=object)
     """
     y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
+        return y  # nothing that scikit-learn would change, or refuse
     labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
-    return labels if labels.dtype.kind in "biufmMUSO" else labels.astype(object)
+    return labels if labels.dtype.kind in _KINDS else labels.astype(object)
 
 
 def _unmasked(y: Any) -> Array:

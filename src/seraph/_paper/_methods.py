@@ -18,10 +18,10 @@ _as_in_paper = partial(_plain, solver="projected-gradient")
 # learners are others, chosen by the error of nearest neighbors.
 METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
     "euclidean": ("Euclidean", Euclidean),
-    "gdm": ("GDM", partial(GDM, ridge=1e-6, tol=1e-4, shrinkage=0)),
+    "gdm": ("GDM", partial(GDM, ridge=1e-6, n_constraints=None, tol=1e-4, shrinkage=0)),
     "nca": ("NCA", partial(NCA, shrinkage=0)),
     "lmnn": ("LMNN", partial(LMNN, tol=0.01, shrinkage=0)),
-    "itml": ("ITML", partial(ITML, gamma=1.0, tol=1e-6, shrinkage=0)),
+    "itml": ("ITML", partial(ITML, gamma=1.0, n_constraints=None, tol=1e-6, shrinkage=0)),
     "ldm": ("LDM", partial(LDM, lam=0.0, shrinkage=0)),  # as in LDM's paper
     "mfda": ("MFDA", partial(MFDA, shrinkage=0)),
     "none": ("SERAPH none", partial(_as_in_paper, mu=0.0, lam=0.0)),

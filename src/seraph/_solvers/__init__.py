@@ -14,6 +14,7 @@ They see an objective and a first factor; they know nothing of estimators or dat
 =====================  ====================================================================
 """
 
+from ._curvature import Curvature
 from ._em import em
 from ._follow import Follower
 from ._lbfgs import lbfgs
@@ -32,6 +33,7 @@ __all__ = [
     "SCALES",
     "SOLVERS",
     "Callback",
+    "Curvature",
     "Follower",
     "MatrixFunction",
     "Result",

@@ -7,17 +7,16 @@ curvature learned on the way still holds.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import Array
+from ._curvature import Curvature
 from ._low_rank import low_rank, relative_slope
 from ._psd import optimality_gap
 from ._result import MatrixFunction, Result, Step
 
-_CORRECTIONS = 20
 _SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
 _SHORTEST_SHARE = 1e-6
 # Squared length of a new row, as a share of the mean over the others.
@@ -52,7 +51,7 @@ class Follower:
         self.max_iter = max_iter
         self.tol = tol
         self.max_rank = max_rank
-        self._curvature = _Curvature()
+        self._curvature = Curvature()
         self._trail: deque[tuple[float, Array]] = deque(maxlen=3)
 
     def __call__(self, objective: MatrixFunction, at: float, P: Array | None = None) -> Result:
@@ -198,41 +197,6 @@ class Follower:
             bend = value - here.value - promise
             squares *= np.clip(-promise / (2.0 * bend), 0.05, 0.5) if bend < 0.0 else 0.5
         return None
-
-
-class _Curvature:
-    """What quasi-Newton steps have learned about the second derivative (L-BFGS)."""
-
-    def __init__(self) -> None:
-        self.pairs: deque[tuple[Array, Array]] = deque(maxlen=_CORRECTIONS)
-        self.clear: Callable[[], None] = self.pairs.clear
-
-    def learn(self, move: Array, change: Array) -> None:
-        """Record that the slope fell by `change` along `move`."""
-        if np.vdot(move, change) > 1e-10 * np.linalg.norm(move) * np.linalg.norm(change):
-            self.pairs.append((move, change))
-
-    def step(self, slope: Array, length: float) -> Array:
-        """Compute the quasi-Newton step; one of the given length if nothing is known yet."""
-        if not self.pairs:
-            return slope * (length / float(np.linalg.norm(slope)))
-        step, shares = slope.copy(), []
-        for move, change in reversed(self.pairs):
-            share = np.vdot(move, step) / np.vdot(move, change)
-            step -= share * change
-            shares.append(share)
-        move, change = self.pairs[-1]
-        step *= np.vdot(move, change) / np.vdot(change, change)
-        for (move, change), share in zip(self.pairs, reversed(shares), strict=True):
-            step += (share - np.vdot(change, step) / np.vdot(move, change)) * move
-        return step
-
-    def turn(self, rows: Array) -> None:
-        """Apply to all moves the change of rows that was applied to the factor."""
-        turned = [(rows @ move, rows @ change) for move, change in self.pairs]
-        self.clear()
-        for move, change in turned:
-            self.learn(move, change)
 
 
 def _turned(P: Array, target: Array) -> Array:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
-from .._solvers import lbfgs
-from .._sweep import exact_size
+from .._solvers import Curvature
 from .._typing import Array
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
 # A larger gap has enough digits as a difference of sums.
 _LARGE_GAP = 1e-5
-# First step of a minimization, as a share of half the derivative; at most twice this.
-_FIRST_STEP = 0.2
+# First step of a minimization, as a share of half the derivative.
+_FIRST_STEP = 0.3
+_SUFFICIENT_FALL = 1e-4  # share of the fall predicted by the derivative that a step must reach
+_SHORTEST_SHARE = 1e-9
 
 
 def power(A: Array, exponent: float) -> Array:
@@ -157,33 +157,27 @@ def minimize_factor(
     >>> (L @ L.T).round(4).tolist()
     [[1.0, 0.0], [0.0, 0.25]]
     """
-    last: dict[str, Any] = {"L": None}
-
-    def value_and_gradient(L: Array) -> tuple[float, Array]:
-        # The first and the last point are asked for more than once.
-        if last["L"] is None or not np.array_equal(L, last["L"]):
-            value, half = value_and_half(L)
-            last.update(L=L.copy(), value=value, half=half)
-        return last["value"], 2.0 * last["half"]
-
-    def gap() -> float:
-        return logdet_gap(last["L"].T @ last["half"]) / float(max(1.0, last["value"]))
-
-    value_and_gradient(first)
-    if gap() <= tol or max_iter == 0:
-        return first, last["value"], gap(), 0
-    # L-BFGS first tries a step of length 1: in this unit, that is a good one. (A power of two
-    # does not round, so that the first point is not taken for another.)
-    unit = exact_size(_FIRST_STEP * (float(np.linalg.norm(last["half"])) or 1.0))
-
-    def scaled(x: Array) -> tuple[float, Array]:
-        value, gradient = value_and_gradient(unit * x)
-        return value, unit * gradient
-
-    found = lbfgs(scaled, first / unit, max_iter=max_iter, is_done=lambda x, value: gap() <= tol)
-    L: Array = unit * found.x
-    value_and_gradient(L)
-    return L, last["value"], gap(), found.nit
+    L, n_iter, curvature = first, 0, Curvature()
+    value, half = value_and_half(L)
+    while (gap := logdet_gap(L.T @ half) / max(1.0, value)) > tol and n_iter < max_iter:
+        move = curvature.step(-half, _FIRST_STEP * float(np.linalg.norm(half)))
+        promise = 2.0 * float(np.vdot(move, half))
+        share = 1.0
+        while share >= _SHORTEST_SHARE:
+            value_there, half_there = value_and_half(L + share * move)
+            if value_there <= value + _SUFFICIENT_FALL * share * promise:
+                break
+            # The lowest point of the parabola through both values and the slope here.
+            bend = value_there - value - share * promise
+            share *= min(0.5, max(0.1, -0.5 * share * promise / bend))  # 0.1 if that is NaN
+        else:
+            if not curvature.pairs:
+                break  # only rounding errors are left to gain
+            curvature.clear()  # what was learned far away may mislead
+            continue
+        curvature.learn(share * move, half_there - half)
+        L, value, half, n_iter = L + share * move, value_there, half_there, n_iter + 1
+    return L, value, float(gap), n_iter
 
 
 def prior_root(Z: Array, prior: str) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -19,12 +20,14 @@ from ._learner import ClassicLearner
 from ._scatter import PairSums, squared_distances
 from ._span import extended, in_their_span
 
-# Largest number of rows whose distances give the percentiles for the bounds.
-_ROWS_FOR_BOUNDS = 1000
+# Largest number of rows whose distances give the percentiles for the bounds: to estimate them,
+# and to take all pairs as far as that is possible.
+_SOME_ROWS, _MOST_ROWS = 128, 1000
 # Squared distances as shares of the bound: below the first, two points coincide except for
 # rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
 # over the pairs would lose their digits.
 _COINCIDING, _NEAR = 1e-24, 1e-8
+_ROUNDING = 1e-12
 # What to add to a singular factor, at which the objective is infinite.
 _NUDGE = 1e-6
 # A larger gamma is approached in steps, each solved to the second number only.
@@ -66,12 +69,16 @@ class ITML(ClassicLearner):
         Directions in which X does not vary are given the mean variance.
     bounds : tuple of two floats, optional
         The bounds u and l of the squared distances. If None, the 5th and the 95th percentile
-        of the squared distances, under the prior, between different points of X (at most 1000
-        of them, evenly spaced). The constraints are on squared distances, and with percentiles
-        under the prior the prior changes least where it already serves.
-    n_constraints : int, optional
-        Number of labeled pairs to use, sampled at random. If None, all of them: with n labeled
-        rows, an iteration takes O(n^2 m) time and hardly any memory.
+        of the squared distances, under the prior, between different points of X (128 of them,
+        evenly spaced; 1000 unless `n_constraints` is "auto"). The constraints are on squared
+        distances, and with percentiles under the prior the prior changes least where it already
+        serves.
+    n_constraints : int, "auto" or None, default="auto"
+        Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
+        rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" divides many labeled
+        rows into groups of 64 (of 8 for each class, if that is more; at most 192), always the
+        same ones, and the pairs within a group stand for all: time grows with n, and nearest
+        neighbors are as good. Marked pairs are all used.
     shrinkage : float, default=0.0
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
@@ -100,7 +107,8 @@ class ITML(ClassicLearner):
         Value of the objective above.
     optimality_gap_ : float
         The certificate: ``objective_`` is above the minimum by at most this times
-        ``max(1, objective_)``, a duality gap.
+        ``max(1, objective_)``, a duality gap. With a sample of the pairs, both are those of the
+        sample.
     converged_ : bool
         Whether the gap is within `tol`.
     n_iter_ : int
@@ -143,7 +151,7 @@ class ITML(ClassicLearner):
     >>> learner.transform(X).shape
     (178, 13)
     >>> [round(bound, 1) for bound in learner.bounds_]
-    [6.3, 51.7]
+    [6.3, 52.1]
     """
 
     def __init__(
@@ -152,7 +160,7 @@ class ITML(ClassicLearner):
         gamma: float | Literal["auto"] = "auto",
         prior: Literal["identity", "covariance"] = "identity",
         bounds: tuple[float, float] | None = None,
-        n_constraints: int | None = None,
+        n_constraints: int | Literal["auto"] | None = "auto",
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
@@ -172,21 +180,27 @@ class ITML(ClassicLearner):
     def _check_parameters(self) -> None:
         check_number("gamma", self.gamma, low=0, instead="auto")
         check_choice("prior", self.prior, ("identity", "covariance"))
-        check_number("n_constraints", self.n_constraints, low=1, integer=True, instead=None)
+        check_number(
+            "n_constraints", self.n_constraints, low=1, integer=True, instead=("auto", None)
+        )
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_seed(self.random_state)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        if self.n_constraints is not None and self.n_constraints < labels.n_labeled:
-            labels = _sampled(labels, self.n_constraints, self.random_state)
+        estimate = self.n_constraints == "auto"
+        if isinstance(self.n_constraints, Integral) and self.n_constraints < labels.n_labeled:
+            labels = _sampled(labels, int(self.n_constraints), self.random_state)
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
         moved = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
         root = prior_root(moved, self.prior)
         moved = moved @ root  # the prior is the identity from here on
-        bounds = _percentiles(moved) if self.bounds is None else _checked_bounds(self.bounds)
-        sums = PairSums(labels)
+        if self.bounds is None:
+            bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
+        else:
+            bounds = _checked_bounds(self.bounds)
+        sums = PairSums(labels, sampled=estimate)
         used, basis = in_their_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
         for weight in _gammas_up_to(gamma):
@@ -212,7 +226,7 @@ class ITML(ClassicLearner):
 class _SlackObjective:
     """The objective as a function of a square factor of the metric.
 
-    The metric is ``A = C L L' C'`` in coordinates where the prior is the identity. C is the
+    The metric is ``A = C L L' C'`` in coordinates where the prior is the identity. C is an
     inverse root of ``1 + gamma M / u``, with M the scatter of the similar pairs: it makes the
     objective about equally curved in all features, however they are scaled.
     """
@@ -221,14 +235,18 @@ class _SlackObjective:
         self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
         self.sums, self.bounds, self.gamma = sums, bounds, gamma
-        values, vectors = np.linalg.eigh(gamma / bounds[0] * sums.scatters(X)[0])
-        self.curvature = 1.0 + np.maximum(values, 0.0)
-        self.C = vectors / np.sqrt(self.curvature)
+        curvature = gamma / bounds[0] * sums.scatters(X)[0]
+        # More than the rounding errors of the largest direction: any C will do, if it has a root.
+        curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
+        self.root = np.linalg.cholesky(curvature)
+        self.C = np.linalg.inv(self.root).T
         self.X = X @ self.C
+        self.inner = self.C.T @ self.C
+        self.offset = 2.0 * float(np.log(np.diag(self.root)).sum()) - len(curvature)
 
     def factor(self, R: Array) -> Array:
         """Return the factor L of the metric ``R R'``."""
-        L: Array = self.C.T @ R * self.curvature[:, np.newaxis]  # C^-1 R
+        L: Array = self.root.T @ R
         return L
 
     def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
@@ -260,8 +278,8 @@ class _SlackObjective:
             L = L + _NUDGE * np.eye(len(L))
             inverse, logdet = inverse_and_logdet(L)
         slack, product = self.sums.laplacian(self.X @ L, self.term)
-        pull = L / self.curvature[:, np.newaxis]  # C'C L
-        divergence = np.vdot(L, pull) - 2.0 * logdet + np.log(self.curvature).sum() - len(L)
+        pull = self.inner @ L
+        divergence = np.vdot(L, pull) - 2.0 * logdet + self.offset
         gradient = pull - inverse.T + self.gamma * (self.X.T @ product)
         return float(divergence + self.gamma * slack), gradient
 
@@ -280,9 +298,9 @@ def _gammas_up_to(gamma: float) -> list[float]:
     return [*_gammas_up_to(gamma / 10.0), gamma]
 
 
-def _percentiles(X: Array) -> tuple[float, float]:
-    if len(X) > _ROWS_FOR_BOUNDS:
-        X = X[np.linspace(0, len(X) - 1, _ROWS_FOR_BOUNDS).astype(int)]
+def _percentiles(X: Array, n_rows: int) -> tuple[float, float]:
+    if len(X) > n_rows:
+        X = X[np.linspace(0, len(X) - 1, n_rows).astype(int)]
     d2 = squared_distances(X)[~np.tri(len(X), dtype=bool)]
     d2 = d2[d2 > _COINCIDING * d2.max()]
     if len(d2) == 0:

@@ -14,7 +14,7 @@ from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, learns_from, pairs_by_number
-from ._definite import minimize_factor, power, prior_root
+from ._definite import inverse_and_logdet, minimize_factor, power, prior_root
 
 # Squared distances below this share of the mean count as this where they are divided by.
 _SHORTEST = 1e-12
@@ -216,13 +216,13 @@ class ComparisonObjective:
 
     def value_and_half(self, L: Array) -> tuple[float, Array]:
         """Return the objective, and half its derivative by L."""
-        sign, logdet = np.linalg.slogdet(L)
-        if sign == 0.0:  # infinite here; a finite large value turns a line search back as well
+        inverse, logdet = inverse_and_logdet(L)
+        if np.isinf(logdet):  # a finite large value turns a line search back as well
             L = L + _NUDGE * np.eye(len(L))
-            logdet = np.linalg.slogdet(L)[1]
+            inverse, logdet = inverse_and_logdet(L)
         cost, half = self.costs(L)
         divergence = float(np.vdot(L, L)) - 2.0 * logdet - len(L)
-        return divergence + self.gamma * cost, L - np.linalg.inv(L).T + self.gamma * half
+        return divergence + self.gamma * cost, L - inverse.T + self.gamma * half
 
     def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
         """Return the factor, the objective, its relative gap and the number of iterations."""

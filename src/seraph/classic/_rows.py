@@ -34,6 +34,8 @@ class PairedRows:
     def of(cls, labels: PairLabels) -> PairedRows:
         """Find and order the rows that `labels` says something about."""
         by_class = labels.rows_by_class
+        if len(labels.pairs) == 0:
+            return cls(by_class, labels.codes[by_class], labels.pairs)
         rows = np.concatenate([by_class, np.setdiff1d(labels.pairs, by_class)])
         position = np.zeros(len(labels.codes), dtype=np.intp)
         position[rows] = np.arange(len(rows))
@@ -49,5 +51,5 @@ def class_ranges(codes: Array) -> list[tuple[int, int]]:
     >>> class_ranges(np.array([0, 0, 0, 1, 2, 2]))
     [(0, 3), (3, 4), (4, 6)]
     """
-    edges = np.flatnonzero(np.diff(codes, prepend=-1, append=-1)).tolist()
-    return list(pairwise(edges))
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    return list(pairwise([0, *changes.tolist(), len(codes)])) if len(codes) else []

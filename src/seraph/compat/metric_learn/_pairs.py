@@ -192,11 +192,11 @@ class _BaseMMC(_Pairs):
         The best full matrix, which metric-learn comes close to, has a rank of 1 to 3 and is bad
         for neighbors: so it is spread out, and half of what is handed out is Euclidean.
         """
-        ridge, shrinkage = (1e-6, 0.0) if self.diagonal else (1.0, 0.5)
         return classic.GDM(
             diagonal=self.diagonal,
-            ridge=ridge,
-            shrinkage=shrinkage,
+            ridge=1e-6 if self.diagonal else "auto",
+            n_constraints=None,
+            shrinkage=0.0 if self.diagonal else 0.5,
             max_iter=self.max_iter,
             tol=self.tol,
         )
