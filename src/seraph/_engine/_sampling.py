@@ -161,7 +161,9 @@ def _distinct(
         n_ranges = max(-(-n_draws // room), (high - low) * n_draws >> 61, 1)
         edges = [low + (high - low) * part // n_ranges for part in range(n_ranges + 1)]
         found = [some for part in pairwise(edges) for some in draws.repeated(n_draws, part, known)]
-        repeated = np.sort(np.concatenate([known[:0], *found]))
+        repeated = np.concatenate([known[:0], *found])
+        del found
+        repeated.sort()
     # Those after the last new one do not count.
     n_draws = size + int(np.count_nonzero(repeated - np.arange(len(repeated)) < size))
     return (some for part in pairwise(edges) for some in draws.new(n_draws, part, known))
@@ -202,16 +204,19 @@ class _Draws:
             before = min(before + len(some), count)
 
     def _of(self, part: tuple[int, int], n_draws: int, factor: int) -> Iterator[Array]:
-        """Sort the draws of a range of numbers: ``factor (number - start of the range) + draw``.
+        """Sort the draws of a range of numbers: ``factor place + draw``.
 
-        With a factor of 1, without the draw. Some come at a time, with the one before them.
+        The place is that in the range, from 1 on. With a factor of 1, without the draw. Some come
+        at a time, with the one before them, which is 0 at first.
         """
         (first, last), found = part, []
+        kind = np.uint32 if factor == 1 and last - first < 2**32 - 1 else np.int64
         for before, some in self._pass(n_draws):
-            numbers = some - first
-            here = np.flatnonzero((numbers >= 0) & (numbers < last - first))
-            found.append(numbers[here] if factor == 1 else numbers[here] * factor + here + before)
-        ordered = np.concatenate([[-factor], *found])
+            places = some - (first - 1)
+            here = np.flatnonzero((places > 0) & (places <= last - first))
+            keys = places[here] if factor == 1 else places[here] * factor + (here + before)
+            found.append(keys.astype(kind))
+        ordered = np.concatenate([np.zeros(1, dtype=kind), *found])
         del found
         ordered.sort()
         for start in range(1, len(ordered), _CHUNK):
@@ -220,15 +225,15 @@ class _Draws:
     def repeated(self, n_draws: int, part: tuple[int, int], known: Array) -> Iterator[Array]:
         """Find the draws that brought a number which is known or came before."""
         for keys in self._of(part, n_draws, factor=n_draws):
-            numbers = keys // n_draws
-            old = np.diff(numbers) == 0
-            old |= _is_known(part[0] + numbers[1:], known)
+            places = keys // n_draws
+            old = places[1:] == places[:-1]
+            old |= _is_known(part[0] - 1 + places[1:], known)
             yield keys[1:][old] % n_draws
 
     def new(self, n_draws: int, part: tuple[int, int], known: Array) -> Iterator[Array]:
         """Find the numbers of the other draws."""
-        for numbers in self._of(part, n_draws, factor=1):
-            new = part[0] + numbers[1:][np.diff(numbers) > 0]
+        for places in self._of(part, n_draws, factor=1):
+            new = part[0] - 1 + places[1:][places[1:] > places[:-1]].astype(np.int64)
             yield new[~_is_known(new, known)]
 
 
