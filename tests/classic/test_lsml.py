@@ -191,3 +191,9 @@ def test_a_step_to_a_singular_metric_is_turned_back(rng):
         warnings.simplefilter("ignore", ConvergenceWarning)
         learner = LSML(gamma=1e12, max_iter=100).fit(X, y)
     assert np.isfinite(learner.components_).all()
+
+
+@pytest.mark.parametrize("size", [1e6, 1e9])
+def test_large_units_are_no_obstacle(size):
+    X, y = blobs(30, 3)
+    assert LSML().fit(size * X, y).converged_

@@ -14,7 +14,7 @@ from .._typing import Array
 _ZERO = 1e-12
 # A larger gap has enough digits as a difference of sums.
 _LARGE_GAP = 1e-5
-# First step of a minimization, as a share of half the derivative.
+# First step of a minimization, as a share of half the derivative; at most as long as the factor.
 _FIRST_STEP = 0.3
 _SUFFICIENT_FALL = 1e-4  # share of the fall predicted by the derivative that a step must reach
 _SHORTEST_SHARE = 1e-9
@@ -160,7 +160,8 @@ def minimize_factor(
     L, n_iter, curvature = first, 0, Curvature()
     value, half = value_and_half(L)
     while (gap := logdet_gap(L.T @ half) / max(1.0, value)) > tol and n_iter < max_iter:
-        move = curvature.step(-half, _FIRST_STEP * float(np.linalg.norm(half)))
+        longest = min(_FIRST_STEP * float(np.linalg.norm(half)), float(np.linalg.norm(L)))
+        move = curvature.step(-half, longest)
         promise = 2.0 * float(np.vdot(move, half))
         share = 1.0
         while share >= _SHORTEST_SHARE:
