@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import lapack
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
@@ -194,8 +195,9 @@ class ITML(ClassicLearner):
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
         moved = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        root = prior_root(moved, self.prior)
-        moved = moved @ root  # the prior is the identity from here on
+        root = None if self.prior == "identity" else prior_root(moved, self.prior)
+        if root is not None:
+            moved = moved @ root  # the prior is the identity from here on
         if self.bounds is None:
             bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
         else:
@@ -213,7 +215,8 @@ class ITML(ClassicLearner):
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return extended(R.T, basis) @ root.T, {
+        P = extended(R.T, basis)
+        return P if root is None else P @ root.T, {
             "gamma_": gamma,
             "bounds_": bounds,
             "objective_": max(0.0, value),
@@ -235,11 +238,11 @@ class _SlackObjective:
         self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
         self.sums, self.bounds, self.gamma = sums, bounds, gamma
-        curvature = gamma / bounds[0] * sums.scatters(X)[0]
+        curvature = gamma / bounds[0] * sums.similar_scatter(X)
         # More than the rounding errors of the largest direction: any C will do, if it has a root.
         curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
         self.root = np.linalg.cholesky(curvature)
-        self.C = np.linalg.inv(self.root).T
+        self.C = lapack.dtrtri(self.root, lower=1)[0].T
         self.X = X @ self.C
         self.inner = self.C.T @ self.C
         self.offset = 2.0 * float(np.log(np.diag(self.root)).sum()) - len(curvature)

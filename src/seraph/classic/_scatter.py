@@ -79,19 +79,27 @@ class PairSums:
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
-        m = X.shape[1]
-        similar, everything = np.zeros((m, m)), np.zeros((m, m))
+        similar = self.similar_scatter(X)
+        everything = self._marked_scatter(X, self._pairs)
         if len(self._codes):
             everything += all_pairs(X[: len(self._codes)])
-            for first, last in class_ranges(self._codes):
-                similar += all_pairs(X[first:last])
-        for start, stop in _chunks(len(self._pairs), m):
-            i, j = self._pairs[start:stop].T
-            difference = X[i] - X[j]
-            everything += difference.T @ difference
-            alike = difference[self._similar[start:stop]]
-            similar += alike.T @ alike
         return similar, everything - similar
+
+    def similar_scatter(self, X: Array) -> Array:
+        """Sum the same over the similar pairs alone."""
+        similar = self._marked_scatter(X, self._pairs[self._similar])
+        for first, last in class_ranges(self._codes):
+            similar += all_pairs(X[first:last])
+        return similar
+
+    def _marked_scatter(self, X: Array, pairs: Array) -> Array:
+        m = X.shape[1]
+        scatter: Array = np.zeros((m, m))
+        for start, stop in _chunks(len(pairs), m):
+            i, j = pairs[start:stop].T
+            difference = X[i] - X[j]
+            scatter += difference.T @ difference
+        return scatter
 
     def laplacian(
         self, Z: Array, term: DistanceTerm, Y: Array | None = None
