@@ -77,7 +77,7 @@ class ITML(ClassicLearner):
     n_constraints : int, "auto" or None, default="auto"
         Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" divides many labeled
-        rows into groups of 64 (of 8 for each class, if that is more; at most 192), always the
+        rows into groups of up to 64 (8 for each class, if that is more; at most 192), always the
         same ones, and the pairs within a group stand for all: time grows with n, and nearest
         neighbors are as good. Marked pairs are all used.
     shrinkage : float, default=0.0

@@ -22,9 +22,9 @@ DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
 _CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
-# A sample of the pairs of classes: groups of so many rows, more for many classes, with at least
-# so many similar and dissimilar pairs in all of them together. Chosen on the sets of
-# benchmarks/evidence that are for choosing: errors are as with all pairs, within 0.1 points.
+# A sample of the pairs of classes: groups of at most so many rows, more for many classes, with at
+# least so many similar and dissimilar pairs in all of them together. Chosen on the sets of
+# benchmarks/evidence that are for choosing: the mean error is that with all pairs, within 0.1.
 _GROUP, _GROUP_PER_CLASS, _LEAST_SAMPLE = 64, 8, 100
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
@@ -43,9 +43,9 @@ class PairSums:
         Labels of the pairs.
     sampled : bool, default=False
         Whether `laplacian` may estimate the sum over the pairs of many rows of known class from
-        a sample: the pairs within groups of rows, always the same. Each row is still in some 60
-        pairs or more, and most of the noise of such a sum comes from the rows, not from which
-        of them are paired (Blom, 1976, on incomplete U-statistics).
+        a sample: the pairs within groups of rows, always the same. Each row is still in 30 pairs
+        or more, and most of the noise of such a sum comes from the rows, not from which of them
+        are paired (Blom, 1976, on incomplete U-statistics).
 
     Attributes
     ----------
