@@ -21,10 +21,10 @@ class Curvature:
     --------
     >>> import numpy as np
     >>> curvature = Curvature()
-    >>> curvature.step(np.array([3.0, 4.0]), length=1.0).tolist()  # nothing is known yet
-    [0.6, 0.8]
+    >>> curvature.step(np.array([3.0, 4.0]), length=10.0).round(3).tolist()  # nothing known yet
+    [6.0, 8.0]
     >>> curvature.learn(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
-    >>> curvature.step(np.array([3.0, 4.0]), length=1.0).tolist()
+    >>> curvature.step(np.array([3.0, 4.0]), length=10.0).round(3).tolist()
     [1.5, 2.0]
     """
 
