@@ -108,6 +108,7 @@ def test_a_worker_measures_caps_and_reports(tmp_path):
         assert capped["capped"] == 0.2
         assert capped["seconds"] > 0.1
         assert answer("metric-learn", "NCA") == {"failed": "ValueError: no"}
+        work.cap = 60.0  # repeated fits may take longer than the first cap on a busy machine
         found = answer("seraph", "LFDA")
         assert 0.0 <= found["error"] < 20.0
         assert 0.0 < found["cpu"] <= found["seconds"] * 2 + 0.1
