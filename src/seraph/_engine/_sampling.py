@@ -1,6 +1,6 @@
 """A random sample of the unlabeled pairs: an incomplete U-statistic.
 
-A sample holds no more than its list, whatever its size: what is drawn is never kept.
+Memory holds the list of the sample and little else: many draws are repeated instead of kept.
 """
 
 from __future__ import annotations
