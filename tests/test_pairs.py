@@ -302,3 +302,25 @@ def test_bad_labels_are_refused_with_what_came_and_what_to_do(case):
     arguments, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         PairLabels.make(4, **arguments)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0, 1, 2, 1, 0],
+        [3, 1, 1, 2, 0],
+        [0, 2, 2, 0, 2],
+        [7, 7, 9, 8, 7],
+        [-5, 0, 1, 1, -5],
+        ["b", "a", "c", "a", "b"],
+        [0.5, 2.0, 0.5, 1.0, 2.0],
+        [True, False, True, True, False],
+        np.array([2, 0, 1, 1, 0], dtype=np.int8),
+    ],
+)
+def test_classes_are_numbered_in_their_order(y):
+    y = np.asarray(y)
+    codes = PairLabels.make(5, y).codes
+    np.testing.assert_array_equal(codes, np.unique(y, return_inverse=True)[1])
+    assert codes.dtype == np.intp
+    assert not np.shares_memory(codes, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,7 +70,7 @@ def check_number(
             number = float(value)
         except OverflowError:  # a whole number beyond the range of floats
             number = np.inf
-        if np.isfinite(number) and low <= number <= high:
+        if math.isfinite(number) and low <= number <= high:
             return
     noun = "whole number" if integer else "number"
     limit = "" if np.isinf(low) else f" of at least {low:g}"

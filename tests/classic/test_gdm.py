@@ -88,13 +88,16 @@ class TestPairSums:
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
 
     def test_a_sample_is_the_pairs_within_groups_and_stands_for_all(self, rng, monkeypatch):
-        monkeypatch.setattr(_scatter, "_GROUP", 16)
-        monkeypatch.setattr(_scatter, "_GROUP_PER_CLASS", 4)
+        monkeypatch.setattr(_scatter, "_FEW_ROWS", 32)
+        monkeypatch.setattr(_scatter, "_PER_CLASS", 4)
         labels, y, _ = self.labels(90)
         sums = PairSums(labels, sampled=True)
-        groups = [group for stack in sums._groups for group in stack.tolist()]
-        assert [len(group) for group in groups] == [15, 15, 15, 15]
-        assert sorted(row for group in groups for row in group) == list(range(60))
+        assert sums._groups == [(slice(0, 60), 15)]
+        groups = np.arange(60).reshape(4, 15).tolist()
+        for group in groups:  # each has its share of each class
+            assert set(np.bincount(y[sums.rows[group]])) <= {2, 3, 4, 5}
+        scatters = PairSums(labels).scatters(np.eye(90)[PairSums(labels).rows])
+        np.testing.assert_allclose(sums.scatters(np.eye(90)[sums.rows]), scatters, atol=1e-9)
         Z = rng.normal(size=(90, 3))[sums.rows]
 
         def term(d2, similar):
@@ -125,23 +128,57 @@ class TestPairSums:
         )
 
     def test_few_rows_or_few_similar_pairs_are_not_sampled(self):
-        assert not PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)._groups
-        groups = PairSums(PairLabels.make(65, np.arange(65) % 2), sampled=True)._groups
-        assert [group.shape for group in groups] == [(1, 33), (1, 32)]
+        few = PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)
+        assert few._groups == [(slice(0, 64), 64)]
+        more = PairSums(PairLabels.make(66, np.arange(66) % 2), sampled=True)
+        assert more._groups == [(slice(0, 14), 14), (slice(14, 66), 13)]
         rare = np.arange(300)
         rare[:10] = 0  # 45 similar pairs
         assert not PairSums(PairLabels.make(300, rare), sampled=True)._groups
+
+    @pytest.mark.parametrize("n", [2, 9, 64, 65, 300])
+    def test_a_list_of_differences_is_that_of_dissimilar_pairs(self, n):
+        X = np.column_stack([np.arange(n), np.arange(n) ** 2]).astype(float)
+        y = np.arange(n) % 5
+        sums = PairSums(labels := PairLabels.make(n, y))
+        (d, e), each = sums.dissimilar_differences(X[sums.rows])
+        i, j = (e / d + d) / 2.0, (e / d - d) / 2.0  # from i - j and i^2 - j^2
+        pairs = np.sort(np.column_stack([i, j]).astype(int), axis=1)
+        assert np.all(y[pairs[:, 0]] != y[pairs[:, 1]])
+        assert len(np.unique(pairs, axis=0)) == len(pairs)
+        assert each * len(pairs) == pytest.approx(labels.n_dissimilar)
+        if n <= 64:
+            assert each == 1.0
+        else:  # as if all pairs of a row with 8 others had been sampled, whatever their class
+            assert each == pytest.approx((n - 1) / 8, rel=0.05)
+            partners = np.bincount(pairs.ravel(), minlength=n)
+            assert partners.min() >= 4
+            assert partners.max() <= 8
 
     def test_close_points_keep_the_digits_of_their_distance(self, rng):
         points = 1.0 + rng.normal(size=(5, 4))
         X = np.vstack([points, points + 1e-9])
         exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
         np.testing.assert_allclose(_scatter.squared_distances(X), exact, rtol=1e-7)
-        tile = _scatter._tile_of_distances(X, np.sum(X**2, axis=1), slice(0, 5), slice(5, 10))
-        np.testing.assert_allclose(tile, exact[:5, 5:], rtol=1e-7)
+        some = _scatter.squared_distances(X[:5], X[5:])
+        np.testing.assert_allclose(some, exact[:5, 5:], rtol=1e-7)
+        stack = _scatter.squared_distances(np.stack([X[:6], X[4:]]))
+        np.testing.assert_allclose(stack, [exact[:6, :6], exact[4:, 4:]], rtol=1e-7)
 
 
 class TestObjective:
+    def test_a_list_of_differences_changes_nothing_but_the_time(self, rng):
+        X, y = blobs(12, 4)
+        sums = PairSums(PairLabels.make(12, y))
+        X = centered(X[sums.rows])
+        swept, listed = (_DissimilarDistances(X, sums, listed=flag) for flag in (False, True))
+        for P in (np.eye(4), rng.normal(size=(2, 4)), listed.first_factor(2)):
+            for name in ("by_metric", "by_factor", "tangent"):
+                value, slope = getattr(listed, name)(P)
+                expected, slope_expected = getattr(swept, name)(P)
+                assert value == pytest.approx(expected, rel=1e-12)
+                np.testing.assert_allclose(slope, slope_expected, atol=1e-9)
+
     @pytest.fixture
     def problem(self):
         X, y = blobs(12, 4)
@@ -464,3 +501,20 @@ def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidea
     assert by_pairs.shrinkage_ == pytest.approx(12 / 16)
     same = classic.GDM(shrinkage=1 / 6).fit(X, y)
     np.testing.assert_allclose(same.components_, classic.GDM().fit(X, y).components_)
+
+
+@pytest.mark.parametrize("tol", [0.01, 1e-6])
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("m", [1, 40])
+def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
+    y = (np.arange(1000) >= 985).astype(int)
+    sums = PairSums(PairLabels.make(1000, y), sampled=True)
+    size = sums._groups[0][1]
+    assert y[sums.rows[:size]].sum() == 0
+    X = np.ones((1000, m))
+    X[sums.rows[3]] = 2.0  # in the sample, all its pairs are with its own class
+    learner = GDM(diagonal=diagonal, shrinkage=0, tol=tol).fit(X, y)
+    assert learner.converged_
+    distance = learner.pair_distance(X[[[sums.rows[3], 999]]]).item()
+    assert distance > 0.0
+    assert learner.objective_ == pytest.approx(15 * distance, rel=1e-4)

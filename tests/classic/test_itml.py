@@ -13,6 +13,7 @@ from seraph._pairs import PairLabels
 from seraph.classic import _itml
 from seraph.classic._definite import logdet_gap
 from seraph.classic._itml import ITML, _sampled, _SlackObjective
+from seraph.classic._rows import spread_rows
 from seraph.classic._scatter import PairSums
 
 GAMMAS = [0.05, 1.0, 5.0]
@@ -198,7 +199,11 @@ def test_the_bounds_are_percentiles_of_squared_distances_of_different_points():
     y = np.concatenate([y, y[:20]])
     i, j = np.triu_indices(80, 1)
     d2 = np.sum((X[i] - X[j]) ** 2, axis=1)
-    np.testing.assert_allclose(ITML().fit(X, y).bounds_, np.percentile(d2[d2 > 0], [5, 95]))
+    bounds = np.percentile(d2[d2 > 0], [5, 95])
+    np.testing.assert_allclose(ITML(n_constraints=None).fit(X, y).bounds_, bounds, rtol=1e-12)
+    few = ITML().fit(X[:62], y[:62])
+    d2 = d2[(i < 62) & (j < 62)]
+    np.testing.assert_allclose(few.bounds_, np.percentile(d2[d2 > 0], [5, 95]), rtol=1e-12)
 
 
 def test_the_bounds_of_many_points_are_those_of_some_of_them(monkeypatch):
@@ -480,3 +485,28 @@ def test_bounds_far_from_the_distances_leave_no_matrix_without_a_root(rng):
         warnings.simplefilter("ignore", ConvergenceWarning)
         learner = ITML(bounds=(1e-8, 1e8), max_iter=20).fit(X, y)
     assert np.isfinite(learner.components_).all()
+
+
+def test_the_lower_bound_of_a_gap_is_one(rng):
+    for size in (1e-9, 1e-3, 0.1, 1.0, 10.0):
+        for _ in range(20):
+            H = rng.normal(size=(4, 4)) * size
+            gap, least = logdet_gap(H), logdet_gap(H, above=0.0)
+            assert 0.0 < least <= gap * (1.0 + 1e-6)
+            assert logdet_gap(H, above=1.01 * gap) == gap
+    assert logdet_gap(np.full((2, 2), np.inf)) == np.inf
+
+
+@pytest.mark.parametrize("n", [10, 64, 150, 1000])
+@pytest.mark.parametrize("period", [2, 3, 7])
+def test_every_range_of_spread_rows_has_its_share_of_each_class(n, period):
+    order = spread_rows(n)
+    assert sorted(order) == list(range(n))
+    by_class = np.arange(n) * period // n
+    for first in range(0, n - 15, 16):
+        counts = np.bincount(by_class[order[first : first + 16]], minlength=period)
+        assert np.abs(counts - 16 / period).max() <= 2.0
+    for classes in (by_class, np.arange(n) % period):
+        some = classes[spread_rows(n, 64)]
+        counts = np.bincount(some, minlength=period)
+        assert np.abs(counts - len(some) / period).max() <= 5.0

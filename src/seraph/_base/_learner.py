@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,9 @@ from .._typing import Array
 from .._validation import as_numbers, two_points
 from ._shrinkage import Blend
 
+# Arrays of up to so many numbers are checked here, if there is nothing to change in them.
+_FEW_NUMBERS = 1 << 16
+
 
 class MahalanobisLearner(
     PairDecisions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
@@ -46,6 +49,8 @@ class MahalanobisLearner(
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
+        if _is_fine(X):
+            return X
         points = in_memory(X)
         with as_numbers("X"):
             return check_array(
@@ -86,9 +91,10 @@ class MahalanobisLearner(
                 share = blend.share(coordinates)
         self._read_features(X)
         self._forget_decisions()
+        learned = _signed(components)
         self.__dict__.update(
-            components_=_signed(shrunk),
-            learned_components_=_signed(components),
+            components_=learned.copy() if shrunk is components else _signed(shrunk),
+            learned_components_=learned,
             shrinkage_=share,
             **attributes,
         )
@@ -238,13 +244,28 @@ class MahalanobisLearner(
         return (pairs[:, 0] - pairs[:, 1]) @ self.components_.T.astype(pairs.dtype)
 
 
+def _is_fine(X: ArrayLike) -> TypeGuard[Array]:
+    """Say whether `X` is an array that scikit-learn's check would return as it is.
+
+    With few points, that check takes as long as a fit.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in FLOATS
+        and X.ndim == 2
+        and len(X) >= 2
+        and 0 < X.size <= _FEW_NUMBERS
+        and bool(np.isfinite(X).all())
+    )
+
+
 def _signed(components: Array) -> Array:
     """Give each row a definite sign: its largest entry is positive."""
     if not components.size:
         return components
-    peak = np.argmax(np.abs(components), axis=1)
-    signs = np.sign(components[np.arange(len(components)), peak])
-    return components * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]
+    peaks = np.abs(components).argmax(axis=1)
+    signs = np.copysign(1.0, components[np.arange(len(peaks)), peaks])
+    return components * signs.astype(components.dtype)[:, np.newaxis]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ near and what is far.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -39,6 +40,9 @@ from .._validation import check_number
 # Odds of the target for points of one effective direction, if the shrinkage is "auto". Chosen on
 # the sets of benchmarks/evidence that are for choosing.
 _ODDS = 0.18
+_EPS = float(np.finfo(np.float64).eps)
+# Lengths that differ by less than this share of the longest are equal except for rounding.
+_EQUAL = 1e-9
 # Rows whose distances say how many pairs are below a threshold.
 _ROWS_FOR_THRESHOLD = 500
 # With more features than points and than this, the Euclidean target is kept to the span of the
@@ -164,10 +168,10 @@ class Blend:
         -------
         ndarray of shape (k, m)
         """
-        aim = float(np.trace(self._target_variances(coordinates)))
+        aim = float(self._target_variances(coordinates).trace())
         if aim == 0.0:  # all points coincide: every metric is the same
             return P
-        P = P.astype(np.float64)
+        P = P.astype(np.float64, copy=False)
         variance = _total_variance(P, coordinates)
         if variance > 0.0:
             rho = self.share(coordinates)
@@ -203,8 +207,8 @@ class Blend:
 
 def _total_variance(P: Array, coordinates: Coordinates) -> float:
     """Return the total variance of the points under the metric ``P'P`` on the features."""
-    own = coordinates.from_features(P.astype(np.float64))
-    return float(np.sum((own @ coordinates.covariance) * own))
+    own = coordinates.from_features(P.astype(np.float64, copy=False))
+    return float(np.vdot(own @ coordinates.covariance, own))
 
 
 def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coordinates) -> Array:
@@ -225,7 +229,7 @@ def _factor(A: Array) -> Array:
     """Return a factor of A with orthogonal rows, longest first, without those of no length."""
     values, vectors = np.linalg.eigh(A)
     values, vectors = values[::-1], vectors[:, ::-1]
-    keep = values > values[0] * len(A) * np.finfo(np.float64).eps
+    keep = values > values[0] * len(A) * _EPS
     return (vectors[:, keep] * np.sqrt(values[keep])).T
 
 
@@ -233,10 +237,15 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
     """Return a factor of ``a P'P + b / unit^2 I``."""
     m = P.shape[1]
     _, lengths, learned = np.linalg.svd(P, full_matrices=False)
-    keep = lengths > lengths.max(initial=0.0) * max(P.shape) * np.finfo(np.float64).eps
-    lengths, learned = lengths[keep], learned[keep]
-    short = np.sqrt(b) / coordinates.unit
-    long = np.hypot(np.sqrt(a) * lengths, short)
+    keep = lengths > lengths.max(initial=0.0) * max(P.shape) * _EPS
+    if not keep.all():
+        lengths, learned = lengths[keep], learned[keep]
+    gaps = lengths[:-1] - lengths[1:]
+    if len(gaps) and gaps.min() <= _EQUAL * lengths[0]:
+        breaks = np.flatnonzero(gaps > _EQUAL * lengths[0]) + 1
+        learned = np.vstack([_widest(rows, coordinates) for rows in np.split(learned, breaks)])
+    short = math.sqrt(b) / coordinates.unit
+    long = np.hypot(math.sqrt(a) * lengths, short)
     if len(learned) == m:
         return long[:, np.newaxis] * learned
     basis = coordinates.basis
@@ -244,10 +253,16 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
         rest = basis @ _complement(learned @ basis)
     else:
         rest = _complement(learned)
-    # The rest of the space, the widest directions first.
-    own = rest if basis is None else basis.T @ rest
-    wide = np.linalg.eigh(own.T @ coordinates.covariance @ own)[1][:, ::-1]
-    return np.vstack([long[:, np.newaxis] * learned, short * (rest @ wide).T])
+    return np.vstack([long[:, np.newaxis] * learned, short * _widest(rest.T, coordinates)])
+
+
+def _widest(rows: Array, coordinates: Coordinates) -> Array:
+    """Turn orthonormal rows to the directions along which the points vary, the widest first."""
+    if len(rows) < 2:
+        return rows
+    own = rows if coordinates.basis is None else rows @ coordinates.basis
+    turn: Array = np.linalg.eigh(own @ coordinates.covariance @ own.T)[1][:, ::-1]
+    return turn.T @ rows
 
 
 def _complement(rows: Array) -> Array:

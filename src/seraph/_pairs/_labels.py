@@ -98,7 +98,10 @@ class PairLabels:
     @property
     def rows_by_class(self) -> Array:
         """Numbers of the rows of known class, those of a class together."""
-        rows = np.flatnonzero(self.codes >= 0)
+        known = self.codes >= 0
+        if known.all():
+            return np.argsort(self.codes, kind="stable")
+        rows = np.flatnonzero(known)
         return rows[np.argsort(self.codes[rows], kind="stable")]
 
     @classmethod
@@ -162,17 +165,24 @@ class PairLabels:
         sizes = np.bincount(codes[codes >= 0]).tolist()
         implied = _n_pairs(sum(sizes))
         implied_similar = sum(map(_n_pairs, sizes))
-        n_similar = implied_similar + int(np.sum(likeness >= _EVEN))
-        n_dissimilar = implied - implied_similar + int(np.sum(likeness < _EVEN))
+        marked_similar = int(np.count_nonzero(likeness >= _EVEN))
+        n_similar = implied_similar + marked_similar
+        n_dissimilar = implied - implied_similar + len(likeness) - marked_similar
         if required and n_similar + n_dissimilar + len(triples) == 0:
             raise ValueError(
                 f"No labeled pair: y labels {sum(sizes)} of {n} rows, and no pair is marked. "
                 "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
                 "has a weight of 0 is no mark.)"
             )
-        strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
-        np.maximum.at(strongest, rows, weights[:, np.newaxis])
-        strongest[triples] = np.maximum(strongest[triples], 1.0)
+        if len(rows) or len(triples):
+            strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
+            np.maximum.at(strongest, rows, weights[:, np.newaxis])
+            strongest[triples] = np.maximum(strongest[triples], 1.0)
+            n_labeled_rows = int(np.count_nonzero(strongest))
+            effective_rows = _effective_size(strongest)
+        else:
+            n_labeled_rows = sum(sizes) if implied else 0
+            effective_rows = float(n_labeled_rows)
         return cls(
             codes=codes,
             pairs=rows,
@@ -186,8 +196,8 @@ class PairLabels:
             dissimilar_weight=(
                 implied - implied_similar + float(weights @ (1.0 - likeness)) + len(triples)
             ),
-            n_labeled_rows=int(np.count_nonzero(strongest)),
-            effective_rows=_effective_size(strongest),
+            n_labeled_rows=n_labeled_rows,
+            effective_rows=effective_rows,
             n_absent_pairs=n_absent,
         )
 
@@ -219,14 +229,27 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
             "you mark rows as unlabeled."
         )
     known = ~is_missing(labels)
+    if known.all():
+        return _numbered(labels)
     codes = np.full(n, -1, dtype=np.intp)
-    if known.any():
-        try:
-            codes[known] = np.unique(labels[known], return_inverse=True)[1].reshape(-1)
-        except TypeError:  # labels of several types have no order, but they can be compared
-            seen: dict[Any, int] = {}
-            codes[known] = [seen.setdefault(label, len(seen)) for label in labels[known]]
+    codes[known] = _numbered(labels[known])
     return codes
+
+
+def _numbered(labels: Array) -> Array:
+    """Number different labels from 0, in their order if they have one."""
+    if (
+        labels.dtype == np.intp
+        and labels.min(initial=0) >= 0
+        and labels.max(initial=0) < len(labels)
+        and np.bincount(labels).all()
+    ):
+        return labels.copy()  # they are these numbers
+    try:
+        return np.searchsorted(np.unique(labels), labels)
+    except TypeError:  # labels of several types have no order, but they can be compared
+        seen: dict[Any, int] = {}
+        return np.array([seen.setdefault(label, len(seen)) for label in labels], dtype=np.intp)
 
 
 def as_labels(y: ArrayLike) -> Array:
@@ -237,7 +260,8 @@ def as_labels(y: ArrayLike) -> Array:
     >>> as_labels(["a", -1, None])
     array(['a', -1, None], dtype=object)
     """
-    y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
+    if type(y) is not np.ndarray:
+        y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
         return y  # nothing that scikit-learn would change, or refuse
     labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 
@@ -29,32 +30,35 @@ class Curvature:
     """
 
     def __init__(self) -> None:
-        self.pairs: deque[tuple[Array, Array]] = deque(maxlen=_CORRECTIONS)
+        # Moves, how the slope changed along them, and the product of the two.
+        self.pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_CORRECTIONS)
         self.clear: Callable[[], None] = self.pairs.clear
 
     def learn(self, move: Array, change: Array) -> None:
         """Record that the slope fell by `change` along `move`."""
-        if np.vdot(move, change) > 1e-10 * np.linalg.norm(move) * np.linalg.norm(change):
-            self.pairs.append((move, change))
+        product = float(np.vdot(move, change))
+        length, rise = math.sqrt(np.vdot(move, move)), math.sqrt(np.vdot(change, change))
+        if product > 1e-10 * length * rise > 0.0:
+            self.pairs.append((move, change, product))
 
     def step(self, slope: Array, length: float) -> Array:
         """Compute the quasi-Newton step; one of the given length if nothing is known yet."""
         if not self.pairs:
             return slope * (length / float(np.linalg.norm(slope)))
         step, shares = slope.copy(), []
-        for move, change in reversed(self.pairs):
-            share = np.vdot(move, step) / np.vdot(move, change)
+        for move, change, product in reversed(self.pairs):
+            share = float(np.vdot(move, step)) / product
             step -= share * change
             shares.append(share)
-        move, change = self.pairs[-1]
-        step *= np.vdot(move, change) / np.vdot(change, change)
-        for (move, change), share in zip(self.pairs, reversed(shares), strict=True):
-            step += (share - np.vdot(change, step) / np.vdot(move, change)) * move
+        _, change, product = self.pairs[-1]
+        step *= product / float(np.vdot(change, change))
+        for (move, change, product), share in zip(self.pairs, reversed(shares), strict=True):
+            step += (share - float(np.vdot(change, step)) / product) * move
         return step
 
     def turn(self, rows: Array) -> None:
         """Apply to all moves the change of rows that was applied to the factor."""
-        turned = [(rows @ move, rows @ change) for move, change in self.pairs]
+        turned = [(rows @ move, rows @ change) for move, change, _ in self.pairs]
         self.clear()
         for move, change in turned:
             self.learn(move, change)

@@ -6,6 +6,8 @@ numbers are.
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -93,7 +95,7 @@ def magnitude(X: Array) -> float:
     >>> magnitude(np.array([[1e200, -3e200]]))
     3e+200
     """
-    return max(float(np.max(X, initial=0.0)), -float(np.min(X, initial=0.0))) or 1.0
+    return max(float(X.max(initial=0.0)), -float(X.min(initial=0.0))) or 1.0
 
 
 def sum_of_squares(points: Array) -> float:
@@ -123,6 +125,8 @@ def scatter(points: Array) -> Array:
     array([[10., 14.],
            [14., 20.]])
     """
+    if points.dtype == np.float64 and len(points) <= _ROWS:
+        return points.T @ points
     total = np.zeros((points.shape[1],) * 2)
     for start in range(0, len(points), _ROWS):
         rows = points[start : start + _ROWS].astype(np.float64, copy=False)
@@ -141,9 +145,15 @@ def exact_size(size: float) -> float:
     >>> exact_size(5.0), exact_size(8.0)
     (8.0, 8.0)
     """
-    fraction, exponent = np.frexp(size)
-    largest = np.finfo(np.float64).maxexp - 1
-    return float(np.ldexp(1.0, min(int(exponent) - (fraction == 0.5), largest)))
+    fraction, exponent = math.frexp(size)
+    largest = sys.float_info.max_exp - 1
+    return math.ldexp(1.0, min(exponent - (fraction == 0.5), largest))
+
+
+def _means(X: Array) -> Array:
+    """Return the mean of each feature, in double precision (twice as fast as `X.mean`)."""
+    total: Array = np.einsum("ij->j", X, dtype=np.float64, casting="safe")
+    return total / len(X)
 
 
 def centered(X: Array, *, rounding: float = 0.0) -> Array:
@@ -163,9 +173,11 @@ def centered(X: Array, *, rounding: float = 0.0) -> Array:
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    mean = X.mean(axis=0, dtype=np.float64)
+    mean = _means(X)
     points: Array = X - mean.astype(X.dtype)
-    points[:, np.abs(points).max(axis=0, initial=0.0) <= rounding * np.abs(mean)] = 0.0
+    constant = np.abs(points).max(axis=0, initial=0.0) <= rounding * np.abs(mean)
+    if constant.any():
+        points[:, constant] = 0.0
     return points
 
 
@@ -202,6 +214,8 @@ def principal_directions(
     left, lengths, directions = np.linalg.svd(points, full_matrices=False)
     keep = lengths > tolerance * lengths[0]
     keep[0] = True
+    if keep.all():
+        return left, lengths, directions
     return left[:, keep], lengths[keep], directions[keep]
 
 
@@ -363,7 +377,7 @@ class PointsInMemory:
         X, size = self.array, magnitude(self.array)
         if not _LOW < size < _HIGH:
             return size * PointsInMemory(X / X.dtype.type(size)).std()
-        mean = X.mean(axis=0, dtype=np.float64)
+        mean = _means(X)
         squares = np.zeros(X.shape[1])
         for start in range(0, len(X), _SHORT):
             rows = X[start : start + _SHORT] - mean.astype(X.dtype)
@@ -377,7 +391,7 @@ class PointsInMemory:
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
         # This is the only copy of the points, which may fill half of the memory.
         points = np.divide(X, X.dtype.type(size), order="C")
-        points -= points.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        points -= _means(points).astype(X.dtype)
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
         squared = 2.0 * sum_of_squares(points) / len(points)

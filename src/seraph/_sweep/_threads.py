@@ -95,8 +95,8 @@ def _blas_libraries(_: int) -> list[LibController]:
 
 def _limit_blas() -> Callable[[], None]:
     libraries = _blas_libraries(len(sys.modules))
-    before = [(library, library.num_threads) for library in libraries]
-    for library in libraries:
+    before = [(library, n) for library in libraries if (n := library.num_threads) != 1]
+    for library, _ in before:
         _set_threads(library, 1)
 
     def restore() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -98,10 +99,12 @@ def inverse_and_logdet(A: Array) -> tuple[Array, float]:
     return inverse, logdet
 
 
-def logdet_gap(H: Array) -> float:
+def logdet_gap(H: Array, above: float = np.inf) -> float:
     """Compute the LogDet divergence ``D(A, B)`` from ``H = L' B^-1 L - 1``, for ``A = L L'``.
 
-    Infinity if B is not positive definite.
+    Infinity if B is not positive definite. If a lower bound of it is larger than `above`, that is
+    returned instead. It comes from ``x - ln(1 + x) >= x^2 / (2 + 2 |x|)`` for the eigenvalues x of
+    H, none of which is larger than the norm.
 
     Examples
     --------
@@ -109,9 +112,12 @@ def logdet_gap(H: Array) -> float:
     >>> logdet_gap(np.zeros((2, 2))), logdet_gap(np.diag([-1.5, 0.0]))
     (0.0, inf)
     """
-    if not np.isfinite(H).all():  # beyond the range of numbers
-        return np.inf
     H = 0.5 * (H + H.T)
+    norm = math.sqrt(np.vdot(H, H))
+    if not math.isfinite(norm):  # beyond the range of numbers
+        return np.inf
+    if (least := 0.5 * norm * norm / (1.0 + norm)) > above:
+        return least
     try:
         diagonal = np.diag(np.linalg.cholesky(H + np.eye(len(H))))
     except np.linalg.LinAlgError:
@@ -159,8 +165,12 @@ def minimize_factor(
     """
     L, n_iter, curvature = first, 0, Curvature()
     value, half = value_and_half(L)
-    while (gap := logdet_gap(L.T @ half) / max(1.0, value)) > tol and n_iter < max_iter:
-        longest = min(_FIRST_STEP * float(np.linalg.norm(half)), float(np.linalg.norm(L)))
+    while (gap := logdet_gap(L.T @ half, above=(aim := tol * max(1.0, value)))) > aim:
+        if n_iter == max_iter:
+            break
+        longest = 0.0
+        if not curvature.pairs:
+            longest = min(_FIRST_STEP * float(np.linalg.norm(half)), float(np.linalg.norm(L)))
         move = curvature.step(-half, longest)
         promise = 2.0 * float(np.vdot(move, half))
         share = 1.0
@@ -178,7 +188,9 @@ def minimize_factor(
             continue
         curvature.learn(share * move, half_there - half)
         L, value, half, n_iter = L + share * move, value_there, half_there, n_iter + 1
-    return L, value, float(gap), n_iter
+    if gap > aim:
+        gap = logdet_gap(L.T @ half)  # not just a lower bound
+    return L, value, gap / max(1.0, value), n_iter
 
 
 def prior_root(Z: Array, prior: str) -> Array:

@@ -15,13 +15,13 @@ from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._typing import Array, computed_once
 from .._validation import check_choice, check_flag, check_number
 from ._learner import ClassicLearner
-from ._scatter import PairSums
+from ._scatter import PairSums, can_list
 
 # Rows of the first factor; the solver widens or narrows it from there.
 _FIRST_RANK = 20
-# First steps, each the best metric for the tangents of the distances, if that is precise enough:
-# they never get rid of a direction. L-BFGS goes on from there.
-_TANGENT_STEPS, _TANGENT_TOL = 8, 1e-3
+# Steps to guess; then steps to take, each to the best metric for the tangents of the distances, if
+# that is precise enough: they never get rid of a direction. L-BFGS goes on from there.
+_GUESSED_STEPS, _TANGENT_STEPS, _TANGENT_TOL = 2, 8, 1e-3
 # Distances below this share of the root mean square are replaced by it where their root is
 # differentiated. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
@@ -64,10 +64,11 @@ class GDM(ClassicLearner):
         about the directions in which they hardly vary.
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use for the objective (the constraint has all). None means all of
-        them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" divides many labeled
-        rows into groups of up to 64 (8 for each class, if that is more; at most 192), always the
-        same ones, and the pairs within a group stand for all: time grows with n, and nearest
-        neighbors are as good. Marked pairs are all used.
+        them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample if
+        there are more than 64 labeled rows: it divides them into groups of up to 8 for each class
+        (192 at most), always the same ones, and the pairs within a group stand for all; with few
+        features, each row is paired with 4 others for each feature (32 at most). Time grows with
+        n, and nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float or "auto", default="auto"
         Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
         the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each
@@ -158,15 +159,13 @@ class GDM(ClassicLearner):
                 f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
                 "at least two rows of one class and one of another."
             )
-        sums = PairSums(labels, sampled=self.n_constraints == "auto")
-        used = centered(points[sums.rows].astype(np.float64), rounding=CONSTANT_FEATURE)
-        ridge, equal = (1.0, _equal_share(used)) if self.ridge == "auto" else (self.ridge, 0.0)
-        share = ridge * labels.n_similar / labels.n_labeled
-        C = _unit_constraint(used, sums, share, equal, self.diagonal)
-        objective = _DissimilarDistances(used @ C, sums)
-        solve = _diagonal if self.diagonal else _full
-        P, n_iter = solve(objective, self.max_iter, self.tol / (1.0 + self.tol))
-        value, gap = objective.certificate(P, self.diagonal)
+        solve, tol = _diagonal if self.diagonal else _full, self.tol / (1.0 + self.tol)
+        for sampled in (True, False) if self.n_constraints == "auto" else (False,):
+            C, objective = self._problem(points, labels, sampled=sampled)
+            P, n_iter = solve(objective, self.max_iter, tol)
+            value, gap = objective.certificate(P, self.diagonal)
+            if np.isfinite(gap):
+                break  # otherwise no pair of the sample differs, but others do
         P = P / np.linalg.norm(P)
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
@@ -177,57 +176,72 @@ class GDM(ClassicLearner):
             "n_iter_": max(1, n_iter),
         }
 
+    def _problem(
+        self, points: Array, labels: PairLabels, *, sampled: bool
+    ) -> tuple[Array, _DissimilarDistances]:
+        """Return the map to coordinates of a simple constraint, and the objective there."""
+        m = points.shape[1]
+        listed = sampled and not self.diagonal and m <= _FIRST_RANK and can_list(labels, m)
+        sums = PairSums(labels, sampled=sampled and not listed)
+        # Sums over the points are faster if the numbers of a feature are together.
+        labeled = points.take(sums.rows, axis=0).astype(np.float64, order="F", copy=False)
+        used = centered(labeled, rounding=CONSTANT_FEATURE)
+        ridge, equal = (1.0, None) if self.ridge == "auto" else (self.ridge, 0.0)
+        share = ridge * labels.n_similar / labels.n_labeled
+        C = _unit_constraint(used, sums, share, equal, self.diagonal)
+        return C, _DissimilarDistances((C.T @ used.T).T, sums, listed=listed)
 
-def _equal_share(X: Array) -> float:
-    """Return the share of the identity, if the ridge is "auto", for centered labeled points."""
-    n_varying = int(np.count_nonzero(X.any(axis=0)))
-    return n_varying / (n_varying + len(X))
 
+def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tuple[Array, float]:
+    """Map ``C`` to coordinates ``X C`` where the scatter M of all labeled pairs is the identity.
 
-def _mean_scatter(M: Array, back: Array) -> float:
-    """Return the mean of ``back' M back`` over the features that vary."""
-    diagonal = np.einsum("ij,ij->j", M @ back, back)
-    return float(diagonal.sum()) / max(1, int(np.count_nonzero(diagonal)))
+    Returns also the mean of M over the features that vary. Directions in which no pair differs
+    are left out. `scale` is the root mean square of each feature.
+    """
+    inverse = 1.0 / np.where(scale > 0.0, scale, np.inf)
+    if diagonal:
+        total = np.diag(sums.scatter(X * inverse))
+        kept = total > _ZERO * total.max()
+        C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
+        return C, float(np.mean((total * scale**2)[kept]))
+    # Whiten the points first: products of them would square their condition.
+    left, lengths, directions = principal_directions(X * inverse)
+    C = inverse[:, np.newaxis] * (directions.T / lengths)
+    if sums.is_by_class:  # the scatter is that of the points, times their number
+        mean = float(len(X) ** 2 * np.vdot(scale, scale) / np.count_nonzero(scale))
+        return C / np.sqrt(len(X)), mean
+    scatter = sums.scatter(left)
+    back = lengths[:, np.newaxis] * directions * scale
+    by_feature = np.einsum("ij,ij->j", scatter @ back, back)
+    total, basis = np.linalg.eigh(scatter)
+    kept = total > _ZERO * total[-1]
+    mean = float(by_feature.sum() / max(1, np.count_nonzero(by_feature)))
+    return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
 
 
 def _unit_constraint(
-    X: Array, sums: PairSums, share: float, equal: float, diagonal: bool
+    X: Array, sums: PairSums, share: float, equal: float | None, diagonal: bool
 ) -> Array:
     """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
     ``C'(M_S + share ((1 - equal) M + equal v 1)) C = 1``, with M the scatter of all labeled pairs,
     v its mean over the features, and M_S the scatter of the similar pairs. The metric is
     ``C B C'``. Directions in which no pair differs are left out; those in which similar pairs
-    differ least come first.
+    differ least come first. If `equal` is None, it is ``m / (m + l)`` for m features that vary and
+    l rows.
     """
     scale = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))  # of centered points
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
-    X = X * inverse
-    if diagonal or not X.any():
-        C, back = np.diag(inverse), np.diag(scale)
-    else:  # whiten: products of the points would square their condition
-        _, lengths, directions = principal_directions(X)
-        basis = directions.T / lengths
-        X = X @ basis
-        C, back = inverse[:, np.newaxis] * basis, lengths[:, np.newaxis] * directions * scale
-    similar, dissimilar = sums.scatters(X)
-    if not np.trace(dissimilar) > _ZERO * np.trace(similar):
-        raise ValueError(
-            "The two points of every dissimilar pair coincide: no metric can move them apart. Add "
-            "dissimilar pairs of different points."
-        )
-    everything = similar + dissimilar
-    if diagonal:
-        total, basis = np.diag(everything), np.eye(len(everything))
-    else:
-        total, basis = np.linalg.eigh(everything)
-    keep = total > _ZERO * total.max()
-    basis = basis[:, keep] / np.sqrt(total[keep])
-    # In these coordinates the scatter of all pairs is the identity.
-    C = C @ basis
-    constraint = basis.T @ similar @ basis
+    n_varying = np.count_nonzero(scale)
+    if n_varying == 0:
+        raise _coincide()
+    equal = n_varying / (n_varying + len(X)) if equal is None else equal
+    C, mean = _unit_scatter(X, scale, sums, diagonal)
+    constraint = sums.similar_scatter((C.T @ X.T).T)
+    similar = float(constraint.trace())
+    if not len(constraint) - similar > _ZERO * similar:  # the rest is that of dissimilar pairs
+        raise _coincide()
     if equal > 0.0:
-        constraint += share * equal * _mean_scatter(everything, back) * (C.T @ C)
+        constraint += share * equal * mean * (C.T @ C)
     if diagonal:
         held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
@@ -239,7 +253,14 @@ def _unit_constraint(
             "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
             "pairs."
         )
-    return C @ turn / np.sqrt(held)
+    return C @ (turn / np.sqrt(held))
+
+
+def _coincide() -> ValueError:
+    return ValueError(
+        "The two points of every dissimilar pair coincide: no metric can move them apart. Add "
+        "dissimilar pairs of different points."
+    )
 
 
 class _DissimilarDistances:
@@ -251,64 +272,87 @@ class _DissimilarDistances:
 
     rounding = 1e-12
 
-    def __init__(self, X: Array, sums: PairSums) -> None:
+    def __init__(self, X: Array, sums: PairSums, *, listed: bool = False) -> None:
         self.X, self.sums = X, sums
+        self.differences = sums.dissimilar_differences(X) if listed else None
         self.n_features = X.shape[1]
         self._last: tuple[Array, float, Array] | None = None
-        Z = X @ self.first_factor().T
-        self.floor = _SHORTEST * float(np.sqrt(2.0 * np.vdot(Z, Z) / len(Z)))
+        self._certified: tuple[Array, tuple[float, float]] | None = None
+        self.rank = min(_FIRST_RANK, self.n_features)
+        Z = X[:, : self.rank]
+        self.squares = np.einsum("ir,ir->r", Z, Z)
+        self.floor = _SHORTEST * float(np.sqrt(2.0 * self.squares.sum() / Z.size))
 
-    @computed_once
-    def scale(self) -> float:
-        """Half the sum under the first factor. With it as lam, the maximum has a trace near 1."""
-        return 0.5 * self.sum(self.first_factor(), None)[0]
+    def first_factor(self, n_steps: int = 0) -> Array:
+        """Return the factor after some power iterations (see `_by_tangents`), roughly.
 
-    @property
-    def lam(self) -> float:
-        return self.scale
-
-    def first_factor(self) -> Array:
-        rank = min(_FIRST_RANK, self.n_features)
-        P: Array = np.eye(rank, self.n_features) / np.sqrt(rank)
+        They take all distances for equally long, and the scatter of the dissimilar pairs for that
+        of all points.
+        """
+        weights = self.squares**n_steps
+        weights /= np.sqrt(np.vdot(weights, weights))
+        P: Array = np.zeros((self.rank, self.n_features))
+        P.flat[:: self.n_features + 1] = weights
         return P
 
-    def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
+    @computed_once
+    def lam(self) -> float:
+        """Half the sum under the first factor: with it, the maximum has a trace near 1."""
+        return 0.5 * self._by_factor(self.first_factor())[0]
+
+    @property
+    def scale(self) -> float:
+        return self.lam
+
+    def term(self, d2: Array, similar: Array | None = None) -> tuple[float, Array]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
         length = np.sqrt(d2)
         np.maximum(length, max(self.floor, 1e-300), out=length)
         weight = 0.5 / length
-        weight *= ~similar
+        if similar is not None:
+            weight *= ~similar
         d2 += np.square(length, out=length)
         return float(np.vdot(weight, d2)), weight
 
-    def sum(self, P: Array, Y: Array | None) -> tuple[float, Array]:
-        return self.sums.laplacian(self.X @ P.T, self.term, Y)
+    def _by_factor(self, P: Array) -> tuple[float, Array]:
+        """Return the sum alone, and half its derivative by the factor."""
+        if self.differences is None:
+            value, product = self.sums.laplacian(self.X @ P.T, self.term)
+            return value, product.T @ self.X
+        V, n_each = self.differences
+        Z = P @ V
+        value, weight = self.term(np.einsum("rk,rk->k", Z, Z))
+        return n_each * value, n_each * ((weight * Z) @ V.T)
 
-    def by_metric(self, P: Array) -> tuple[float, Array]:
-        value, gradient = self._sum_and_gradient(P)
-        gradient = gradient - self.lam * np.eye(len(gradient))
-        return value - self.lam * float(np.vdot(P, P)), gradient
-
-    def _sum_and_gradient(self, P: Array) -> tuple[float, Array]:
+    def _by_metric(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and its derivative by the metric; at once if asked again."""
-        if self._last is None or not np.array_equal(self._last[0], P):
-            value, product = self.sum(P, self.X)
-            gradient = self.X.T @ product
+        if self._last is None or not (P is self._last[0] or np.array_equal(P, self._last[0])):
+            if self.differences is None:
+                value, product = self.sums.laplacian(self.X @ P.T, self.term, self.X)
+                gradient = self.X.T @ product
+            else:
+                V, n_each = self.differences
+                Z = P @ V
+                value, weight = self.term(np.einsum("rk,rk->k", Z, Z))
+                value, gradient = n_each * value, n_each * ((weight * V) @ V.T)
             self._last = P, value, 0.5 * (gradient + gradient.T)
         return self._last[1:]
 
-    def by_factor(self, P: Array) -> tuple[float, Array]:
-        value, product = self.sum(P, None)
-        gradient = 2.0 * (product.T @ self.X - self.lam * P)
+    def by_metric(self, P: Array) -> tuple[float, Array]:
+        value, gradient = self._by_metric(P)
+        gradient = gradient - self.lam * np.eye(len(gradient))
         return value - self.lam * float(np.vdot(P, P)), gradient
+
+    def by_factor(self, P: Array) -> tuple[float, Array]:
+        value, half = self._by_factor(P)
+        return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
 
     def tangent(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and half its derivative by the factor."""
-        if len(P) >= self.n_features:  # the derivative by the metric, which is kept, costs no more
-            value, gradient = self._sum_and_gradient(P)
-            return value, P @ gradient
-        value, product = self.sum(P, None)
-        return value, product.T @ self.X
+        if len(P) < self.n_features:
+            return self._by_factor(P)
+        value, gradient = self._by_metric(P)  # which is kept, and costs no more
+        return value, P @ gradient
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
@@ -319,12 +363,20 @@ class _DissimilarDistances:
         return value, np.einsum("im,im->m", self.X, product)
 
     def certificate(self, P: Array, diagonal: bool) -> tuple[float, float]:
-        """Return the value and the relative Frank-Wolfe gap at `P`, scaled to a norm of 1."""
-        value, gradient = self._sum_and_gradient(P)
-        top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
-        trace = float(np.vdot(P, P))
-        gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
-        return value / np.sqrt(trace), gap
+        """Return the value and the relative Frank-Wolfe gap at `P`, scaled to a norm of 1.
+
+        The gap is infinite if all pairs coincide under the metric.
+        """
+        if self._certified is None or self._certified[0] is not P:
+            value, gradient = self._by_metric(P)
+            top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
+            trace = float(np.vdot(P, P))
+            if trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
+                gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
+                self._certified = P, (value / np.sqrt(trace), gap)
+            else:
+                self._certified = P, (0.0, np.inf)
+        return self._certified[1]
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
@@ -350,10 +402,10 @@ def _by_tangents(
     lowers the sum: the generalized power method of Journee, Nesterov, Richtarik and Sepulchre
     (2010).
     """
-    P = objective.first_factor()
+    P = objective.first_factor(_GUESSED_STEPS)
     for n_steps in range(max_iter + 1):
         value, pull = objective.tangent(P)
-        top = float(np.linalg.norm(pull))
+        top = float(np.sqrt(np.vdot(pull, pull)))
         # The certificate is never below this, which costs nothing.
         may_hold = top - float(np.vdot(pull, P)) <= tol * value
         if may_hold and objective.certificate(P, diagonal=False)[1] <= tol:

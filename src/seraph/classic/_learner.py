@@ -62,12 +62,8 @@ class ClassicLearner(MahalanobisLearner, ABC):
             len(points), y, pairs, pair_labels, names=names, required=self._needs_labels
         )
         blend = self._blend(points.shape[1], labels)
-        unsure = (labels.likeness != 0.0) & (labels.likeness != 1.0)
-        if unsure.any():
-            raise ValueError(
-                f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
-                f"or -1; got {labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
-            )
+        if len(labels.pairs):
+            self._refuse_unsure(labels.likeness)
         # Threads of BLAS wait for each other on matrices this small. A number that becomes zero is
         # right, whatever the user has set.
         with one_blas_thread(), np.errstate(under="ignore"):
@@ -76,6 +72,14 @@ class ClassicLearner(MahalanobisLearner, ABC):
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
             return self._learned(
                 X, components.astype(points.dtype), blend, coordinates, **attributes
+            )
+
+    def _refuse_unsure(self, likeness: Array) -> None:
+        unsure = (likeness != 0.0) & (likeness != 1.0)
+        if unsure.any():
+            raise ValueError(
+                f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
+                f"or -1; got {likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
             )
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002

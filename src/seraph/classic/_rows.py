@@ -10,6 +10,8 @@ import numpy as np
 from .._pairs import PairLabels
 from .._typing import Array
 
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+
 
 @dataclass(frozen=True)
 class PairedRows:
@@ -41,6 +43,15 @@ class PairedRows:
         position[rows] = np.arange(len(rows))
         return cls(rows, labels.codes[by_class], position[labels.pairs])
 
+    def reordered(self, order: Array) -> PairedRows:
+        """Put the rows of known class in another order."""
+        if len(self.pairs) == 0:
+            return PairedRows(self.rows[order], self.codes[order], self.pairs)
+        position = np.arange(len(self.rows))
+        position[order] = np.arange(len(order))
+        rows = np.concatenate([self.rows[order], self.rows[len(order) :]])
+        return PairedRows(rows, self.codes[order], position[self.pairs])
+
 
 def class_ranges(codes: Array) -> list[tuple[int, int]]:
     """Return where each class begins and ends in the ordered `codes`.
@@ -53,3 +64,19 @@ def class_ranges(codes: Array) -> list[tuple[int, int]]:
     """
     changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     return list(pairwise([0, *changes.tolist(), len(codes)])) if len(codes) else []
+
+
+def spread_rows(n: int, most: int | None = None) -> Array:
+    """Number `n` rows, or `most` of them, in an order that spreads every range over all of them.
+
+    It is that of the fractions of the multiples of the golden ratio. If the rows come in the order
+    of their classes, every range has about the same share of each.
+
+    Examples
+    --------
+    >>> spread_rows(8).tolist(), spread_rows(1000, 4).tolist()
+    ([0, 5, 2, 7, 4, 1, 6, 3], [0, 618, 236, 854])
+    """
+    if most is None or n <= most:
+        return np.argsort(np.arange(n) * _GOLDEN % 1.0)
+    return (np.arange(most) * _GOLDEN % 1.0 * n).astype(np.intp)

@@ -1,19 +1,19 @@
 """Sums over the labeled pairs: their scatter matrices, and any function of their distances.
 
-Pairs that follow from class labels are never listed; they are swept in tiles.
+Pairs that follow from class labels are hardly ever listed; they are swept in tiles or in groups.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from .._pairs import PairLabels
-from .._typing import Array
-from ._rows import PairedRows, class_ranges
+from .._typing import Array, computed_once
+from ._rows import PairedRows, spread_rows
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
@@ -22,10 +22,14 @@ DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
 _CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
-# A sample of the pairs of classes: groups of at most so many rows, more for many classes, with at
-# least so many similar and dissimilar pairs in all of them together. Chosen on the sets of
-# benchmarks/evidence that are for choosing: the mean error is that with all pairs, within 0.1.
-_GROUP, _GROUP_PER_CLASS, _LEAST_SAMPLE = 64, 8, 100
+_MOST_LISTED = 1 << 16  # numbers in a list of differences
+# Samples of the pairs of more rows of known class than the first number. A group has at most so
+# many rows for each class, and all groups together at least so many similar and dissimilar pairs.
+# In a list, a row has so many partners for each feature, and at most so many. Chosen on the sets
+# of benchmarks/evidence that are for choosing, and on some of their features: the mean error is
+# that with all pairs, within 0.15.
+_FEW_ROWS, _PER_CLASS, _LEAST_SAMPLE = 64, 8, 100
+_PER_FEATURE, _MOST_PARTNERS = 4, 32
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
 _CLOSE = 1e-8
@@ -43,14 +47,14 @@ class PairSums:
         Labels of the pairs.
     sampled : bool, default=False
         Whether `laplacian` may estimate the sum over the pairs of many rows of known class from
-        a sample: the pairs within groups of rows, always the same. Each row is still in 30 pairs
-        or more, and most of the noise of such a sum comes from the rows, not from which of them
+        a sample: the pairs within groups of rows, always the same. Each row is still in 15 pairs
+        or so, and most of the noise of such a sum comes from the rows, not from which of them
         are paired (Blom, 1976, on incomplete U-statistics).
 
     Attributes
     ----------
     rows : ndarray of int of shape (k,)
-        Row numbers of these points: by class first, then those in marked pairs only.
+        Row numbers of these points: those of known class first, then those in marked pairs only.
 
     Examples
     --------
@@ -68,38 +72,89 @@ class PairSums:
 
     def __init__(self, labels: PairLabels, *, sampled: bool = False) -> None:
         paired = PairedRows.of(labels)
-        self.rows, self._codes = paired.rows, paired.codes
-        pairs = paired.pairs
-        order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-        self._pairs, self._similar = pairs[order], labels.similar[order]
-        counts = np.bincount(self._pairs[:, 0], minlength=len(self.rows))
-        self._starts = np.concatenate([[0], np.cumsum(counts)])
-        self._tiles = _tiles(len(self._codes))
-        self._groups = _groups(self._codes, labels) if sampled else []
+        n = len(paired.codes)
+        n_groups = _n_groups(paired.codes, labels) if sampled else 1
+        self._is_in_order = n_groups == 1
+        if n_groups > 1:  # the rows of a group together
+            paired = paired.reordered(spread_rows(n))
+        self.rows, self._codes, pairs = paired.rows, paired.codes, paired.pairs
+        self._pairs, self._similar = pairs, labels.similar
+        if len(pairs):
+            order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+            self._pairs, self._similar = pairs[order], labels.similar[order]
+            self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(self.rows) + 1))
+        self._n_dissimilar = labels.n_dissimilar
+        self._tiles = _tiles(n)
+        self._groups = _groups(n, n_groups) if n_groups > 1 or len(self._tiles) == 1 else []
+
+    @property
+    def is_by_class(self) -> bool:
+        """Whether all labeled pairs follow from classes: they are all pairs of the `rows`."""
+        return len(self._pairs) == 0
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
         similar = self.similar_scatter(X)
+        return similar, self.scatter(X) - similar
+
+    def scatter(self, X: Array) -> Array:
+        """Sum the same over all labeled pairs."""
         everything = self._marked_scatter(X, self._pairs)
         if len(self._codes):
             everything += all_pairs(X[: len(self._codes)])
-        return similar, everything - similar
+        return everything
 
     def similar_scatter(self, X: Array) -> Array:
         """Sum the same over the similar pairs alone."""
         similar = self._marked_scatter(X, self._pairs[self._similar])
-        for first, last in class_ranges(self._codes):
-            similar += all_pairs(X[first:last])
+        if len(self._codes):  # as in `all_pairs`, of each class; features first, which is faster
+            sizes = np.bincount(self._codes)
+            known = X[: len(self._codes)]
+            inner = (known if self._is_in_order else known[np.argsort(self._codes)]).T.copy()
+            means = np.add.reduceat(inner, np.cumsum(sizes) - sizes, axis=1) / sizes
+            inner -= np.repeat(means, sizes, axis=1)
+            inner *= np.repeat(np.sqrt(sizes), sizes)
+            similar += inner @ inner.T
         return similar
 
     def _marked_scatter(self, X: Array, pairs: Array) -> Array:
         m = X.shape[1]
         scatter: Array = np.zeros((m, m))
+        if len(pairs) == 0:
+            return scatter
         for start, stop in _chunks(len(pairs), m):
             i, j = pairs[start:stop].T
             difference = X[i] - X[j]
             scatter += difference.T @ difference
         return scatter
+
+    def dissimilar_differences(self, X: Array) -> tuple[Array, float]:
+        """List ``x_i - x_j`` for the dissimilar pairs of classes, or for a sample of them.
+
+        In the sample, each row is paired with those at some distances from it in the order of the
+        classes, as on a circle: this spreads its partners over the classes. Only if `can_list`.
+
+        Returns
+        -------
+        ndarray of shape (m, l)
+            A column for each pair.
+        float
+            Number of pairs that each stands for.
+        """
+        n, m = X.shape
+        features = np.ascontiguousarray(X.T)
+        if n <= _FEW_ROWS:
+            i, j = np.nonzero(self._codes[:, np.newaxis] < self._codes)
+            return features.take(i, axis=1) - features.take(j, axis=1), 1.0
+        n_steps = _n_steps(n, m)
+        steps = np.arange(1, 2 * n_steps, 2) * (n - 1) // (4 * n_steps)
+        partners = np.arange(n) + steps[:, np.newaxis]
+        partners %= n
+        differs = self._codes.take(partners) != self._codes
+        every = features.take(partners, axis=1)
+        every -= features[:, np.newaxis]
+        found = every.reshape(m, -1).compress(differs.reshape(-1), axis=1)
+        return found, self._n_dissimilar / found.shape[1]
 
     def laplacian(
         self, Z: Array, term: DistanceTerm, Y: Array | None = None
@@ -129,18 +184,21 @@ class PairSums:
         """
         Y = Z if Y is None else Y
         value, product = self._marked(Z, term, Y)
-        n = len(self._codes)
-        if n == 0:
-            return value, product
         if self._groups:
-            return value + self._add_groups(Z, term, Y, product), product
-        norms = _squared_norms(Z[:n])
+            value += self._add_groups(Z, term, Y, product)
+        elif len(self._codes):
+            value += self._add_tiles(Z, term, Y, product)
+        return float(value), product
+
+    def _add_tiles(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
+        """Add the pairs of all rows of known class to `product`, and return the sum."""
+        n, value = len(self._codes), 0.0
         # A last column of ones makes the sums of the weights part of the product.
         wide = np.column_stack([Y[:n], np.ones(n)])
         total = np.zeros_like(wide)
         for k, rows in enumerate(self._tiles):
             for columns in self._tiles[k:]:
-                d2 = _tile_of_distances(Z, norms, rows, columns)
+                d2 = squared_distances(Z[rows], None if rows is columns else Z[columns])
                 similar = self._codes[rows, np.newaxis] == self._codes[columns]
                 here, weight = term(d2, similar)
                 total[rows] += weight @ wide[columns]
@@ -150,28 +208,42 @@ class PairSums:
                     value += here
                     total[columns] += weight.T @ wide[rows]
         product[:n] += total[:, -1:] * Y[:n] - total[:, :-1]
-        return float(value), product
-
-    def _add_groups(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
-        """Add the estimate from the groups to `product`, and return that of the value."""
-        n, n_ordered = (
-            len(self._codes),
-            sum(rows.size * (rows.shape[1] - 1) for rows in self._groups),
-        )
-        scale = n * (n - 1) / n_ordered
-        value = 0.0
-        for rows in self._groups:
-            Z_here, codes = Z[rows], self._codes[rows]
-            Y_here = Z_here if Y is Z else Y[rows]
-            similar = codes[:, :, np.newaxis] == codes[:, np.newaxis]
-            here, weight = term(squared_distances(Z_here), similar)
-            weight *= scale
-            product[rows] += weight.sum(axis=2, keepdims=True) * Y_here - weight @ Y_here
-            value += 0.5 * scale * here  # every pair is there twice
         return value
 
+    def _add_groups(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
+        """Do the same with the pairs within groups, which stand for all."""
+        value, scale = 0.0, self._pairs_each
+        for rows, size in self._groups:
+            similar = self._only_mask if len(self._groups) == 1 else self._mask(rows, size)
+            here, weight = term(squared_distances(_stacked(Z[rows], size)), similar)
+            value += 0.5 * here  # every pair is there twice
+            stack = _stacked(Y[rows], size)
+            change = weight.sum(axis=2, keepdims=True) * stack
+            change -= weight @ stack
+            change *= scale
+            product[rows] += change.reshape(-1, Y.shape[1])
+        return value * scale
+
+    @computed_once
+    def _only_mask(self) -> Array:
+        """What `_mask` says if there is one range of groups only."""
+        return self._mask(*self._groups[0])
+
+    def _mask(self, rows: slice, size: int) -> Array:
+        """Say which pairs within groups are similar."""
+        codes = self._codes[rows].reshape(-1, size)
+        same: Array = codes[:, :, np.newaxis] == codes[:, np.newaxis]
+        return same
+
+    @computed_once
+    def _pairs_each(self) -> float:
+        """Number of pairs that one within a group stands for."""
+        n = len(self._codes)
+        within = sum((rows.stop - rows.start) * (size - 1) for rows, size in self._groups)
+        return n * (n - 1) / within if within else 1.0
+
     def _marked(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
-        """Do the same for the marked pairs alone."""
+        """Return the same sum and product for the marked pairs alone."""
         if len(self._pairs) == 0:
             return 0.0, np.zeros_like(Y)
         n, value, weights = len(Z), 0.0, np.empty(len(self._pairs))
@@ -187,6 +259,19 @@ class PairSums:
         return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
 
 
+def can_list(labels: PairLabels, n_features: int) -> bool:
+    """Say whether `PairSums.dissimilar_differences` would list a few numbers only."""
+    n = labels.n_labeled_rows
+    return len(labels.pairs) == 0 and n * _n_steps(n, n_features) * n_features <= _MOST_LISTED
+
+
+def _n_steps(n: int, n_features: int) -> int:
+    """Return half the number of partners of a row in a list of differences."""
+    most = (n - 1) // 2
+    few = min(_PER_FEATURE * n_features, _MOST_PARTNERS) // 2
+    return most if n <= _FEW_ROWS else min(few, most)
+
+
 def all_pairs(X: Array) -> Array:
     """Sum over all pairs of k points: k times their scatter about the mean."""
     centered = X - X.mean(axis=0)
@@ -194,8 +279,10 @@ def all_pairs(X: Array) -> Array:
     return scatter
 
 
-def squared_distances(Z: Array) -> Array:
-    """Return the squared distances between all rows of `Z`, or of each matrix in a stack.
+def squared_distances(A: Array, B: Array | None = None) -> Array:
+    """Return the squared distances between all rows of `A`, or of each matrix in a stack.
+
+    With `B`, between the rows of `A` and those of `B`.
 
     Examples
     --------
@@ -204,46 +291,41 @@ def squared_distances(Z: Array) -> Array:
     array([[ 0., 25.],
            [25.,  0.]])
     """
-    norms = np.einsum("...ir,...ir->...i", Z, Z)
-    d2: Array = (-2.0 * Z) @ np.swapaxes(Z, -1, -2)
+    columns = A if B is None else B
+    d2: Array = A @ np.swapaxes(columns, -1, -2)
+    if B is None:
+        itself = np.einsum("...ii->...i", d2)
+        norms = others = itself.copy()
+    else:
+        itself = d2[..., :0]
+        norms, others = (np.einsum("...ir,...ir->...i", one, one) for one in (A, B))
+    d2 *= -2.0
     d2 += norms[..., np.newaxis]
-    d2 += norms[..., np.newaxis, :]
-    np.einsum("...ii->...i", d2)[...] = 0.0
-    close = d2 <= _CLOSE * norms.max()
-    if np.count_nonzero(close) > norms.size:
-        *stack, i, j = np.nonzero(close)
-        difference = Z[(*stack, i)] - Z[(*stack, j)]
-        d2[close] = np.einsum("kr,kr->k", difference, difference)
+    d2 += others[..., np.newaxis, :]
+    itself[...] = np.inf
+    limit = _CLOSE * float(norms.max() if B is None else max(norms.max(), others.max()))
+    if d2.min() <= limit:
+        flat = np.flatnonzero(d2 <= limit)  # faster than the indices by dimension
+        i, j = np.divmod(flat, d2.shape[-1])
+        j += i // d2.shape[-2] * d2.shape[-1]  # the place in the stack
+        difference = _unstacked(A)[i] - _unstacked(columns)[j]
+        d2.reshape(-1)[flat] = np.einsum("kr,kr->k", difference, difference)
+    itself[...] = 0.0
     return d2
 
 
-def _squared_norms(Z: Array) -> Array:
-    norms: Array = np.einsum("ir,ir->i", Z, Z)
-    return norms
+def _stacked(X: Array, size: int) -> Array:
+    return X.reshape(len(X) // size, size, X.shape[1])
 
 
-def _tile_of_distances(Z: Array, norms: Array, rows: slice, columns: slice) -> Array:
-    """Return the squared distances between two ranges of rows of `Z`, of squared `norms`."""
-    A, B = Z[rows], Z[columns]
-    d2: Array = (-2.0 * A) @ B.T
-    d2 += norms[rows, np.newaxis]
-    d2 += norms[columns]
-    limit = _CLOSE * max(norms[rows].max(), norms[columns].max())
-    on_diagonal = len(d2) if rows == columns else 0
-    if on_diagonal:
-        d2.flat[:: on_diagonal + 1] = 0.0
-    close = d2 <= limit
-    if np.count_nonzero(close) > on_diagonal:
-        i, j = np.divmod(np.flatnonzero(close), close.shape[1])  # faster than nonzero
-        difference = A[i] - B[j]
-        d2[i, j] = np.einsum("kr,kr->k", difference, difference)
-    return d2
+def _unstacked(X: Array) -> Array:
+    return X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
 
 
 def _tiles(n: int) -> list[slice]:
     """Cut `n` rows into as few ranges as `_TILE` allows, about equally long."""
-    edges = np.linspace(0, n, -(-n // _TILE) + 1).astype(int).tolist()
-    return [slice(*ends) for ends in pairwise(edges)]
+    n_tiles = -(-n // _TILE)
+    return [slice(k * n // n_tiles, (k + 1) * n // n_tiles) for k in range(n_tiles)]
 
 
 def _chunks(length: int, width: int) -> list[tuple[int, int]]:
@@ -251,23 +333,25 @@ def _chunks(length: int, width: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def _groups(codes: Array, labels: PairLabels) -> list[Array]:
-    """Divide the rows of ordered class `codes` into groups at random; [] if one would do.
-
-    Each array holds groups of one size, a row for each, and no more than are summed at a time.
-    """
-    n_classes = int(codes.max(initial=-1)) + 1
-    size = min(max(_GROUP, _GROUP_PER_CLASS * n_classes), _TILE)
+def _n_groups(codes: Array, labels: PairLabels) -> int:
+    """Return the number of groups for rows of these class `codes`."""
+    if len(codes) <= _FEW_ROWS:
+        return 1
+    size = min(_PER_CLASS * (int(codes.max()) + 1), _TILE)
     few = min(labels.n_similar, labels.n_dissimilar)
-    n_groups = min(-(-len(codes) // size), few // _LEAST_SAMPLE)
-    if n_groups < 2:
-        return []
-    order = np.random.default_rng(0).permutation(len(codes))
-    size, n_longer = divmod(len(codes), n_groups)
-    cut = n_longer * (size + 1)
-    at_a_time = max(1, (_TILE // size) ** 2)
-    return [
-        stack[first : first + at_a_time]
-        for stack in (order[:cut].reshape(-1, size + 1), order[cut:].reshape(-1, size))
-        for first in range(0, len(stack), at_a_time)
-    ]
+    return max(1, min(-(-len(codes) // size), few // _LEAST_SAMPLE))
+
+
+def _groups(n: int, n_groups: int) -> list[tuple[slice, int]]:
+    """Cut `n` rows into groups; return ranges of equally long groups, and their length.
+
+    A range holds no more groups than are summed at a time.
+    """
+    shorter, n_longer = divmod(n, n_groups)
+    groups, start = [], 0
+    for count, size in ((n_longer, shorter + 1), (n_groups - n_longer, shorter)):
+        end = start + count * size
+        step = size * max(1, (_TILE // size) ** 2)
+        groups += [(slice(k, min(k + step, end)), size) for k in range(start, end, step)]
+        start = end
+    return groups
