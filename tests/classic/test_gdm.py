@@ -13,6 +13,7 @@ from seraph import classic
 from seraph._pairs import PairLabels
 from seraph._sweep._points import centered
 from seraph.classic import _scatter
+from seraph.classic._distances import FactorSums
 from seraph.classic._gdm import _by_tangents, _DissimilarDistances, _unit_constraint
 from seraph.classic._scatter import PairSums
 
@@ -88,7 +89,7 @@ class TestPairSums:
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
 
     def test_a_sample_is_the_pairs_within_groups_and_stands_for_all(self, rng, monkeypatch):
-        monkeypatch.setattr(_scatter, "_FEW_ROWS", 32)
+        monkeypatch.setattr(_scatter, "FEW_ROWS", 32)
         monkeypatch.setattr(_scatter, "_PER_CLASS", 4)
         labels, y, _ = self.labels(90)
         sums = PairSums(labels, sampled=True)
@@ -136,25 +137,6 @@ class TestPairSums:
         rare[:10] = 0  # 45 similar pairs
         assert not PairSums(PairLabels.make(300, rare), sampled=True)._groups
 
-    @pytest.mark.parametrize("n", [2, 9, 64, 65, 300])
-    def test_a_list_of_differences_is_that_of_dissimilar_pairs(self, n):
-        X = np.column_stack([np.arange(n), np.arange(n) ** 2]).astype(float)
-        y = np.arange(n) % 5
-        sums = PairSums(labels := PairLabels.make(n, y))
-        (d, e), each = sums.dissimilar_differences(X[sums.rows])
-        i, j = (e / d + d) / 2.0, (e / d - d) / 2.0  # from i - j and i^2 - j^2
-        pairs = np.sort(np.column_stack([i, j]).astype(int), axis=1)
-        assert np.all(y[pairs[:, 0]] != y[pairs[:, 1]])
-        assert len(np.unique(pairs, axis=0)) == len(pairs)
-        assert each * len(pairs) == pytest.approx(labels.n_dissimilar)
-        if n <= 64:
-            assert each == 1.0
-        else:  # as if all pairs of a row with 8 others had been sampled, whatever their class
-            assert each == pytest.approx((n - 1) / 8, rel=0.05)
-            partners = np.bincount(pairs.ravel(), minlength=n)
-            assert partners.min() >= 4
-            assert partners.max() <= 8
-
     def test_close_points_keep_the_digits_of_their_distance(self, rng):
         points = 1.0 + rng.normal(size=(5, 4))
         X = np.vstack([points, points + 1e-9])
@@ -167,24 +149,13 @@ class TestPairSums:
 
 
 class TestObjective:
-    def test_a_list_of_differences_changes_nothing_but_the_time(self, rng):
-        X, y = blobs(12, 4)
-        sums = PairSums(PairLabels.make(12, y))
-        X = centered(X[sums.rows])
-        swept, listed = (_DissimilarDistances(X, sums, listed=flag) for flag in (False, True))
-        for P in (np.eye(4), rng.normal(size=(2, 4)), listed.first_factor(2)):
-            for name in ("by_metric", "by_factor", "tangent"):
-                value, slope = getattr(listed, name)(P)
-                expected, slope_expected = getattr(swept, name)(P)
-                assert value == pytest.approx(expected, rel=1e-12)
-                np.testing.assert_allclose(slope, slope_expected, atol=1e-9)
-
     @pytest.fixture
     def problem(self):
         X, y = blobs(12, 4)
         sums = PairSums(PairLabels.make(12, y))
         X = centered(X[sums.rows])
-        return _DissimilarDistances(X @ _unit_constraint(X, sums, 0.0, 0.0, False), sums)
+        C = _unit_constraint(X, sums, 0.0, 0.0, False)
+        return _DissimilarDistances(FactorSums(X @ C, sums))
 
     def test_gradient_by_factor_against_finite_differences(self, problem, rng):
         P = rng.normal(size=8)
@@ -301,7 +272,8 @@ def test_first_steps_never_lower_the_sum_and_end_near_the_maximum():
     X, y = load_digits(return_X_y=True)
     sums = PairSums(PairLabels.make(200, y[:200]))
     X = centered(X[:200][sums.rows])
-    problem = _DissimilarDistances(X @ _unit_constraint(X, sums, 0.1, 0.2, False), sums)
+    C = _unit_constraint(X, sums, 0.1, 0.2, False)
+    problem = _DissimilarDistances(FactorSums(X @ C, sums))
     values = []
     for n_steps in range(6):
         P, n_taken, is_done = _by_tangents(problem, n_steps, 1e-9)

@@ -14,8 +14,9 @@ from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._typing import Array, computed_once
 from .._validation import check_choice, check_flag, check_number
+from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner
-from ._scatter import PairSums, can_list
+from ._scatter import PairSums
 
 # Rows of the first factor; the solver widens or narrows it from there.
 _FIRST_RANK = 20
@@ -181,7 +182,7 @@ class GDM(ClassicLearner):
     ) -> tuple[Array, _DissimilarDistances]:
         """Return the map to coordinates of a simple constraint, and the objective there."""
         m = points.shape[1]
-        listed = sampled and not self.diagonal and m <= _FIRST_RANK and can_list(labels, m)
+        listed = sampled and not self.diagonal and Differences.are_few(labels, m)
         sums = PairSums(labels, sampled=sampled and not listed)
         # Sums over the points are faster if the numbers of a feature are together.
         labeled = points.take(sums.rows, axis=0).astype(np.float64, order="F", copy=False)
@@ -189,7 +190,9 @@ class GDM(ClassicLearner):
         ridge, equal = (1.0, None) if self.ridge == "auto" else (self.ridge, 0.0)
         share = ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, equal, self.diagonal)
-        return C, _DissimilarDistances((C.T @ used.T).T, sums, listed=listed)
+        X = (C.T @ used.T).T
+        differences = Differences.of(X, sums.codes, dissimilar=True) if listed else None
+        return C, _DissimilarDistances(FactorSums(X, sums, differences))
 
 
 def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tuple[Array, float]:
@@ -272,14 +275,13 @@ class _DissimilarDistances:
 
     rounding = 1e-12
 
-    def __init__(self, X: Array, sums: PairSums, *, listed: bool = False) -> None:
-        self.X, self.sums = X, sums
-        self.differences = sums.dissimilar_differences(X) if listed else None
-        self.n_features = X.shape[1]
+    def __init__(self, sums: FactorSums) -> None:
+        self.sums, self.X = sums, sums.X
+        self.n_features = self.X.shape[1]
         self._last: tuple[Array, float, Array] | None = None
         self._certified: tuple[Array, tuple[float, float]] | None = None
         self.rank = min(_FIRST_RANK, self.n_features)
-        Z = X[:, : self.rank]
+        Z = self.X[:, : self.rank]
         self.squares = np.einsum("ir,ir->r", Z, Z)
         self.floor = _SHORTEST * float(np.sqrt(2.0 * self.squares.sum() / Z.size))
 
@@ -298,7 +300,7 @@ class _DissimilarDistances:
     @computed_once
     def lam(self) -> float:
         """Half the sum under the first factor: with it, the maximum has a trace near 1."""
-        return 0.5 * self._by_factor(self.first_factor())[0]
+        return 0.5 * self.sums.by_factor(self.first_factor(), self.term)[0]
 
     @property
     def scale(self) -> float:
@@ -314,28 +316,10 @@ class _DissimilarDistances:
         d2 += np.square(length, out=length)
         return float(np.vdot(weight, d2)), weight
 
-    def _by_factor(self, P: Array) -> tuple[float, Array]:
-        """Return the sum alone, and half its derivative by the factor."""
-        if self.differences is None:
-            value, product = self.sums.laplacian(self.X @ P.T, self.term)
-            return value, product.T @ self.X
-        V, n_each = self.differences
-        Z = P @ V
-        value, weight = self.term(np.einsum("rk,rk->k", Z, Z))
-        return n_each * value, n_each * ((weight * Z) @ V.T)
-
     def _by_metric(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and its derivative by the metric; at once if asked again."""
         if self._last is None or not (P is self._last[0] or np.array_equal(P, self._last[0])):
-            if self.differences is None:
-                value, product = self.sums.laplacian(self.X @ P.T, self.term, self.X)
-                gradient = self.X.T @ product
-            else:
-                V, n_each = self.differences
-                Z = P @ V
-                value, weight = self.term(np.einsum("rk,rk->k", Z, Z))
-                value, gradient = n_each * value, n_each * ((weight * V) @ V.T)
-            self._last = P, value, 0.5 * (gradient + gradient.T)
+            self._last = P, *self.sums.by_metric(P, self.term)
         return self._last[1:]
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
@@ -344,20 +328,20 @@ class _DissimilarDistances:
         return value - self.lam * float(np.vdot(P, P)), gradient
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
-        value, half = self._by_factor(P)
+        value, half = self.sums.by_factor(P, self.term)
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
 
     def tangent(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and half its derivative by the factor."""
         if len(P) < self.n_features:
-            return self._by_factor(P)
+            return self.sums.by_factor(P, self.term)
         value, gradient = self._by_metric(P)  # which is kept, and costs no more
         return value, P @ gradient
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
-        value, product = self.sums.laplacian(
+        value, product = self.sums.sums.laplacian(
             self.X[:, used] * np.sqrt(weights[used]), self.term, self.X
         )
         return value, np.einsum("im,im->m", self.X, product)

@@ -18,6 +18,7 @@ from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from ._definite import inverse_and_logdet, minimize_factor, prior_root
+from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner
 from ._rows import spread_rows
 from ._scatter import PairSums, squared_distances
@@ -204,11 +205,12 @@ class ITML(ClassicLearner):
             bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
         else:
             bounds = _checked_bounds(self.bounds)
-        sums = PairSums(labels, sampled=estimate)
+        listed = estimate and Differences.are_few(labels, points.shape[1])
+        sums = PairSums(labels, sampled=estimate and not listed)
         used, basis = in_their_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
         for weight in _gammas_up_to(gamma):
-            objective = _SlackObjective(used, sums, bounds, weight)
+            objective = _SlackObjective(used, sums, bounds, weight, listed=listed)
             tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
             L, value, gap, n_steps = minimize_factor(
                 objective.value_and_half, objective.factor(R), self.max_iter - n_iter, tol
@@ -237,16 +239,23 @@ class _SlackObjective:
     """
 
     def __init__(
-        self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
+        self,
+        X: Array,
+        sums: PairSums,
+        bounds: tuple[float, float],
+        gamma: float,
+        *,
+        listed: bool = False,
     ) -> None:
-        self.sums, self.bounds, self.gamma = sums, bounds, gamma
+        self.bounds, self.gamma = bounds, gamma
         self._last_limits: tuple[Array, tuple[Array, Array, Array]] | None = None
         curvature = gamma / bounds[0] * sums.similar_scatter(X)
         # More than the rounding errors of the largest direction: any C will do, if it has a root.
         curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
         self.root = np.linalg.cholesky(curvature)
         self.C = lapack.dtrtri(self.root, lower=1)[0].T
-        self.X = X @ self.C
+        X = X @ self.C
+        self.sums = FactorSums(X, sums, Differences.of(X, sums.codes) if listed else None)
         self.inner = self.C.T @ self.C
         self.offset = 2.0 * float(np.log(np.diag(self.root)).sum()) - len(curvature)
 
@@ -298,10 +307,10 @@ class _SlackObjective:
         if math.isinf(logdet):  # a finite large value turns a line search back as well
             L = L + _NUDGE * np.eye(len(L))
             inverse, logdet = inverse_and_logdet(L.T)
-        slack, product = self.sums.laplacian(self.X @ L, self.term)
+        slack, half = self.sums.by_factor(L.T, self.term)
         pull = self.inner @ L
         divergence = np.vdot(L, pull) - 2.0 * logdet + self.offset
-        gradient = pull - inverse + self.gamma * (self.X.T @ product)
+        gradient = pull - inverse + self.gamma * half.T
         return float(divergence + self.gamma * slack), gradient
 
 

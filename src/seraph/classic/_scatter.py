@@ -18,18 +18,16 @@ from ._rows import PairedRows, spread_rows
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
 # It may overwrite the squared distances.
-DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
+DistanceTerm = Callable[..., tuple[float, Array]]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
 _CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
-_MOST_LISTED = 1 << 16  # numbers in a list of differences
-# Samples of the pairs of more rows of known class than the first number. A group has at most so
-# many rows for each class, and all groups together at least so many similar and dissimilar pairs.
-# In a list, a row has so many partners for each feature, and at most so many. Chosen on the sets
-# of benchmarks/evidence that are for choosing, and on some of their features: the mean error is
-# that with all pairs, within 0.15.
-_FEW_ROWS, _PER_CLASS, _LEAST_SAMPLE = 64, 8, 100
-_PER_FEATURE, _MOST_PARTNERS = 4, 32
+# A sample of the pairs of more rows of known class than the first number: groups have at most so
+# many rows for each class, and all of them together at least so many similar and dissimilar pairs.
+# Chosen on the sets of benchmarks/evidence that are for choosing: the mean error is that with all
+# pairs, within 0.15.
+FEW_ROWS = 64
+_PER_CLASS, _LEAST_SAMPLE = 8, 100
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
 _CLOSE = 1e-8
@@ -55,6 +53,8 @@ class PairSums:
     ----------
     rows : ndarray of int of shape (k,)
         Row numbers of these points: those of known class first, then those in marked pairs only.
+    codes : ndarray of int of shape (c,)
+        Class codes of the first c of them; in order, unless there is a sample.
 
     Examples
     --------
@@ -77,13 +77,12 @@ class PairSums:
         self._is_in_order = n_groups == 1
         if n_groups > 1:  # the rows of a group together
             paired = paired.reordered(spread_rows(n))
-        self.rows, self._codes, pairs = paired.rows, paired.codes, paired.pairs
+        self.rows, self.codes, pairs = paired.rows, paired.codes, paired.pairs
         self._pairs, self._similar = pairs, labels.similar
         if len(pairs):
             order = np.lexsort([pairs[:, 1], pairs[:, 0]])
             self._pairs, self._similar = pairs[order], labels.similar[order]
             self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(self.rows) + 1))
-        self._n_dissimilar = labels.n_dissimilar
         self._tiles = _tiles(n)
         self._groups = _groups(n, n_groups) if n_groups > 1 or len(self._tiles) == 1 else []
 
@@ -100,17 +99,17 @@ class PairSums:
     def scatter(self, X: Array) -> Array:
         """Sum the same over all labeled pairs."""
         everything = self._marked_scatter(X, self._pairs)
-        if len(self._codes):
-            everything += all_pairs(X[: len(self._codes)])
+        if len(self.codes):
+            everything += all_pairs(X[: len(self.codes)])
         return everything
 
     def similar_scatter(self, X: Array) -> Array:
         """Sum the same over the similar pairs alone."""
         similar = self._marked_scatter(X, self._pairs[self._similar])
-        if len(self._codes):  # as in `all_pairs`, of each class; features first, which is faster
-            sizes = np.bincount(self._codes)
-            known = X[: len(self._codes)]
-            inner = (known if self._is_in_order else known[np.argsort(self._codes)]).T.copy()
+        if len(self.codes):  # as in `all_pairs`, of each class; features first, which is faster
+            sizes = np.bincount(self.codes)
+            known = X[: len(self.codes)]
+            inner = (known if self._is_in_order else known[np.argsort(self.codes)]).T.copy()
             means = np.add.reduceat(inner, np.cumsum(sizes) - sizes, axis=1) / sizes
             inner -= np.repeat(means, sizes, axis=1)
             inner *= np.repeat(np.sqrt(sizes), sizes)
@@ -127,34 +126,6 @@ class PairSums:
             difference = X[i] - X[j]
             scatter += difference.T @ difference
         return scatter
-
-    def dissimilar_differences(self, X: Array) -> tuple[Array, float]:
-        """List ``x_i - x_j`` for the dissimilar pairs of classes, or for a sample of them.
-
-        In the sample, each row is paired with those at some distances from it in the order of the
-        classes, as on a circle: this spreads its partners over the classes. Only if `can_list`.
-
-        Returns
-        -------
-        ndarray of shape (m, l)
-            A column for each pair.
-        float
-            Number of pairs that each stands for.
-        """
-        n, m = X.shape
-        features = np.ascontiguousarray(X.T)
-        if n <= _FEW_ROWS:
-            i, j = np.nonzero(self._codes[:, np.newaxis] < self._codes)
-            return features.take(i, axis=1) - features.take(j, axis=1), 1.0
-        n_steps = _n_steps(n, m)
-        steps = np.arange(1, 2 * n_steps, 2) * (n - 1) // (4 * n_steps)
-        partners = np.arange(n) + steps[:, np.newaxis]
-        partners %= n
-        differs = self._codes.take(partners) != self._codes
-        every = features.take(partners, axis=1)
-        every -= features[:, np.newaxis]
-        found = every.reshape(m, -1).compress(differs.reshape(-1), axis=1)
-        return found, self._n_dissimilar / found.shape[1]
 
     def laplacian(
         self, Z: Array, term: DistanceTerm, Y: Array | None = None
@@ -186,20 +157,20 @@ class PairSums:
         value, product = self._marked(Z, term, Y)
         if self._groups:
             value += self._add_groups(Z, term, Y, product)
-        elif len(self._codes):
+        elif len(self.codes):
             value += self._add_tiles(Z, term, Y, product)
         return float(value), product
 
     def _add_tiles(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
         """Add the pairs of all rows of known class to `product`, and return the sum."""
-        n, value = len(self._codes), 0.0
+        n, value = len(self.codes), 0.0
         # A last column of ones makes the sums of the weights part of the product.
         wide = np.column_stack([Y[:n], np.ones(n)])
         total = np.zeros_like(wide)
         for k, rows in enumerate(self._tiles):
             for columns in self._tiles[k:]:
                 d2 = squared_distances(Z[rows], None if rows is columns else Z[columns])
-                similar = self._codes[rows, np.newaxis] == self._codes[columns]
+                similar = self.codes[rows, np.newaxis] == self.codes[columns]
                 here, weight = term(d2, similar)
                 total[rows] += weight @ wide[columns]
                 if rows is columns:  # this tile holds every pair twice
@@ -231,14 +202,14 @@ class PairSums:
 
     def _mask(self, rows: slice, size: int) -> Array:
         """Say which pairs within groups are similar."""
-        codes = self._codes[rows].reshape(-1, size)
+        codes = self.codes[rows].reshape(-1, size)
         same: Array = codes[:, :, np.newaxis] == codes[:, np.newaxis]
         return same
 
     @computed_once
     def _pairs_each(self) -> float:
         """Number of pairs that one within a group stands for."""
-        n = len(self._codes)
+        n = len(self.codes)
         within = sum((rows.stop - rows.start) * (size - 1) for rows, size in self._groups)
         return n * (n - 1) / within if within else 1.0
 
@@ -257,19 +228,6 @@ class PairSums:
         W = csr_array((weights, second, self._starts), shape=(n, n))
         degree = np.bincount(first, weights, n) + np.bincount(second, weights, n)
         return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
-
-
-def can_list(labels: PairLabels, n_features: int) -> bool:
-    """Say whether `PairSums.dissimilar_differences` would list a few numbers only."""
-    n = labels.n_labeled_rows
-    return len(labels.pairs) == 0 and n * _n_steps(n, n_features) * n_features <= _MOST_LISTED
-
-
-def _n_steps(n: int, n_features: int) -> int:
-    """Return half the number of partners of a row in a list of differences."""
-    most = (n - 1) // 2
-    few = min(_PER_FEATURE * n_features, _MOST_PARTNERS) // 2
-    return most if n <= _FEW_ROWS else min(few, most)
 
 
 def all_pairs(X: Array) -> Array:
@@ -335,7 +293,7 @@ def _chunks(length: int, width: int) -> list[tuple[int, int]]:
 
 def _n_groups(codes: Array, labels: PairLabels) -> int:
     """Return the number of groups for rows of these class `codes`."""
-    if len(codes) <= _FEW_ROWS:
+    if len(codes) <= FEW_ROWS:
         return 1
     size = min(_PER_CLASS * (int(codes.max()) + 1), _TILE)
     few = min(labels.n_similar, labels.n_dissimilar)
