@@ -65,11 +65,11 @@ class GDM(ClassicLearner):
         about the directions in which they hardly vary.
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use for the objective (the constraint has all). None means all of
-        them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample if
-        there are more than 64 labeled rows: it divides them into groups of up to 8 for each class
-        (192 at most), always the same ones, and the pairs within a group stand for all; with few
-        features, each row is paired with 4 others for each feature (32 at most). Time grows with
-        n, and nearest neighbors are as good. Marked pairs are all used.
+        them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample of the
+        pairs of more than 64 labeled rows, always the same: those within groups of up to 8 rows
+        for each class (192 at most) or, with few features, those of each row with 4 others for
+        each feature (16 at most). Time grows with n, and nearest neighbors are as good. Marked
+        pairs are all used.
     shrinkage : float or "auto", default="auto"
         Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
         the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each

@@ -79,10 +79,11 @@ class ITML(ClassicLearner):
         serves.
     n_constraints : int, "auto" or None, default="auto"
         Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
-        rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" divides more than 64
-        labeled rows into groups of up to 8 for each class (192 at most), always the same ones,
-        and the pairs within a group stand for all: time grows with n, and nearest neighbors are
-        as good. Marked pairs are all used.
+        rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" takes a sample of the
+        pairs of more than 64 labeled rows, always the same: those within groups of up to 8 rows
+        for each class (192 at most) or, with few features, those of each row with 4 others for
+        each feature (16 at most). Time grows with n, and nearest neighbors are as good. Marked
+        pairs are all used.
     shrinkage : float, default=0.0
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional

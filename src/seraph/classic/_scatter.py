@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import starmap
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,7 +22,7 @@ from ._rows import PairedRows, spread_rows
 DistanceTerm = Callable[..., tuple[float, Array]]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
-_CHUNK = 1 << 18  # numbers gathered at a time for marked pairs
+_CHUNK = 1 << 18  # numbers gathered at a time
 # A sample of the pairs of more rows of known class than the first number: groups have at most so
 # many rows for each class, and all of them together at least so many similar and dissimilar pairs.
 # Chosen on the sets of benchmarks/evidence that are for choosing: the mean error is that with all
@@ -111,7 +112,8 @@ class PairSums:
             known = X[: len(self.codes)]
             inner = (known if self._is_in_order else known[np.argsort(self.codes)]).T.copy()
             means = np.add.reduceat(inner, np.cumsum(sizes) - sizes, axis=1) / sizes
-            inner -= np.repeat(means, sizes, axis=1)
+            for some in starmap(slice, _chunks(len(inner), inner.shape[1])):
+                inner[some] -= np.repeat(means[some], sizes, axis=1)
             inner *= np.repeat(np.sqrt(sizes), sizes)
             similar += inner @ inner.T
         return similar
