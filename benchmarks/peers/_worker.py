@@ -14,8 +14,8 @@ from ._environment import READY
 from ._methods import LIBRARIES, learner
 from ._tasks import sample
 
-# A short fit is repeated until so many seconds have passed, or so often; the mean counts.
-SHORT, REPEATS = 0.3, 30
+# A short fit is repeated until so many seconds have passed; the mean counts.
+SHORT = 0.3
 # Seconds that a first fit on a few points may take.
 WARM_UP = 1.0
 
@@ -51,7 +51,7 @@ def work(job):
         fits, start, cpu = 0, time.perf_counter(), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, job["cap"])
         try:
-            while not fits or (fits < REPEATS and time.perf_counter() - start < SHORT):
+            while not fits or time.perf_counter() - start < SHORT:
                 model.fit(task.X, task.y)
                 fits += 1
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu

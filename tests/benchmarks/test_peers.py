@@ -242,7 +242,7 @@ def test_a_short_fit_is_measured_after_a_first_one(monkeypatch):
     found = _worker.work(job)
     _worker.warm_up.cache_clear()
     assert found["cpu"] < 0.1
-    assert 2 <= len(fits) <= 1 + _worker.REPEATS
+    assert len(fits) >= 2
     assert set(fits[1:]) == {40}
     assert fits[0] < 40
 

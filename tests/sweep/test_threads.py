@@ -217,7 +217,7 @@ def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
     setting = SharedSetting(change)
 
     def enter():
-        with setting():
+        with setting:
             return True
 
     with ThreadPoolExecutor(1) as pool:

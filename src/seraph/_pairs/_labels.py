@@ -165,7 +165,7 @@ class PairLabels:
         sizes = np.bincount(codes[codes >= 0]).tolist()
         implied = _n_pairs(sum(sizes))
         implied_similar = sum(map(_n_pairs, sizes))
-        marked_similar = int(np.count_nonzero(likeness >= _EVEN))
+        marked_similar = int(np.count_nonzero(likeness >= _EVEN)) if len(rows) else 0
         n_similar = implied_similar + marked_similar
         n_dissimilar = implied - implied_similar + len(likeness) - marked_similar
         if required and n_similar + n_dissimilar + len(triples) == 0:
@@ -174,6 +174,8 @@ class PairLabels:
                 "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
                 "has a weight of 0 is no mark.)"
             )
+        weight_similar = float(weights @ likeness) if len(rows) else 0.0
+        weight_dissimilar = float(weights @ (1.0 - likeness)) if len(rows) else 0.0
         if len(rows) or len(triples):
             strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
             np.maximum.at(strongest, rows, weights[:, np.newaxis])
@@ -192,10 +194,8 @@ class PairLabels:
             n_similar=n_similar,
             n_dissimilar=n_dissimilar,
             n_unlabeled=_n_pairs(n) - n_similar - n_dissimilar,
-            similar_weight=implied_similar + float(weights @ likeness) + len(triples),
-            dissimilar_weight=(
-                implied - implied_similar + float(weights @ (1.0 - likeness)) + len(triples)
-            ),
+            similar_weight=implied_similar + weight_similar + len(triples),
+            dissimilar_weight=implied - implied_similar + weight_dissimilar + len(triples),
             n_labeled_rows=n_labeled_rows,
             effective_rows=effective_rows,
             n_absent_pairs=n_absent,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import lru_cache
 
 from threadpoolctl import LibController, ThreadpoolController
@@ -29,7 +29,7 @@ class SharedSetting:
     >>> def change():
     ...     setting[0] = "changed"
     ...     return lambda: setting.__setitem__(0, "before")
-    >>> with SharedSetting(change)():
+    >>> with SharedSetting(change):
     ...     print(setting)
     ['changed']
     >>> setting
@@ -50,21 +50,17 @@ class SharedSetting:
                 after_in_child=self._after_fork,
             )
 
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Change the setting until the context is left."""
-        thread = threading.get_ident()
+    def __enter__(self) -> None:
         with self._lock:
             if not self._users:
                 self._restore = self._change()
-            self._users.append(thread)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users.remove(thread)
-                if not self._users:
-                    self._restore()
+            self._users.append(threading.get_ident())
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users.remove(threading.get_ident())
+            if not self._users:
+                self._restore()
 
     def _after_fork(self) -> None:
         """In a child, forget the threads that only the parent has."""
@@ -80,7 +76,7 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
     The limit is the process's; fits that overlap in several threads share it.
     """
-    return _one_blas_thread()
+    return _one_blas_thread
 
 
 @lru_cache(maxsize=1)
@@ -96,26 +92,25 @@ def _blas_libraries(_: int) -> list[LibController]:
 def _limit_blas() -> Callable[[], None]:
     libraries = _blas_libraries(len(sys.modules))
     before = [(library, n) for library in libraries if (n := library.num_threads) != 1]
-    for library, _ in before:
-        _set_threads(library, 1)
-
-    def restore() -> None:
-        for library, n_threads in before:
-            _set_threads(library, n_threads)
-
-    return restore
+    _set_threads([(library, 1) for library, _ in before])
+    return lambda: _set_threads(before)
 
 
-def _set_threads(library: LibController, n_threads: int) -> None:
-    """Set the number of threads of a library, from any thread.
+def _set_threads(numbers: list[tuple[LibController, int]]) -> None:
+    """Set the numbers of threads of libraries, from any thread.
 
     From version 3.8 on, threadpoolctl ignores all threads but the one that set a limit first.
     That one need not be the last to finish, and our lock already keeps the calls apart.
     """
-    allow_any_thread = getattr(library, "clear_controlling_thread", lambda **_: None)
-    allow_any_thread(force=True)
-    library.set_num_threads(n_threads)
-    allow_any_thread(force=True)
+    _allow_any_thread(numbers)
+    for library, n_threads in numbers:
+        library.set_num_threads(n_threads)
+    _allow_any_thread(numbers)
+
+
+def _allow_any_thread(numbers: list[tuple[LibController, int]]) -> None:
+    for kind in {type(library) for library, _ in numbers}:  # which have it in common
+        getattr(kind, "clear_controlling_thread", lambda **_: None)(force=True)
 
 
 _one_blas_thread = SharedSetting(_limit_blas)

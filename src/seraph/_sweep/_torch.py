@@ -88,7 +88,7 @@ class TorchSweep:
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
         self.n_sweeps += 1
-        with torch.inference_mode(), _full_precision():
+        with torch.inference_mode(), _full_precision:
             fused = fits_kernel(self.X, P, terms)
             sums = _TorchPass(self.X, P, terms, wrt, _tensors, in_tiles=not fused)
             sums.codes = self._codes_of(terms)

@@ -84,8 +84,13 @@ class PairSums:
             order = np.lexsort([pairs[:, 1], pairs[:, 0]])
             self._pairs, self._similar = pairs[order], labels.similar[order]
             self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(self.rows) + 1))
-        self._tiles = _tiles(n)
-        self._groups = _groups(n, n_groups) if n_groups > 1 or len(self._tiles) == 1 else []
+        self._n_groups = n_groups
+
+    @computed_once
+    def _groups(self) -> list[tuple[slice, int]]:
+        """Ranges of equally long groups, and their length; [] if the rows are swept in tiles."""
+        n = len(self.codes)
+        return _groups(n, self._n_groups) if self._n_groups > 1 or 0 < n <= _TILE else []
 
     @property
     def is_by_class(self) -> bool:
@@ -169,8 +174,9 @@ class PairSums:
         # A last column of ones makes the sums of the weights part of the product.
         wide = np.column_stack([Y[:n], np.ones(n)])
         total = np.zeros_like(wide)
-        for k, rows in enumerate(self._tiles):
-            for columns in self._tiles[k:]:
+        tiles = _tiles(n)
+        for k, rows in enumerate(tiles):
+            for columns in tiles[k:]:
                 d2 = squared_distances(Z[rows], None if rows is columns else Z[columns])
                 similar = self.codes[rows, np.newaxis] == self.codes[columns]
                 here, weight = term(d2, similar)
