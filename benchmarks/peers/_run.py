@@ -15,6 +15,7 @@ from ._methods import LIBRARIES
 from ._tasks import sample
 
 ONE, MANY = "one thread", "default threads"
+LONG = 0.1  # seconds of a fit
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Job:
 def plan(sets, rows, samplings, methods):
     """List all fits: one sampling of everything before the next.
 
-    The errors do not depend on the threads: the default number of them is timed on the first
-    sampling of the sets for judging alone.
+    The errors do not depend on the threads: the default number of them is timed on the sets for
+    judging alone.
     """
     judging = {one.name for one in _data.JUDGING}
     jobs = []
@@ -53,7 +54,7 @@ def plan(sets, rows, samplings, methods):
                 if sample(name, n, seed) is None:
                     continue
                 jobs.append(Job(name, n, seed, "scikit-learn", "Euclidean", ONE))
-                for threads in (ONE, MANY) if seed == 0 and name in judging else (ONE,):
+                for threads in (ONE, MANY) if name in judging else (ONE,):
                     jobs += [
                         Job(name, n, seed, library, method, threads)
                         for method in methods
@@ -63,14 +64,18 @@ def plan(sets, rows, samplings, methods):
 
 
 def run(jobs, records, python, cap):
-    """Run the jobs that have no record yet; a method that was capped once is not tried again."""
+    """Run the jobs that have no record yet.
+
+    A method that was capped once is not tried again. With the default number of threads, whose
+    seconds are those of the clock, only short fits are timed on more than one sampling.
+    """
     capped = {_cell(r) for r in records.found.values() if "capped" in r}
     left = [job for job in jobs if tuple(job.record.values()) not in records.found]
     start, step = time.monotonic(), max(1, len(left) // 20)
     with ExitStack() as stack:
         workers = {t: stack.enter_context(Worker(python, t == ONE, cap)) for t in (ONE, MANY)}
         for count, job in enumerate(left, 1):
-            if _cell(job.record) not in capped:
+            if _cell(job.record) not in capped and not _took_long(job, records):
                 record = {**job.record, **workers[job.threads](asdict(job))}
                 records.add([record])
                 if "capped" in record:
@@ -78,6 +83,13 @@ def run(jobs, records, python, cap):
             if sys.stderr.isatty() or count % step == 0 or count == len(left):
                 spent = time.monotonic() - start
                 print(f"{count} of {len(left)} fits, {spent:.0f} s", file=sys.stderr, flush=True)
+
+
+def _took_long(job, records):
+    if job.threads != MANY or job.seed == 0:
+        return False
+    first = records.found.get(tuple({**job.record, "seed": 0}.values()), {})
+    return first.get("seconds", LONG) >= LONG
 
 
 def _cell(record):
