@@ -29,8 +29,9 @@ _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
 # "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
 _ODDS = 3.0
-# Shares of the scatter below this are rounding errors of zero.
-_ZERO = 1e-12
+# Shares of the scatter below this are rounding errors of zero; above the other, they have nearly
+# all of their digits.
+_ZERO, _WELL_CONDITIONED = 1e-12, 1e-6
 
 
 class GDM(ClassicLearner):
@@ -207,19 +208,29 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
         kept = total > _ZERO * total.max()
         C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
         return C, float(np.mean((total * scale**2)[kept]))
-    # Whiten the points first: products of them would square their condition.
-    left, lengths, directions = principal_directions(X * inverse)
-    C = inverse[:, np.newaxis] * (directions.T / lengths)
+    X = X * inverse
+    lengths, directions = _principal_axes(X)
+    whitening = directions.T / lengths
+    C = inverse[:, np.newaxis] * whitening
     if sums.is_by_class:  # the scatter is that of the points, times their number
         mean = float(len(X) ** 2 * np.vdot(scale, scale) / np.count_nonzero(scale))
         return C / np.sqrt(len(X)), mean
-    scatter = sums.scatter(left)
+    scatter = sums.scatter(X @ whitening)
     back = lengths[:, np.newaxis] * directions * scale
     by_feature = np.einsum("ij,ij->j", scatter @ back, back)
     total, basis = np.linalg.eigh(scatter)
     kept = total > _ZERO * total[-1]
     mean = float(by_feature.sum() / max(1, np.count_nonzero(by_feature)))
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
+
+
+def _principal_axes(X: Array) -> tuple[Array, Array]:
+    """Return the lengths of centered points along principal directions, and these as rows."""
+    if len(X) >= 2 * X.shape[1]:
+        values, vectors = np.linalg.eigh(X.T @ X)
+        if values[0] > _WELL_CONDITIONED * values[-1]:
+            return np.sqrt(values), vectors.T
+    return principal_directions(X)[1:]  # products of the points square their condition
 
 
 def _unit_constraint(
