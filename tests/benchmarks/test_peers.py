@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -125,22 +126,12 @@ def test_a_worker_that_cannot_start_says_why(tmp_path):
 def test_a_run_goes_on_where_it_ended_and_leaves_out_what_was_capped(tmp_path, monkeypatch):
     done = []
 
-    class Instant:
-        def __init__(self, *_):
-            pass
+    def answer(job):
+        done.append((job["library"], job["method"], job["seed"]))
+        slow = (job["library"], job["method"]) == ("metric-learn", "LMNN")
+        return {"capped": 1.0} if slow else {"error": 1.0, "seconds": 1.0, "cpu": 1.0}
 
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def __call__(self, job):
-            done.append((job["library"], job["method"], job["seed"]))
-            slow = (job["library"], job["method"]) == ("metric-learn", "LMNN")
-            return {"capped": 1.0} if slow else {"error": 1.0, "seconds": 1.0, "cpu": 1.0}
-
-    monkeypatch.setattr(_run, "Worker", Instant)
+    monkeypatch.setattr(_run, "Worker", lambda *_: nullcontext(answer))
     jobs = [
         Job("iris", 40, seed, library, method, ONE)
         for seed in range(2)
@@ -157,21 +148,11 @@ def test_a_run_goes_on_where_it_ended_and_leaves_out_what_was_capped(tmp_path, m
 def test_long_fits_are_timed_once_with_the_default_number_of_threads(tmp_path, monkeypatch):
     done = []
 
-    class Instant:
-        def __init__(self, *_):
-            pass
+    def answer(job):
+        done.append((job["method"], job["threads"], job["seed"]))
+        return {"error": 1.0, "seconds": {"NCA": 0.05, "LMNN": 0.2}[job["method"]], "cpu": 0.1}
 
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def __call__(self, job):
-            done.append((job["method"], job["threads"], job["seed"]))
-            return {"error": 1.0, "seconds": {"NCA": 0.05, "LMNN": 0.2}[job["method"]], "cpu": 0.1}
-
-    monkeypatch.setattr(_run, "Worker", Instant)
+    monkeypatch.setattr(_run, "Worker", lambda *_: nullcontext(answer))
     jobs = [
         Job("iris", 40, seed, "seraph", method, threads)
         for seed in range(2)

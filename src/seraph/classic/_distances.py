@@ -102,8 +102,8 @@ class FactorSums:
     Parameters
     ----------
     X : ndarray of shape (k, m)
-        The points ``sums.rows``.
-    sums : PairSums
+        The points ``pairs.rows``.
+    pairs : PairSums
         The pairs.
     listed : Differences, optional
         The differences of the pairs of `X` to use instead.
@@ -119,13 +119,13 @@ class FactorSums:
     (52.0, array([[26.]]))
     """
 
-    def __init__(self, X: Array, sums: PairSums, listed: Differences | None = None) -> None:
-        self.X, self.sums, self.listed = X, sums, listed
+    def __init__(self, X: Array, pairs: PairSums, listed: Differences | None = None) -> None:
+        self.X, self.pairs, self.listed = X, pairs, listed
 
     def by_factor(self, P: Array, term: DistanceTerm) -> tuple[float, Array]:
         """Return the sum at the factor `P`, and half its derivative by it."""
         if self.listed is None:
-            value, product = self.sums.laplacian(self.X @ P.T, term)
+            value, product = self.pairs.laplacian(self.X @ P.T, term)
             return value, product.T @ self.X
         Z = P @ self.listed.array
         value, weight = self._sum(Z, term)
@@ -134,7 +134,7 @@ class FactorSums:
     def by_metric(self, P: Array, term: DistanceTerm) -> tuple[float, Array]:
         """Return the sum at the factor `P`, and its derivative by the metric ``P'P``."""
         if self.listed is None:
-            value, product = self.sums.laplacian(self.X @ P.T, term, self.X)
+            value, product = self.pairs.laplacian(self.X @ P.T, term, self.X)
             gradient = self.X.T @ product
         else:
             value, weight = self._sum(P @ self.listed.array, term)

@@ -352,7 +352,7 @@ class _DissimilarDistances:
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
-        value, product = self.sums.sums.laplacian(
+        value, product = self.sums.pairs.laplacian(
             self.X[:, used] * np.sqrt(weights[used]), self.term, self.X
         )
         return value, np.einsum("im,im->m", self.X, product)
