@@ -56,7 +56,7 @@ class Worker:
         self._stop()
 
     def __call__(self, job):
-        """Return the record of a job: its error and seconds, "capped", or "failed"."""
+        """Return the record of each library: its error and seconds, "capped", or "failed"."""
         if self.process is None:
             self._start()
         self.process.stdin.write(json.dumps({**job, "cap": self.cap}) + "\n")
@@ -65,7 +65,8 @@ class Worker:
         if not line:
             message = self._messages()
             self._stop()
-            return {"failed": f"the process ended: {message[-200:]}"}
+            failed = {"failed": f"the process ended: {message[-200:]}"}
+            return dict.fromkeys(job["libraries"], failed)
         return json.loads(line)
 
     def _start(self):

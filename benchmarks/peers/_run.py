@@ -6,7 +6,7 @@ Records are lines of JSON. A run that was stopped goes on where it ended.
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from benchmarks.evidence import _data
 
@@ -20,23 +20,22 @@ LONG = 0.1  # seconds of a fit
 
 @dataclass(frozen=True)
 class Job:
-    """One fit."""
+    """A fit of one method on one task, by one or more libraries."""
 
     set: str
     rows: int
     seed: int
-    library: str
+    libraries: tuple[str, ...]
     method: str
     threads: str
 
-    @property
-    def record(self):
-        """Return the fields that a record is found by."""
+    def key(self, library):
+        """Return the fields that the record of a library is found by."""
         return {
             "set": self.set,
             "setting": f"{self.rows} rows, {self.threads}",
             "seed": self.seed,
-            "method": f"{self.library} {self.method}",
+            "method": f"{library} {self.method}",
         }
 
 
@@ -53,42 +52,44 @@ def plan(sets, rows, samplings, methods):
             for n in rows:
                 if sample(name, n, seed) is None:
                     continue
-                jobs.append(Job(name, n, seed, "scikit-learn", "Euclidean", ONE))
+                jobs.append(Job(name, n, seed, ("scikit-learn",), "Euclidean", ONE))
                 for threads in (ONE, MANY) if name in judging else (ONE,):
-                    jobs += [
-                        Job(name, n, seed, library, method, threads)
-                        for method in methods
-                        for library in LIBRARIES
-                    ]
+                    jobs += [Job(name, n, seed, LIBRARIES, method, threads) for method in methods]
     return jobs
 
 
 def run(jobs, records, python, cap):
-    """Run the jobs that have no record yet.
+    """Run the fits that have no record yet.
 
     A method that was capped once is not tried again. With the default number of threads, whose
     seconds are those of the clock, only short fits are timed on more than one sampling.
     """
     capped = {_cell(r) for r in records.found.values() if "capped" in r}
-    left = [job for job in jobs if tuple(job.record.values()) not in records.found]
-    start, step = time.monotonic(), max(1, len(left) // 20)
+    start, step = time.monotonic(), max(1, len(jobs) // 20)
     with ExitStack() as stack:
         workers = {t: stack.enter_context(Worker(python, t == ONE, cap)) for t in (ONE, MANY)}
-        for count, job in enumerate(left, 1):
-            if _cell(job.record) not in capped and not _took_long(job, records):
-                record = {**job.record, **workers[job.threads](asdict(job))}
-                records.add([record])
-                if "capped" in record:
-                    capped.add(_cell(record))
-            if sys.stderr.isatty() or count % step == 0 or count == len(left):
+        for count, job in enumerate(jobs, 1):
+            left = [
+                library
+                for library in job.libraries
+                if tuple(job.key(library).values()) not in records.found
+                and _cell(job.key(library)) not in capped
+                and not _took_long(job, library, records)
+            ]
+            if left:
+                answers = workers[job.threads](asdict(replace(job, libraries=tuple(left))))
+                found = [{**job.key(library), **answers[library]} for library in left]
+                records.add(found)
+                capped |= {_cell(record) for record in found if "capped" in record}
+            if sys.stderr.isatty() or count % step == 0 or count == len(jobs):
                 spent = time.monotonic() - start
-                print(f"{count} of {len(left)} fits, {spent:.0f} s", file=sys.stderr, flush=True)
+                print(f"{count} of {len(jobs)} tasks, {spent:.0f} s", file=sys.stderr, flush=True)
 
 
-def _took_long(job, records):
+def _took_long(job, library, records):
     if job.threads != MANY or job.seed == 0:
         return False
-    first = records.found.get(tuple({**job.record, "seed": 0}.values()), {})
+    first = records.found.get(tuple({**job.key(library), "seed": 0}.values()), {})
     return first.get("seconds", LONG) >= LONG
 
 

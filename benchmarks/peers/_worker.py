@@ -14,10 +14,10 @@ from ._environment import READY
 from ._methods import LIBRARIES, learner
 from ._tasks import sample
 
-# A short fit is repeated for so many seconds, so many times, and the least of the means counts:
-# whatever else the machine does can only add to them. (While a timer is set, the CPU clock ticks
-# too slowly for single fits.)
-SHORT, TIMES = 0.1, 3
+# Short fits are repeated for about so many seconds, the libraries taking turns after so many, and
+# the least of the means counts: the speed of a busy machine changes within seconds, and whatever
+# else it does can only add to them.
+SHORT, TURN = 0.3, 0.03
 # Seconds that a first fit on a few points may take.
 WARM_UP = 1.0
 
@@ -41,38 +41,68 @@ def warm_up(library, method):
     signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
-def mean_time(fit):
-    """Return the mean seconds and CPU seconds of a fit, over as many as take `SHORT` seconds."""
-    fits, start, cpu = 0, time.perf_counter(), time.process_time()
-    while not fits or time.perf_counter() - start < SHORT:
-        fit()
-        fits += 1
-    return (time.perf_counter() - start) / fits, (time.process_time() - cpu) / fits
+class Fit:
+    """A learner of one library on one task, and the times that fitting it took."""
+
+    def __init__(self, job, library, task):
+        self.job, self.task = job, task
+        self.model = learner(library, job["method"], job["seed"])
+        self.times, self.spent, self.ended = [], 0.0, None
+
+    def first(self):
+        """Fit once, for as long as allowed."""
+        start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_PROF, self.job["cap"])
+        try:
+            self.repeat(0.0)
+        except _Capped:
+            self.ended = {"capped": self.job["cap"], "seconds": time.perf_counter() - start}
+        except Exception as error:
+            self.ended = _failure(error)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+    def repeat(self, seconds):
+        """Fit for so many seconds, and note the mean seconds and CPU seconds of a fit."""
+        fits, start, cpu = 0, time.perf_counter(), time.process_time()
+        while not fits or time.perf_counter() - start < seconds:
+            self.model.fit(self.task.X, self.task.y)
+            fits += 1
+        spent, cpu = time.perf_counter() - start, time.process_time() - cpu
+        self.times.append((spent / fits, cpu / fits))
+        self.spent += spent
+
+    def record(self):
+        """Return the error and the least times, or why there are none."""
+        if self.ended is not None:
+            return self.ended
+        # While a timer is set, the CPU clock ticks too slowly for short fits.
+        seconds, cpu = map(min, zip(*(self.times[1:] or self.times), strict=True))
+        try:
+            return {"error": self.task.error(self.model.transform), "seconds": seconds, "cpu": cpu}
+        except Exception as error:
+            return _failure(error)
+
+
+def _failure(error):
+    return {"failed": f"{type(error).__name__}: {error}"[:200]}
 
 
 def work(job):
-    """Fit one learner on one task; return its error and seconds, or why it failed."""
+    """Fit a learner of each library on one task; return a record for each library."""
     task = sample(job["set"], job["rows"], job["seed"])
     if job["method"] == "Euclidean":
-        return {"error": task.error(lambda X: X), "seconds": 0.0}
+        return {"scikit-learn": {"error": task.error(lambda X: X), "seconds": 0.0}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few labels make many learners complain
-        warm_up(job["library"], job["method"])
-        model = learner(job["library"], job["method"], job["seed"])
-        start, found = time.perf_counter(), []
-        signal.setitimer(signal.ITIMER_PROF, job["cap"])
-        try:
-            while not found or time.perf_counter() - start < SHORT * TIMES:
-                found.append(mean_time(lambda: model.fit(task.X, task.y)))
-            signal.setitimer(signal.ITIMER_PROF, 0.0)
-            seconds, cpu = map(min, zip(*found, strict=True))
-            return {"error": task.error(model.transform), "seconds": seconds, "cpu": cpu}
-        except _Capped:
-            return {"capped": job["cap"], "seconds": time.perf_counter() - start}
-        except Exception as error:
-            return {"failed": f"{type(error).__name__}: {error}"[:200]}
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0.0)
+        fits = {library: Fit(job, library, task) for library in job["libraries"]}
+        for library, fit in fits.items():
+            warm_up(library, job["method"])
+            fit.first()
+        while left := [f for f in fits.values() if f.ended is None and f.spent < SHORT]:
+            for fit in left:
+                fit.repeat(TURN)
+        return {library: fit.record() for library, fit in fits.items()}
 
 
 def main():

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy.linalg import lapack
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
@@ -67,6 +68,7 @@ def everything_with_fit():
 SPIED = [
     *((np.linalg, name) for name in ("eigh", "eigvalsh", "svd", "qr", "solve", "inv")),
     *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
+    *((lapack, name) for name in ("dgesdd", "dgetrf", "dpotrf", "dsyevd", "dsyevr")),
     (_lbfgs, "minimize"),
     (_column_weights, "minimize"),
 ]

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import lapack
 from scipy.spatial.distance import pdist
 
 from .._sweep import Coordinates
@@ -110,6 +111,7 @@ class Blend:
         n_features: int,
         *,
         has_rule: bool = False,
+        automatic: float | None = None,
         threshold: float | None = None,
     ) -> Blend:
         """Check and read the parameters of a learner.
@@ -123,13 +125,15 @@ class Blend:
             Number of features of the metric.
         has_rule : bool, default=False
             Whether the learner accepts "auto".
+        automatic : float, optional
+            What "auto" means; if None, it is the rule above.
         threshold : float, optional
             The threshold for squared distances, if the model has one.
         """
         value = estimator.shrinkage
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
         return cls(
-            None if isinstance(value, str) else float(value),
+            automatic if isinstance(value, str) else float(value),
             check_target(estimator.shrinkage_target, n_features),
             getattr(estimator, "n_components", None),
             threshold,
@@ -236,10 +240,7 @@ def _factor(A: Array) -> Array:
 def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Array:
     """Return a factor of ``a P'P + b / unit^2 I``."""
     m = P.shape[1]
-    _, lengths, learned = np.linalg.svd(P, full_matrices=False)
-    keep = lengths > lengths.max(initial=0.0) * max(P.shape) * _EPS
-    if not keep.all():
-        lengths, learned = lengths[keep], learned[keep]
+    lengths, learned = _directions(P)
     gaps = lengths[:-1] - lengths[1:]
     if len(gaps) and gaps.min() <= _EQUAL * lengths[0]:
         breaks = np.flatnonzero(gaps > _EQUAL * lengths[0]) + 1
@@ -254,6 +255,17 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
     else:
         rest = _complement(learned)
     return np.vstack([long[:, np.newaxis] * learned, short * _widest(rest.T, coordinates)])
+
+
+def _directions(P: Array) -> tuple[Array, Array]:
+    """Return the lengths of a factor along orthonormal rows, longest first, and these rows."""
+    if len(P) == 0:
+        return np.empty(0), P
+    _, lengths, rows, _ = lapack.dgesdd(P, full_matrices=0)  # numpy's takes longer to begin
+    least = lengths[0] * max(P.shape) * _EPS
+    if lengths[-1] > least:
+        return lengths, rows
+    return lengths[lengths > least], rows[lengths > least]
 
 
 def _widest(rows: Array, coordinates: Coordinates) -> Array:

@@ -147,7 +147,7 @@ class PairLabels:
         -------
         PairLabels
         """
-        if required and all(given is None for given in (y, pairs, pair_labels, triplets)):
+        if required and y is None and pairs is None and pair_labels is None and triplets is None:
             raise ValueError(
                 "There is nothing to learn from: this method requires y to be passed, but the "
                 "target y is None, and so is pairs. Pass class labels as y (-1 where unknown), "
@@ -228,23 +228,26 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
             "as a class like any other. If it stands for -1, convert y to a signed type before "
             "you mark rows as unlabeled."
         )
-    known = ~is_missing(labels)
-    if known.all():
-        return _numbered(labels)
+    if _are_codes(labels):
+        return labels.copy()
+    missing = is_missing(labels)
     codes = np.full(n, -1, dtype=np.intp)
-    codes[known] = _numbered(labels[known])
+    codes[~missing] = _numbered(labels[~missing])
     return codes
+
+
+def _are_codes(labels: Array) -> bool:
+    """Say whether `labels` are all numbers from 0 to the largest of them, none above their own."""
+    return (
+        labels.dtype == np.intp
+        and labels.min(initial=0) >= 0
+        and labels.max(initial=0) < len(labels)
+        and bool(np.bincount(labels).all())
+    )
 
 
 def _numbered(labels: Array) -> Array:
     """Number different labels from 0, in their order if they have one."""
-    if (
-        labels.dtype == np.intp
-        and labels.min(initial=0) >= 0
-        and labels.max(initial=0) < len(labels)
-        and np.bincount(labels).all()
-    ):
-        return labels.copy()  # they are these numbers
     try:
         return np.searchsorted(np.unique(labels), labels)
     except TypeError:  # labels of several types have no order, but they can be compared

@@ -175,8 +175,10 @@ def centered(X: Array, *, rounding: float = 0.0) -> Array:
     """
     mean = _means(X)
     points: Array = X - mean.astype(X.dtype)
-    constant = np.abs(points).max(axis=0, initial=0.0) <= rounding * np.abs(mean)
-    if constant.any():
+    limit = rounding * np.abs(mean)
+    constant = np.flatnonzero(np.abs(points[0]) <= limit)  # maybe; few features are, if any
+    if len(constant):
+        constant = constant[np.abs(points[:, constant]).max(axis=0) <= limit[constant]]
         points[:, constant] = 0.0
     return points
 

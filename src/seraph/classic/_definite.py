@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._solvers import Curvature
-from .._typing import Array
+from .._typing import Array, computed_once
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
@@ -80,31 +80,13 @@ def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> 
     return result
 
 
-def inverse_and_logdet(A: Array) -> tuple[Array, float]:
-    """Return the inverse of a square matrix and the logarithm of its determinant's size.
-
-    Minus infinity, and whatever is left of the inverse, if the matrix is singular.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> inverse, logdet = inverse_and_logdet(np.diag([2.0, 4.0]))
-    >>> np.diag(inverse).tolist(), round(logdet, 3)
-    ([0.5, 0.25], 2.079)
-    """
-    factors, pivots, _ = lapack.dgetrf(A)  # numpy would factor the matrix twice
-    size = np.abs(np.diag(factors))
-    logdet = float(np.log(size).sum()) if size.all() else -np.inf
-    inverse: Array = lapack.dgetri(factors, pivots)[0]
-    return inverse, logdet
-
-
 def logdet_gap(H: Array, above: float = np.inf) -> float:
     """Compute the LogDet divergence ``D(A, B)`` from ``H = L' B^-1 L - 1``, for ``A = L L'``.
 
-    Infinity if B is not positive definite. If a lower bound of it is larger than `above`, that is
-    returned instead. It comes from ``x - ln(1 + x) >= x^2 / (2 + 2 |x|)`` for the eigenvalues x of
-    H, none of which is larger than the norm.
+    H is symmetric except for rounding errors. Infinity if B is not positive definite. If a lower
+    bound of it is larger than `above`, that is returned instead. It comes from
+    ``x - ln(1 + x) >= x^2 / (2 + 2 |x|)`` for the eigenvalues x of H, none of which is larger than
+    the norm.
 
     Examples
     --------
@@ -112,34 +94,32 @@ def logdet_gap(H: Array, above: float = np.inf) -> float:
     >>> logdet_gap(np.zeros((2, 2))), logdet_gap(np.diag([-1.5, 0.0]))
     (0.0, inf)
     """
-    H = 0.5 * (H + H.T)
     norm = math.sqrt(np.vdot(H, H))
     if not math.isfinite(norm):  # beyond the range of numbers
         return np.inf
     if (least := 0.5 * norm * norm / (1.0 + norm)) > above:
         return least
-    try:
-        diagonal = np.diag(np.linalg.cholesky(H + np.eye(len(H))))
-    except np.linalg.LinAlgError:
+    root, failed = lapack.dpotrf(0.5 * (H + H.T) + np.eye(len(H)))
+    if failed:
         return np.inf
-    gap = float(np.trace(H) - 2.0 * np.log(diagonal).sum())
+    gap = float(np.trace(H) - 2.0 * np.log(np.diag(root)).sum())
     if gap > _LARGE_GAP:
         return gap
-    values = np.linalg.eigvalsh(H)  # slower; a small gap keeps its digits
+    values = np.linalg.eigvalsh(0.5 * (H + H.T))  # slower; a small gap keeps its digits
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 
 
 def minimize_factor(
     value_and_half: Callable[[Array], tuple[float, Array]], first: Array, max_iter: int, tol: float
 ) -> tuple[Array, float, float, int]:
-    """Minimize an objective with a LogDet divergence in it, by L-BFGS on a square factor L.
+    """Minimize ``f(L L') - ln det(L L')`` by L-BFGS on a square factor L.
 
     Parameters
     ----------
     value_and_half : callable
-        Takes L; returns the objective at ``L L'``, and half its derivative by L.
+        Takes L; returns f, and half its derivative by L.
     first : ndarray of shape (m, m)
-        Where to start.
+        Where to start; not singular.
     max_iter : int
         Maximum number of iterations.
     tol : float
@@ -156,41 +136,71 @@ def minimize_factor(
     >>> import numpy as np
     >>> K = np.diag([1.0, 4.0])  # tr(A K) - ln det A is smallest at the inverse of K
     >>> def value_and_half(L):
-    ...     A = L @ L.T
-    ...     value = np.trace(A @ K) - np.log(np.linalg.det(A)) - np.log(4.0) - 2.0
-    ...     return value, K @ L - np.linalg.inv(L).T
+    ...     return np.trace(L.T @ K @ L), K @ L
     >>> L, value, gap, n_iter = minimize_factor(value_and_half, 0.9 * np.eye(2), 100, 1e-9)
     >>> (L @ L.T).round(4).tolist()
     [[1.0, 0.0], [0.0, 0.25]]
     """
-    L, n_iter, curvature = first, 0, Curvature()
-    value, half = value_and_half(L)
-    while (gap := logdet_gap(L.T @ half, above=(aim := tol * max(1.0, value)))) > aim:
+    here, n_iter, curvature = _Trial(value_and_half, first), 0, Curvature()
+    last: tuple[Array, Array] | None = None
+    while (gap := here.gap(above=(aim := tol * max(1.0, here.value)))) > aim:
         if n_iter == max_iter:
             break
+        if last is not None:  # the last step, whose end has a derivative only now
+            curvature.learn(last[0], here.half - last[1])
+            last = None
         longest = 0.0
         if not curvature.pairs:
-            longest = min(_FIRST_STEP * float(np.linalg.norm(half)), float(np.linalg.norm(L)))
-        move = curvature.step(-half, longest)
-        promise = 2.0 * float(np.vdot(move, half))
+            longest = min(
+                _FIRST_STEP * float(np.linalg.norm(here.half)), float(np.linalg.norm(here.L))
+            )
+        move = curvature.step(-here.half, longest)
+        promise = 2.0 * float(np.vdot(move, here.half))
         share = 1.0
         while share >= _SHORTEST_SHARE:
-            value_there, half_there = value_and_half(L + share * move)
-            if value_there <= value + _SUFFICIENT_FALL * share * promise:
+            there = _Trial(value_and_half, here.L + share * move)
+            if there.value <= here.value + _SUFFICIENT_FALL * share * promise:
                 break
             # The lowest point of the parabola through both values and the slope here.
-            bend = value_there - value - share * promise
+            bend = there.value - here.value - share * promise
             share *= min(0.5, max(0.1, -0.5 * share * promise / bend))  # 0.1 if that is NaN
         else:
             if not curvature.pairs:
                 break  # only rounding errors are left to gain
             curvature.clear()  # what was learned far away may mislead
             continue
-        curvature.learn(share * move, half_there - half)
-        L, value, half, n_iter = L + share * move, value_there, half_there, n_iter + 1
+        last, here, n_iter = (share * move, here.half), there, n_iter + 1
     if gap > aim:
-        gap = logdet_gap(L.T @ half)  # not just a lower bound
-    return L, value, gap / max(1.0, value), n_iter
+        gap = here.gap()  # not just a lower bound
+    return here.L, here.value, gap / max(1.0, here.value), n_iter
+
+
+class _Trial:
+    """The objective of `minimize_factor` at a factor `L`, and what belongs to it."""
+
+    def __init__(self, value_and_half: Callable[[Array], tuple[float, Array]], L: Array) -> None:
+        self.L = L
+        self._factors = lapack.dgetrf(L.T)
+        sizes = np.abs(np.diag(self._factors[0]))
+        self.value = np.inf  # where L is singular
+        if sizes.all():
+            value, self._half = value_and_half(L)
+            self.value = value - 2.0 * float(np.log(sizes).sum())
+
+    def gap(self, above: float = np.inf) -> float:
+        """Return the distance from the minimum at most, or a lower bound of that if it is larger.
+
+        (See `logdet_gap`.)
+        """
+        H = self.L.T @ self._half
+        H.flat[:: len(H) + 1] -= 1.0
+        return logdet_gap(H, above)
+
+    @computed_once
+    def half(self) -> Array:
+        """Half the derivative by L. The inverse in it takes time, and not every trial needs it."""
+        inverse: Array = lapack.dgetri(*self._factors[:2])[0]
+        return self._half - inverse
 
 
 def prior_root(Z: Array, prior: str) -> Array:

@@ -135,11 +135,9 @@ class FactorSums:
         """Return the sum at the factor `P`, and its derivative by the metric ``P'P``."""
         if self.listed is None:
             value, product = self.pairs.laplacian(self.X @ P.T, term, self.X)
-            gradient = self.X.T @ product
-        else:
-            value, weight = self._sum(P @ self.listed.array, term)
-            gradient = (weight * self.listed.array) @ self.listed.array.T
-        return value, 0.5 * (gradient + gradient.T)
+            return value, self.X.T @ product
+        value, weight = self._sum(P @ self.listed.array, term)
+        return value, (weight * self.listed.array) @ self.listed.array.T
 
     def _sum(self, Z: Array, term: DistanceTerm) -> tuple[float, Array]:
         assert self.listed is not None

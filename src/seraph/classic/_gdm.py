@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import lapack
 
 from .. import _solvers as solvers
 from .._base import Blend
@@ -29,9 +30,9 @@ _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
 # "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
 _ODDS = 3.0
-# Shares of the scatter below this are rounding errors of zero; above the other, they have nearly
-# all of their digits.
-_ZERO, _WELL_CONDITIONED = 1e-12, 1e-6
+# Shares of the scatter below this are rounding errors of zero. If it has at most this condition
+# number, they have nearly all of their digits.
+_ZERO, _WELL_CONDITIONED = 1e-12, 1e6
 
 
 class GDM(ClassicLearner):
@@ -148,11 +149,8 @@ class GDM(ClassicLearner):
         check_number("tol", self.tol, low=0)
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:
-        blend = Blend.of(self, n_features, has_rule=True)
-        if blend.shrinkage is not None:
-            return blend
         odds = _ODDS * n_features / max(1, labels.n_labeled_rows)
-        return replace(blend, shrinkage=odds / (1.0 + odds))
+        return Blend.of(self, n_features, has_rule=True, automatic=odds / (1.0 + odds))
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0 or labels.n_dissimilar == 0:
@@ -168,7 +166,7 @@ class GDM(ClassicLearner):
             value, gap = objective.certificate(P, self.diagonal)
             if np.isfinite(gap):
                 break  # otherwise no pair of the sample differs, but others do
-        P = P / np.linalg.norm(P)
+        P = P / math.sqrt(np.vdot(P, P))
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
         return P @ C.T, {
@@ -208,15 +206,13 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
         kept = total > _ZERO * total.max()
         C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
         return C, float(np.mean((total * scale**2)[kept]))
-    X = X * inverse
-    lengths, directions = _principal_axes(X)
-    whitening = directions.T / lengths
+    whitening, back = _whitening(X * inverse)
     C = inverse[:, np.newaxis] * whitening
     if sums.is_by_class:  # the scatter is that of the points, times their number
         mean = float(len(X) ** 2 * np.vdot(scale, scale) / np.count_nonzero(scale))
-        return C / np.sqrt(len(X)), mean
-    scatter = sums.scatter(X @ whitening)
-    back = lengths[:, np.newaxis] * directions * scale
+        return C / math.sqrt(len(X)), mean
+    scatter = sums.scatter(X @ C)
+    back = back * scale
     by_feature = np.einsum("ij,ij->j", scatter @ back, back)
     total, basis = np.linalg.eigh(scatter)
     kept = total > _ZERO * total[-1]
@@ -224,13 +220,20 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
 
 
-def _principal_axes(X: Array) -> tuple[Array, Array]:
-    """Return the lengths of centered points along principal directions, and these as rows."""
+def _whitening(X: Array) -> tuple[Array, Array]:
+    """Return ``W`` and its inverse such that the columns of ``X W`` are orthonormal.
+
+    Directions in which the points do not vary are left out.
+    """
     if len(X) >= 2 * X.shape[1]:
-        values, vectors = np.linalg.eigh(X.T @ X)
-        if values[0] > _WELL_CONDITIONED * values[-1]:
-            return np.sqrt(values), vectors.T
-    return principal_directions(X)[1:]  # products of the points square their condition
+        gram = X.T @ X
+        root, failed = lapack.dpotrf(gram, lower=1)
+        inverse = root if failed else lapack.dtrtri(root, lower=1)[0]
+        # Products of the points square their condition, which is at most that of this bound.
+        if not failed and np.vdot(inverse, inverse) * gram.trace() < _WELL_CONDITIONED:
+            return inverse.T, root.T
+    _, lengths, directions = principal_directions(X)
+    return directions.T / lengths, lengths[:, np.newaxis] * directions
 
 
 def _unit_constraint(
@@ -259,7 +262,7 @@ def _unit_constraint(
     if diagonal:
         held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
-        held, turn = np.linalg.eigh(constraint)
+        held, turn, _ = lapack.dsyevd(constraint)  # less overhead than numpy's
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
     if share == 0.0 and held.min() <= _ZERO:
         raise ValueError(
@@ -294,7 +297,7 @@ class _DissimilarDistances:
         self.rank = min(_FIRST_RANK, self.n_features)
         Z = self.X[:, : self.rank]
         self.squares = np.einsum("ir,ir->r", Z, Z)
-        self.floor = _SHORTEST * float(np.sqrt(2.0 * self.squares.sum() / Z.size))
+        self.floor = _SHORTEST * math.sqrt(2.0 * self.squares.sum() / Z.size)
 
     def first_factor(self, n_steps: int = 0) -> Array:
         """Return the factor after some power iterations (see `_by_tangents`), roughly.
@@ -303,7 +306,7 @@ class _DissimilarDistances:
         of all points.
         """
         weights = self.squares**n_steps
-        weights /= np.sqrt(np.vdot(weights, weights))
+        weights /= math.sqrt(np.vdot(weights, weights))
         P: Array = np.zeros((self.rank, self.n_features))
         P.flat[:: self.n_features + 1] = weights
         return P
@@ -319,8 +322,10 @@ class _DissimilarDistances:
 
     def term(self, d2: Array, similar: Array | None = None) -> tuple[float, Array]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
-        length = np.sqrt(d2)
-        np.maximum(length, max(self.floor, 1e-300), out=length)
+        length, floor = np.sqrt(d2), max(self.floor, 1e-300)
+        if similar is None and length.min() >= floor:
+            return float(length.sum()), 0.5 / length
+        np.maximum(length, floor, out=length)
         weight = 0.5 / length
         if similar is not None:
             weight *= ~similar
@@ -364,7 +369,7 @@ class _DissimilarDistances:
         """
         if self._certified is None or self._certified[0] is not P:
             value, gradient = self._by_metric(P)
-            top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
+            top = np.diag(gradient).max() if diagonal else _largest_eigenvalue(gradient)
             trace = float(np.vdot(P, P))
             if trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
                 gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
@@ -372,6 +377,12 @@ class _DissimilarDistances:
             else:
                 self._certified = P, (0.0, np.inf)
         return self._certified[1]
+
+
+def _largest_eigenvalue(A: Array) -> float:
+    m = len(A)
+    values = lapack.dsyevr(A, compute_v=0, range="I", il=m, iu=m)[0]
+    return float(values[0])
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
@@ -400,7 +411,7 @@ def _by_tangents(
     P = objective.first_factor(_GUESSED_STEPS)
     for n_steps in range(max_iter + 1):
         value, pull = objective.tangent(P)
-        top = float(np.sqrt(np.vdot(pull, pull)))
+        top = math.sqrt(np.vdot(pull, pull))
         # The certificate is never below this, which costs nothing.
         may_hold = top - float(np.vdot(pull, P)) <= tol * value
         if may_hold and objective.certificate(P, diagonal=False)[1] <= tol:

@@ -17,7 +17,7 @@ from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
-from ._definite import inverse_and_logdet, minimize_factor, prior_root
+from ._definite import minimize_factor, prior_root
 from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner
 from ._rows import spread_rows
@@ -26,14 +26,12 @@ from ._span import extended, in_their_span
 
 # Largest number of rows whose distances give the percentiles for the bounds: to estimate them,
 # and to take all pairs as far as that is possible.
-_SOME_ROWS, _MOST_ROWS = 64, 1000
+_SOME_ROWS, _MOST_ROWS = 48, 1000
 # Squared distances as shares of the bound: below the first, two points coincide except for
 # rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
 # over the pairs would lose their digits.
 _COINCIDING, _NEAR = 1e-24, 1e-8
 _ROUNDING = 1e-12
-# What to add to a singular factor, at which the objective is infinite.
-_NUDGE = 1e-6
 # A larger gamma is approached in steps, each solved to the second number only.
 _LARGEST_DIRECT_GAMMA, _INTERMEDIATE_TOL = 100.0, 1e-3
 # The pairs that follow from the labels of c classes have the weight of so many times c^2 pairs:
@@ -73,7 +71,7 @@ class ITML(ClassicLearner):
         Directions in which X does not vary are given the mean variance.
     bounds : tuple of two floats, optional
         The bounds u and l of the squared distances. If None, the 5th and the 95th percentile
-        of the squared distances, under the prior, between different points of X (64 of them,
+        of the squared distances, under the prior, between different points of X (48 of them,
         evenly spread; 1000 unless `n_constraints` is "auto"). The constraints are on squared
         distances, and with percentiles under the prior the prior changes least where it already
         serves.
@@ -253,7 +251,7 @@ class _SlackObjective:
         curvature = gamma / bounds[0] * sums.similar_scatter(X)
         # More than the rounding errors of the largest direction: any C will do, if it has a root.
         curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
-        self.root = np.linalg.cholesky(curvature)
+        self.root = lapack.dpotrf(curvature, lower=1)[0]  # numpy's takes longer to begin
         self.C = lapack.dtrtri(self.root, lower=1)[0].T
         X = X @ self.C
         self.sums = FactorSums(X, sums, Differences.of(X, sums.codes) if listed else None)
@@ -303,16 +301,11 @@ class _SlackObjective:
         return self._last_limits[1]
 
     def value_and_half(self, L: Array) -> tuple[float, Array]:
-        """Return the objective, and half its derivative by L."""
-        inverse, logdet = inverse_and_logdet(L.T)
-        if math.isinf(logdet):  # a finite large value turns a line search back as well
-            L = L + _NUDGE * np.eye(len(L))
-            inverse, logdet = inverse_and_logdet(L.T)
+        """Return the objective without ``-ln det(L L')``, and half the derivative of that by L."""
         slack, half = self.sums.by_factor(L.T, self.term)
         pull = self.inner @ L
-        divergence = np.vdot(L, pull) - 2.0 * logdet + self.offset
-        gradient = pull - inverse + self.gamma * half.T
-        return float(divergence + self.gamma * slack), gradient
+        value = float(np.vdot(L, pull)) + self.offset + self.gamma * slack
+        return value, pull + self.gamma * half.T
 
 
 def _automatic_gamma(labels: PairLabels) -> float:
@@ -333,8 +326,8 @@ def _percentiles(X: Array, most_rows: int) -> tuple[float, float]:
     """Return the 5th and the 95th percentile of the squared distances between different points."""
     if len(X) > most_rows:
         X = X[spread_rows(len(X), most_rows)]
-    d2 = squared_distances(X)[~np.tri(len(X), dtype=bool)]
-    d2 = d2[d2 > _COINCIDING * d2.max()]
+    d2 = np.sort(squared_distances(X)[~np.tri(len(X), dtype=bool)])
+    d2 = d2[np.searchsorted(d2, _COINCIDING * d2[-1], side="right") :]
     if len(d2) == 0:
         raise ValueError(
             "All points of X coincide: there are no distances to take the bounds from, and "
@@ -342,10 +335,8 @@ def _percentiles(X: Array, most_rows: int) -> tuple[float, float]:
         )
     rank = 0.05 * (len(d2) - 1)
     first, second = math.floor(rank), math.ceil(rank)
-    last = len(d2) - 1
-    places = [first, second, last - second, last - first]
     # (The same as `np.percentile`, which takes as long as an iteration.)
-    a, b, c, d = np.partition(d2, places)[places].tolist()
+    a, b, c, d = d2[[first, second, -1 - second, -1 - first]].tolist()
     return a + (rank - first) * (b - a), d - (rank - first) * (d - c)
 
 

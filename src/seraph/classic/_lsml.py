@@ -14,12 +14,10 @@ from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, learns_from, pairs_by_number
-from ._definite import inverse_and_logdet, minimize_factor, power, prior_root
+from ._definite import minimize_factor, power, prior_root
 
 # Squared distances below this share of the mean count as this where they are divided by.
 _SHORTEST = 1e-12
-# What to add to a singular factor, at which the objective is infinite.
-_NUDGE = 1e-6
 
 
 class LSML(ComparisonLearner):
@@ -215,14 +213,9 @@ class ComparisonObjective:
         return value, half
 
     def value_and_half(self, L: Array) -> tuple[float, Array]:
-        """Return the objective, and half its derivative by L."""
-        inverse, logdet = inverse_and_logdet(L)
-        if np.isinf(logdet):  # a finite large value turns a line search back as well
-            L = L + _NUDGE * np.eye(len(L))
-            inverse, logdet = inverse_and_logdet(L)
+        """Return the objective without ``-ln det(L L')``, and half the derivative of that by L."""
         cost, half = self.costs(L)
-        divergence = float(np.vdot(L, L)) - 2.0 * logdet - len(L)
-        return divergence + self.gamma * cost, L - inverse.T + self.gamma * half
+        return float(np.vdot(L, L)) - len(L) + self.gamma * cost, L + self.gamma * half
 
     def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
         """Return the factor, the objective, its relative gap and the number of iterations."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import starmap
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -111,16 +110,18 @@ class PairSums:
 
     def similar_scatter(self, X: Array) -> Array:
         """Sum the same over the similar pairs alone."""
-        similar = self._marked_scatter(X, self._pairs[self._similar])
-        if len(self.codes):  # as in `all_pairs`, of each class; features first, which is faster
-            sizes = np.bincount(self.codes)
-            known = X[: len(self.codes)]
-            inner = (known if self._is_in_order else known[np.argsort(self.codes)]).T.copy()
-            means = np.add.reduceat(inner, np.cumsum(sizes) - sizes, axis=1) / sizes
-            for some in starmap(slice, _chunks(len(inner), inner.shape[1])):
-                inner[some] -= np.repeat(means[some], sizes, axis=1)
-            inner *= np.repeat(np.sqrt(sizes), sizes)
-            similar += inner @ inner.T
+        if len(self.codes) == 0:
+            return self._marked_scatter(X, self._pairs[self._similar])
+        known, codes = X[: len(self.codes)], self.codes
+        sizes = np.bincount(codes)
+        by_class = known if self._is_in_order else known.take(np.argsort(codes), axis=0)
+        means = np.add.reduceat(by_class, sizes.cumsum() - sizes, axis=0)
+        means /= sizes[:, np.newaxis]
+        inner = known - means.take(codes, axis=0)  # as in `all_pairs`, of each class
+        inner *= np.sqrt(sizes).take(codes)[:, np.newaxis]
+        similar: Array = inner.T @ inner
+        if len(self._pairs):
+            similar += self._marked_scatter(X, self._pairs[self._similar])
         return similar
 
     def _marked_scatter(self, X: Array, pairs: Array) -> Array:
@@ -161,15 +162,17 @@ class PairSums:
             ``Lap(W) Y``.
         """
         Y = Z if Y is None else Y
-        value, product = self._marked(Z, term, Y)
-        if self._groups:
-            value += self._add_groups(Z, term, Y, product)
-        elif len(self.codes):
-            value += self._add_tiles(Z, term, Y, product)
-        return float(value), product
+        if len(self.codes) == 0:
+            return self._marked(Z, term, Y)
+        value, product = (self._in_groups if self._groups else self._in_tiles)(Z, term, Y)
+        if len(self._pairs):
+            marked, total = self._marked(Z, term, Y)
+            total[: len(self.codes)] += product
+            value, product = value + marked, total
+        return value, product
 
-    def _add_tiles(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
-        """Add the pairs of all rows of known class to `product`, and return the sum."""
+    def _in_tiles(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
+        """Return the same sum and product for the pairs of all rows of known class alone."""
         n, value = len(self.codes), 0.0
         # A last column of ones makes the sums of the weights part of the product.
         wide = np.column_stack([Y[:n], np.ones(n)])
@@ -186,22 +189,19 @@ class PairSums:
                 else:
                     value += here
                     total[columns] += weight.T @ wide[rows]
-        product[:n] += total[:, -1:] * Y[:n] - total[:, :-1]
-        return value
+        return value, total[:, -1:] * Y[:n] - total[:, :-1]
 
-    def _add_groups(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
+    def _in_groups(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
         """Do the same with the pairs within groups, which stand for all."""
-        value, scale = 0.0, self._pairs_each
+        value, scale, products = 0.0, self._pairs_each, []
         for rows, size in self._groups:
             similar = self._only_mask if len(self._groups) == 1 else self._mask(rows, size)
             here, weight = term(squared_distances(_stacked(Z[rows], size)), similar)
             value += 0.5 * here  # every pair is there twice
-            stack = _stacked(Y[rows], size)
-            change = weight.sum(axis=2, keepdims=True) * stack
-            change -= weight @ stack
-            change *= scale
-            product[rows] += change.reshape(-1, Y.shape[1])
-        return value * scale
+            laplacian = -scale * weight
+            np.einsum("gii->gi", laplacian)[...] -= np.einsum("gij->gi", laplacian)
+            products.append(_unstacked(laplacian @ _stacked(Y[rows], size)))
+        return value * scale, products[0] if len(products) == 1 else np.concatenate(products)
 
     @computed_once
     def _only_mask(self) -> Array:
@@ -223,8 +223,6 @@ class PairSums:
 
     def _marked(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
         """Return the same sum and product for the marked pairs alone."""
-        if len(self._pairs) == 0:
-            return 0.0, np.zeros_like(Y)
         n, value, weights = len(Z), 0.0, np.empty(len(self._pairs))
         for start, stop in _chunks(len(self._pairs), Z.shape[1]):
             i, j = self._pairs[start:stop].T
@@ -274,7 +272,7 @@ def squared_distances(A: Array, B: Array | None = None) -> Array:
         flat = np.flatnonzero(d2 <= limit)  # faster than the indices by dimension
         i, j = np.divmod(flat, d2.shape[-1])
         j += i // d2.shape[-2] * d2.shape[-1]  # the place in the stack
-        difference = _unstacked(A)[i] - _unstacked(columns)[j]
+        difference = _unstacked(A).take(i, axis=0) - _unstacked(columns).take(j, axis=0)
         d2.reshape(-1)[flat] = np.einsum("kr,kr->k", difference, difference)
     itself[...] = 0.0
     return d2
