@@ -20,7 +20,7 @@ class Cell:
     """What one library did with one method on one set, for one number of labeled rows."""
 
     errors: dict = field(default_factory=dict)  # by sampling
-    seconds: dict = field(default_factory=lambda: defaultdict(list))  # by threads
+    seconds: dict = field(default_factory=lambda: defaultdict(dict))  # by threads and sampling
     capped: dict = field(default_factory=dict)  # by threads
     failed: int = 0
 
@@ -43,7 +43,7 @@ class Results:
             else:
                 # The time of one thread is CPU time: other work on the machine does not count.
                 taken = r.get("cpu", 0.0) if threads == ONE else r["seconds"]
-                cell.seconds[threads].append(taken)
+                cell.seconds[threads][r["seed"]] = taken
                 if threads == ONE:
                     cell.errors[r["seed"]] = r["error"]
 
@@ -76,15 +76,22 @@ class Results:
         cell = self.cells[*place, library, method]
         if threads in cell.capped:
             return cell.capped[threads], True
-        return (
-            float(np.median(cell.seconds[threads])) if cell.seconds[threads] else np.nan
-        ), False
+        found = list(cell.seconds[threads].values())
+        return (float(np.median(found)) if found else np.nan), False
 
     def ratio(self, place, method, threads):
-        """Return seconds of theirs over ours, and whether that is only a lower limit."""
+        """Return seconds of theirs over ours, and whether that is only a lower limit.
+
+        It is the median over the samplings: on one, the libraries take turns, and a machine whose
+        speed changes is as slow for both.
+        """
         ours, late = self.seconds(place, OURS, method, threads)
         theirs, capped = self.seconds(place, THEIRS, method, threads)
-        return (np.nan if late else theirs / ours), capped
+        if late or capped:
+            return (np.nan if late else theirs / ours), capped
+        both = [self.cells[*place, one, method].seconds[threads] for one in LIBRARIES]
+        ratios = [both[1][seed] / both[0][seed] for seed in both[0] if seed in both[1]]
+        return (float(np.median(ratios)) if ratios else np.nan), False
 
 
 def section(records):
@@ -100,7 +107,7 @@ def section(records):
         "has other work, and taken on the sets for judging, on one sampling if a fit takes 0.1 s",
         "or more. Each learner is fitted once to a few points before it is measured. Short fits",
         "are repeated for 0.3 s, the two libraries taking turns after 0.03 s; the least mean of a",
-        "turn counts, and the median over the samplings. `>` means",
+        "turn counts. Seconds and ratios are medians over the samplings. `>` means",
         f"stopped at the cap{f', {cap} CPU seconds' if cap else ''}. We chose",
         "our defaults on the sets for choosing; those for judging had no say. Samplings of a",
         f"task: {results.samplings()}. Bold: short of our aims, at most {ALLOWED_MEAN} points",

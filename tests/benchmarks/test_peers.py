@@ -224,6 +224,24 @@ def test_the_tables_show_errors_seconds_and_what_was_capped():
     assert "stopped at the cap, 5 CPU seconds" in text
 
 
+def test_a_ratio_is_that_of_one_sampling():
+    """The machine was ten times as slow during the second of three."""
+    found = [
+        {
+            **r,
+            "seed": seed,
+            "cpu": r["cpu"]
+            * (10.0 if seed == 1 else 1.0)
+            * (factor if "seraph" in r["method"] else 1.0),
+        }
+        for r in records()
+        if r["set"] == "vehicle" and "cpu" in r
+        for seed, factor in enumerate([2.0, 1.0, 4.0])
+    ]
+    ratio = _report.Results(found).ratio(("vehicle", 40), "LMNN", ONE)
+    assert ratio == (pytest.approx(10.0), False)  # of 10, 20 and 5
+
+
 def test_what_falls_short_is_bold():
     worse = [
         {**r, "error": r["error"] + 4.0, "cpu": 0.5} if r["method"].startswith("seraph") else r

@@ -229,7 +229,7 @@ def _whitening(X: Array) -> tuple[Array, Array]:
         gram = X.T @ X
         root, failed = lapack.dpotrf(gram, lower=1)
         inverse = root if failed else lapack.dtrtri(root, lower=1)[0]
-        # Products of the points square their condition, which is at most that of this bound.
+        # Products of the points square their condition number, which is at most what this says.
         if not failed and np.vdot(inverse, inverse) * gram.trace() < _WELL_CONDITIONED:
             return inverse.T, root.T
     _, lengths, directions = principal_directions(X)
