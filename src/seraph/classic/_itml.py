@@ -154,7 +154,7 @@ class ITML(ClassicLearner):
     >>> learner.transform(X).shape
     (178, 13)
     >>> [round(bound, 1) for bound in learner.bounds_]
-    [6.1, 49.4]
+    [5.9, 46.5]
     """
 
     def __init__(

@@ -169,7 +169,7 @@ class PairSums:
             marked, total = self._marked(Z, term, Y)
             total[: len(self.codes)] += product
             value, product = value + marked, total
-        return value, product
+        return float(value), product
 
     def _in_tiles(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
         """Return the same sum and product for the pairs of all rows of known class alone."""
