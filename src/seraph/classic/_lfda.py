@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
-from sklearn.metrics import euclidean_distances
 
 from .._pairs import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
@@ -17,6 +16,7 @@ from .._validation import check_number, shown
 from ._definite import with_ridge
 from ._learner import ClassLabelLearner
 from ._rows import class_ranges
+from ._scatter import squared_distances
 
 
 class LFDA(ClassLabelLearner):
@@ -158,7 +158,7 @@ def local_scatters(Z: Array, codes: Array, n_neighbors: int) -> tuple[Array, Arr
         members = members - members.mean(axis=0)
         k = len(members)
         if k > 1:
-            squared = euclidean_distances(members, squared=True)
+            squared = squared_distances(members)
             nth = min(n_neighbors, k - 1)
             scale = np.sqrt(np.partition(squared, nth, axis=1)[:, nth])
             widths = np.outer(scale, scale)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import euclidean_distances
 from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
 from .._base import Blend, MahalanobisLearner
@@ -24,6 +23,7 @@ from .._sweep import (
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed, shown
 from .._warnings import warn
+from ._scatter import squared_distances
 
 _STARTS = ("pca", "identity", "random")
 
@@ -207,7 +207,7 @@ class _SquaredErrors:
 
     def __call__(self, P: Array) -> tuple[float, Array]:
         Z = self.X @ P.T
-        squared = euclidean_distances(Z, squared=True)
+        squared = squared_distances(Z)
         np.fill_diagonal(squared, np.inf)
         weights = softmax(-squared, axis=1)
         predicted = weights @ self.y

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
-from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._pairs import PairLabels
@@ -15,6 +14,7 @@ from .._sweep import centered
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ._learner import ClassLabelLearner
+from ._scatter import squared_distances
 from ._span import extended, in_their_span
 
 _STARTS = ("pca", "identity", "random")
@@ -158,7 +158,7 @@ class NCA(ClassLabelLearner):
 
 def _expected_right(Z: Array, codes: Array) -> float:
     """Return the expected number of points that pick one of their own class."""
-    squared = euclidean_distances(Z, squared=True)
+    squared = squared_distances(Z)
     np.fill_diagonal(squared, np.inf)
     picks = softmax(-squared, axis=1)
     return float(picks[codes[:, np.newaxis] == codes].sum())

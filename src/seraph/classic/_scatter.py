@@ -269,11 +269,13 @@ def squared_distances(A: Array, B: Array | None = None) -> Array:
     itself[...] = np.inf
     limit = _CLOSE * float(norms.max() if B is None else max(norms.max(), others.max()))
     if d2.min() <= limit:
-        flat = np.flatnonzero(d2 <= limit)  # faster than the indices by dimension
-        i, j = np.divmod(flat, d2.shape[-1])
-        j += i // d2.shape[-2] * d2.shape[-1]  # the place in the stack
-        difference = _unstacked(A).take(i, axis=0) - _unstacked(columns).take(j, axis=0)
-        d2.reshape(-1)[flat] = np.einsum("kr,kr->k", difference, difference)
+        close = np.flatnonzero(d2 <= limit)  # faster than the indices by dimension
+        for start, stop in _chunks(len(close), A.shape[-1]):
+            flat = close[start:stop]
+            i, j = np.divmod(flat, d2.shape[-1])
+            j += i // d2.shape[-2] * d2.shape[-1]  # the place in the stack
+            difference = _unstacked(A).take(i, axis=0) - _unstacked(columns).take(j, axis=0)
+            d2.reshape(-1)[flat] = np.einsum("kr,kr->k", difference, difference)
     itself[...] = 0.0
     return d2
 
