@@ -12,7 +12,7 @@ class Method:
     ----------
     ours, theirs : str
         Names of the classes.
-    faster : float or None
+    faster : float
         The aim: seconds of metric-learn over ours, at least.
     seeded : bool
         Whether theirs samples something, and takes a seed.
@@ -20,7 +20,7 @@ class Method:
 
     ours: str
     theirs: str
-    faster: float | None
+    faster: float
     seeded: bool = False
 
 
@@ -29,7 +29,7 @@ METHODS = {
     "LMNN": Method("LMNN", "LMNN", 10.0),
     "NCA": Method("NCA", "NCA", 1.0),
     "MMC": Method("GDM", "MMC_Supervised", 10.0, seeded=True),
-    "LFDA": Method("LFDA", "LFDA", None),
+    "LFDA": Method("LFDA", "LFDA", 1.0),
 }
 
 LIBRARIES = ("seraph", "metric-learn")

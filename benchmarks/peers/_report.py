@@ -112,7 +112,7 @@ def section(records):
         "our defaults on the sets for choosing; those for judging had no say. Samplings of a",
         f"task: {results.samplings()}. Bold: short of our aims, at most {ALLOWED_MEAN} points",
         f"more in the mean and {ALLOWED_SET:g} on any set, and at least 10 times as fast on",
-        "every set (NCA: as fast).",
+        "every set (NCA, LFDA: as fast).",
         "",
         *summary(results),
         "",
@@ -206,9 +206,8 @@ def _range(results, method, places, threads):
     if not finite:
         return "-"
     least, _, (name, rows) = finite[0]
-    aim = METHODS[method].faster
     lowest = f"{_limit(finite[0])} ({name}, {rows})"
-    return f"{_bold(lowest, aim is not None and least < aim)} to {_limit(finite[-1])}"
+    return f"{_bold(lowest, least < METHODS[method].faster)} to {_limit(finite[-1])}"
 
 
 def _limit(ratio):
