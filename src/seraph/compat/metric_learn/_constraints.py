@@ -114,8 +114,15 @@ class Constraints:
         for label, own, alike, other in nearest_by_class(
             np.asarray(X), self.partial_labels, k_genuine, k_impostor
         ):
-            _warn_if_fewer(k_genuine, alike.shape[1], "k_genuine", f"class {label}")
-            _warn_if_fewer(k_impostor, other.shape[1], "k_impostor", f"other than {label}")
+            for name, wanted, found, kind in (
+                ("k_genuine", k_genuine, alike, "its own class"),
+                ("k_impostor", k_impostor, other, "other classes"),
+            ):
+                if found.shape[1] < wanted:
+                    warn(
+                        f"{name}={wanted} is too many: a point of class {label} has "
+                        f"{found.shape[1]} neighbor(s) of {kind}, and all are used."
+                    )
             a, b, c = np.broadcast_arrays(own[:, None, None], alike[:, :, None], other[:, None, :])
             triplets.append(np.stack([a.ravel(), b.ravel(), c.ravel()], axis=1))
         return np.vstack(triplets)
@@ -152,14 +159,6 @@ class Constraints:
         for number, group in enumerate(rng.permutation(len(groups))[:n_chunks]):
             chunks[groups[group]] = number
         return chunks
-
-
-def _warn_if_fewer(wanted: int, available: int, name: str, whose: str) -> None:
-    if available < wanted:
-        warn(
-            f"{name}={wanted} is more than the {available} points of {whose} that are not the "
-            f"point itself: {available} are used."
-        )
 
 
 def known_codes(y: ArrayLike) -> Array:
