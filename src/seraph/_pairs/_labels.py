@@ -237,7 +237,7 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
 
 
 def _are_codes(labels: Array) -> bool:
-    """Say whether `labels` are all numbers from 0 to the largest of them, none above their own."""
+    """Say whether the labels are 0, 1, 2 and so on already, all of them in use."""
     return (
         labels.dtype == np.intp
         and labels.min(initial=0) >= 0

@@ -251,7 +251,7 @@ class _SlackObjective:
         curvature = gamma / bounds[0] * sums.similar_scatter(X)
         # More than the rounding errors of the largest direction: any C will do, if it has a root.
         curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
-        self.root = lapack.dpotrf(curvature, lower=1)[0]  # numpy's takes longer to begin
+        self.root = np.linalg.cholesky(curvature)
         self.C = lapack.dtrtri(self.root, lower=1)[0].T
         X = X @ self.C
         self.sums = FactorSums(X, sums, Differences.of(X, sums.codes) if listed else None)

@@ -117,9 +117,12 @@ class PairSums:
         by_class = known if self._is_in_order else known.take(np.argsort(codes), axis=0)
         means = np.add.reduceat(by_class, sizes.cumsum() - sizes, axis=0)
         means /= sizes[:, np.newaxis]
-        inner = known - means.take(codes, axis=0)  # as in `all_pairs`, of each class
-        inner *= np.sqrt(sizes).take(codes)[:, np.newaxis]
-        similar: Array = inner.T @ inner
+        roots, similar = np.sqrt(sizes), np.zeros((X.shape[1],) * 2)
+        for start, stop in _chunks(len(codes), X.shape[1]):  # as in `all_pairs`, of each class
+            own = codes[start:stop]
+            inner = known[start:stop] - means.take(own, axis=0)
+            inner *= roots.take(own)[:, np.newaxis]
+            similar += inner.T @ inner
         if len(self._pairs):
             similar += self._marked_scatter(X, self._pairs[self._similar])
         return similar
