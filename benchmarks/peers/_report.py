@@ -82,8 +82,8 @@ class Results:
     def ratio(self, place, method, threads):
         """Return seconds of theirs over ours, and whether that is only a lower limit.
 
-        It is the median over the samplings: on one, the libraries take turns, and a machine whose
-        speed changes is as slow for both.
+        It is the median over the samplings: on one, the libraries take turns (unless one of them
+        is run again alone), and a machine whose speed changes is as slow for both.
         """
         ours, late = self.seconds(place, OURS, method, threads)
         theirs, capped = self.seconds(place, THEIRS, method, threads)

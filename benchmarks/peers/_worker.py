@@ -54,13 +54,18 @@ class Fit:
         start = time.perf_counter()
         signal.setitimer(signal.ITIMER_PROF, self.job["cap"])
         try:
-            self.repeat(0.0)
+            self.attempt(0.0)
         except _Capped:
             self.ended = {"capped": self.job["cap"], "seconds": time.perf_counter() - start}
-        except Exception as error:
-            self.ended = _failure(error)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+    def attempt(self, seconds):
+        """Do the same as `repeat`, or note why a fit failed."""
+        try:
+            self.repeat(seconds)
+        except Exception as error:
+            self.ended = _failure(error)
 
     def repeat(self, seconds):
         """Fit for so many seconds, and note the mean seconds and CPU seconds of a fit."""
@@ -101,7 +106,7 @@ def work(job):
             fit.first()
         while left := [f for f in fits.values() if f.ended is None and f.spent < SHORT]:
             for fit in left:
-                fit.repeat(TURN)
+                fit.attempt(TURN)
         return {library: fit.record() for library, fit in fits.items()}
 
 

@@ -259,3 +259,8 @@ def test_bad_shares_are_refused(value):
         SERAPH(shrinkage=value).fit(X, Y)
     with pytest.raises(ValueError, match="shrinkage must be a finite number"):
         ITML(shrinkage="auto").fit(X, Y)
+
+
+def test_a_metric_that_is_not_finite_is_not_taken_for_none():
+    with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+        _shrinkage._directions(np.full((2, 3), np.nan))

@@ -255,12 +255,14 @@ class Spy:
     """A learner that takes 0.2 s the first time."""
 
     fits: ClassVar[list] = []
+    seen: ClassVar[set] = set()
 
     def __init__(self, library):
         self.library = library
 
     def fit(self, X, y):
-        is_first = self.library not in [library for library, _ in self.fits]
+        is_first = self.library not in self.seen
+        self.seen.add(self.library)
         self.fits.append((self.library, len(X)))
         end = time.process_time() + 0.2 * is_first
         while time.process_time() < end:
@@ -275,6 +277,7 @@ def spied(monkeypatch):
     """The record of two libraries, and which one fitted how many rows."""
     monkeypatch.setattr(_worker, "learner", lambda library, *_: Spy(library))
     monkeypatch.setattr(Spy, "fits", [])
+    monkeypatch.setattr(Spy, "seen", set())
     _worker.warm_up.cache_clear()
     job = {"set": "iris", "rows": 40, "seed": 0, "libraries": ["a", "b"], "method": "y"}
     yield _worker.work({**job, "cap": 100.0}), Spy.fits
@@ -296,6 +299,24 @@ def test_short_fits_of_the_libraries_take_turns(spied):
     turns = [len(list(group)) for _, group in groupby(order)]
     assert len(turns) >= 2 * 0.3 / 0.03 * 0.5  # a busy machine makes some of them longer
     assert max(turns) < 0.3 * len(order)
+
+
+def test_a_fit_that_fails_later_costs_the_other_library_nothing(monkeypatch):
+    class Failing(Spy):
+        def fit(self, X, y):
+            super().fit(X, y)
+            if self.library == "b" and len(self.fits) > 20:
+                raise ValueError("no more")
+
+    monkeypatch.setattr(_worker, "learner", lambda library, *_: Failing(library))
+    monkeypatch.setattr(Spy, "fits", [])
+    monkeypatch.setattr(Spy, "seen", {"a", "b"})
+    _worker.warm_up.cache_clear()
+    job = {"set": "iris", "rows": 40, "seed": 0, "libraries": ["a", "b"], "method": "y"}
+    found = _worker.work({**job, "cap": 100.0})
+    _worker.warm_up.cache_clear()
+    assert found["b"] == {"failed": "ValueError: no more"}
+    assert found["a"]["seconds"] > 0.0
 
 
 def test_the_section_replaces_itself_and_nothing_else(tmp_path):

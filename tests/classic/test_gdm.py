@@ -137,15 +137,16 @@ class TestPairSums:
         rare[:10] = 0  # 45 similar pairs
         assert not PairSums(PairLabels.make(300, rare), sampled=True)._groups
 
-    def test_close_points_keep_the_digits_of_their_distance(self, rng):
-        points = 1.0 + rng.normal(size=(5, 4))
-        X = np.vstack([points, points + 1e-9])
+    @pytest.mark.parametrize("n", [5, 40])  # many or few of the distances are short
+    def test_close_points_keep_the_digits_of_their_distance(self, rng, n):
+        points = 1.0 + rng.normal(size=(n, 4))
+        X = np.vstack([points, points[:5] + 1e-9])
         exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
         np.testing.assert_allclose(_scatter.squared_distances(X), exact, rtol=1e-7)
-        some = _scatter.squared_distances(X[:5], X[5:])
-        np.testing.assert_allclose(some, exact[:5, 5:], rtol=1e-7)
-        stack = _scatter.squared_distances(np.stack([X[:6], X[4:]]))
-        np.testing.assert_allclose(stack, [exact[:6, :6], exact[4:, 4:]], rtol=1e-7)
+        some = _scatter.squared_distances(X[:n], X[n:])
+        np.testing.assert_allclose(some, exact[:n, n:], rtol=1e-7)
+        stack = _scatter.squared_distances(np.stack([X[:-4], X[4:]]))
+        np.testing.assert_allclose(stack, [exact[:-4, :-4], exact[4:, 4:]], rtol=1e-7)
 
 
 class TestObjective:

@@ -163,6 +163,7 @@ def test_agrees_with_cyclic_projections(gamma):
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(), A, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # of the other solver
 def test_agrees_with_a_generic_solver_of_the_problem_with_slacks():
     X, y = blobs(5, 2, classes=2, seed=3)
     learner = ITML(tol=1e-10).fit(X, y)

@@ -68,7 +68,7 @@ def everything_with_fit():
 SPIED = [
     *((np.linalg, name) for name in ("eigh", "eigvalsh", "svd", "qr", "solve", "inv")),
     *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
-    *((lapack, name) for name in ("dgesdd", "dgetrf", "dpotrf", "dsyevd", "dsyevr")),
+    *((lapack, name) for name in ("dgesdd", "dgetrf", "dgetri", "dpotrf", "dsyevd", "dsyevr")),
     (_lbfgs, "minimize"),
     (_column_weights, "minimize"),
 ]

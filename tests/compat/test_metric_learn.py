@@ -701,6 +701,11 @@ def test_triplets_join_the_nearest_of_both_kinds():
         match=r"k_genuine=3 .* class . has 1 neighbor\(s\) of its own class",
     ):
         assert len(Constraints([0, 0, 1, 1]).generate_knntriplets(X[:4], 3, 1)) == 4
+    with pytest.warns(UserWarning, match="k_impostor=3 is too many") as caught:
+        Constraints([0, 0, 0, 1, 1]).generate_knntriplets(X[:5], 1, 3)
+    assert [str(one.message).partition(": ")[2] for one in caught] == [
+        "a point of class 0 has 2 neighbor(s) of other classes, and all are used."
+    ]
 
 
 def test_chunks_are_of_one_class_and_of_one_size():

@@ -378,7 +378,8 @@ class PointsInMemory:
         """Compute the standard deviation of each feature."""
         X, size = self.array, magnitude(self.array)
         if not _LOW < size < _HIGH:
-            return size * PointsInMemory(X / X.dtype.type(size)).std()
+            with np.errstate(over="ignore"):  # numpy 1 warns of some numbers near the smallest
+                return size * PointsInMemory(X / X.dtype.type(size)).std()
         mean = _means(X)
         squares = np.zeros(X.shape[1])
         for start in range(0, len(X), _SHORT):

@@ -132,7 +132,10 @@ class FactorSums:
         return value, (weight * Z) @ self.listed.array.T
 
     def by_metric(self, P: Array, term: DistanceTerm) -> tuple[float, Array]:
-        """Return the sum at the factor `P`, and its derivative by the metric ``P'P``."""
+        """Return the sum at the factor `P`, and its derivative by the metric ``P'P``.
+
+        The derivative is symmetric except for rounding errors.
+        """
         if self.listed is None:
             value, product = self.pairs.laplacian(self.X @ P.T, term, self.X)
             return value, self.X.T @ product

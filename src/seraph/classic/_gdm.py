@@ -221,7 +221,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
 
 
 def _whitening(X: Array) -> tuple[Array, Array]:
-    """Return ``W`` and its inverse such that the columns of ``X W`` are orthonormal.
+    """Return ``W`` and its (pseudo-)inverse such that the columns of ``X W`` are orthonormal.
 
     Directions in which the points do not vary are left out.
     """
@@ -229,7 +229,7 @@ def _whitening(X: Array) -> tuple[Array, Array]:
         gram = X.T @ X
         root, failed = lapack.dpotrf(gram, lower=1)
         inverse = root if failed else lapack.dtrtri(root, lower=1)[0]
-        # Products of the points square their condition number, which is at most what this says.
+        # The condition number is at most the trace, times that of the inverse.
         if not failed and np.vdot(inverse, inverse) * gram.trace() < _WELL_CONDITIONED:
             return inverse.T, root.T
     _, lengths, directions = principal_directions(X)
@@ -262,7 +262,9 @@ def _unit_constraint(
     if diagonal:
         held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
-        held, turn, _ = lapack.dsyevd(constraint)  # less overhead than numpy's
+        held, turn, failed = lapack.dsyevd(constraint)  # numpy's takes longer to begin
+        if failed:
+            raise np.linalg.LinAlgError("the eigenvalues of the constraint did not converge")
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
     if share == 0.0 and held.min() <= _ZERO:
         raise ValueError(
@@ -381,8 +383,8 @@ class _DissimilarDistances:
 
 def _largest_eigenvalue(A: Array) -> float:
     m = len(A)
-    values = lapack.dsyevr(A, compute_v=0, range="I", il=m, iu=m)[0]
-    return float(values[0])
+    values, *_, failed = lapack.dsyevr(A, compute_v=0, range="I", il=m, iu=m)
+    return np.nan if failed else float(values[0])
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 from .._pairs import PairLabels
 from .._typing import Array, computed_once
@@ -31,6 +32,8 @@ _PER_CLASS, _LEAST_SAMPLE = 8, 100
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
 _CLOSE = 1e-8
+# If more than one in so many are, all of them are computed so: that is faster.
+_MANY = 16
 
 
 class PairSums:
@@ -273,6 +276,8 @@ def squared_distances(A: Array, B: Array | None = None) -> Array:
     limit = _CLOSE * float(norms.max() if B is None else max(norms.max(), others.max()))
     if d2.min() <= limit:
         close = np.flatnonzero(d2 <= limit)  # faster than the indices by dimension
+        if d2.ndim == 2 and len(close) > d2.size // _MANY:  # as beside an outlier
+            return cdist(A, columns, "sqeuclidean")
         for start, stop in _chunks(len(close), A.shape[-1]):
             flat = close[start:stop]
             i, j = np.divmod(flat, d2.shape[-1])

@@ -195,8 +195,11 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     unit = float(np.trace(K)) / m
     K, alpha = K / unit, alpha / unit
     n_iter, converged = 1, True
+    off_diagonal = np.abs(K - np.diag(np.diag(K))).max()
     if m == 1 or alpha == 0.0:
         A = np.linalg.inv(K)
+    elif off_diagonal <= alpha:  # then no entry off the diagonal pays (Witten et al., 2011)
+        A = np.diag(1.0 / np.diag(K))
     else:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
