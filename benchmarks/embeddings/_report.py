@@ -128,7 +128,7 @@ def one_count(results, way="pairs", count=100):
 def marks_name(way, count):
     """Return how a number of marks is called in the tables."""
     if way == "classes":
-        return f"{count} label{'s' * (count > 1)} a class"
+        return f"{count} label{'s' if count > 1 else ''} a class"
     return f"{count:,} {way}"
 
 

@@ -68,7 +68,9 @@ def test_neighbors_predict_better_than_under_the_euclidean_distance():
 def test_rows_without_a_target_have_no_influence_on_a_full_map():
     X, y = problem()
     y[30:] = np.nan
-    assert_allclose(MLKR().fit(X, y).objective_, MLKR().fit(X[:30], y[:30]).objective_, rtol=1e-4)
+    learner = MLKR(tol=1e-9)  # so that where it ends does not depend on rounding errors
+    everywhere = learner.fit(X, y).objective_
+    assert_allclose(everywhere, learner.fit(X[:30], y[:30]).objective_, rtol=1e-4)
 
 
 @pytest.mark.parametrize("init", ["pca", "identity", "random", np.eye(2, 4)], ids=str)

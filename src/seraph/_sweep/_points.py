@@ -393,7 +393,8 @@ class PointsInMemory:
         size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
         # This is the only copy of the points, which may fill half of the memory.
-        points = np.divide(X, X.dtype.type(size), order="C")
+        with np.errstate(over="ignore"):
+            points = np.divide(X, X.dtype.type(size), order="C")
         points -= _means(points).astype(X.dtype)
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
