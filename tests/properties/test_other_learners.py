@@ -145,11 +145,12 @@ def test_a_classic_learner_gives_a_sound_metric_or_says_what_is_wrong(Learner, d
 def test_a_classic_learner_does_not_depend_on_a_shift_or_on_the_order_of_rows(Learner, data, seed):
     case = data.draw(sound_cases(n=(6, 16), geometries=GENERAL))
     X, y = case.table.X, case.classes.y
-    learner = fitted(Learner(), X, y=y)
+    parameters = {"tol": 0.01} if Learner is LMNN else {}  # its default stops early
+    learner = fitted(Learner(**parameters), X, y=y)
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))
     moved = X + rng.normal(size=X.shape[1])
-    other = fitted(Learner(), moved[order], y=y[order])
+    other = fitted(Learner(**parameters), moved[order], y=y[order])
     if Learner is LMNN:  # may have several best metrics
         assert other.objective_ == pytest.approx(learner.objective_, rel=0.05, abs=0.05)
         return
