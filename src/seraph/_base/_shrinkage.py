@@ -261,7 +261,7 @@ def _directions(P: Array) -> tuple[Array, Array]:
     """Return the lengths of a factor along orthonormal rows, longest first, and these rows."""
     if len(P) == 0:
         return np.empty(0), P
-    _, lengths, rows, failed = lapack.dgesdd(P, full_matrices=0)  # numpy's takes longer to begin
+    _, lengths, rows, failed = lapack.dgesdd(P, full_matrices=0)  # less overhead than numpy's
     if failed:
         raise np.linalg.LinAlgError("the singular values of the learned metric did not converge")
     least = lengths[0] * max(P.shape) * _EPS

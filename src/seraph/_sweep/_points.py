@@ -176,7 +176,7 @@ def centered(X: Array, *, rounding: float = 0.0) -> Array:
     mean = _means(X)
     points: Array = X - mean.astype(X.dtype)
     limit = rounding * np.abs(mean)
-    constant = np.flatnonzero(np.abs(points[0]) <= limit)  # maybe; few features are, if any
+    constant = np.flatnonzero(np.abs(points[0]) <= limit)  # by the first point: few, if any
     if len(constant):
         constant = constant[np.abs(points[:, constant]).max(axis=0) <= limit[constant]]
         points[:, constant] = 0.0
@@ -393,7 +393,7 @@ class PointsInMemory:
         size = exact_size(magnitude(X))
         # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
         # This is the only copy of the points, which may fill half of the memory.
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # as above
             points = np.divide(X, X.dtype.type(size), order="C")
         points -= _means(points).astype(X.dtype)
         if not rescale:

@@ -146,7 +146,7 @@ def minimize_factor(
     while (gap := here.gap(above=(aim := tol * max(1.0, here.value)))) > aim:
         if n_iter == max_iter:
             break
-        if last is not None:  # the last step, whose end has a derivative only now
+        if last is not None:  # not before: the last trial of all needs no derivative
             curvature.learn(last[0], here.half - last[1])
             last = None
         longest = 0.0
@@ -176,7 +176,7 @@ def minimize_factor(
 
 
 class _Trial:
-    """The objective of `minimize_factor` at a factor `L`, and what belongs to it."""
+    """The objective of `minimize_factor` at a factor `L`, its derivative and its gap."""
 
     def __init__(self, value_and_half: Callable[[Array], tuple[float, Array]], L: Array) -> None:
         self.L = L
@@ -188,10 +188,7 @@ class _Trial:
             self.value = value - 2.0 * float(np.log(sizes).sum())
 
     def gap(self, above: float = np.inf) -> float:
-        """Return the distance from the minimum at most, or a lower bound of that if it is larger.
-
-        (See `logdet_gap`.)
-        """
+        """Return how far the value may be above the minimum (`logdet_gap`)."""
         H = self.L.T @ self._half
         H.flat[:: len(H) + 1] -= 1.0
         return logdet_gap(H, above)

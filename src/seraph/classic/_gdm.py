@@ -262,7 +262,7 @@ def _unit_constraint(
     if diagonal:
         held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
-        held, turn, failed = lapack.dsyevd(constraint)  # numpy's takes longer to begin
+        held, turn, failed = lapack.dsyevd(constraint)  # less overhead than numpy's
         if failed:
             raise np.linalg.LinAlgError("the eigenvalues of the constraint did not converge")
     held = np.maximum(held, 0.0) + share * (1.0 - equal)

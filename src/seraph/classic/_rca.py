@@ -140,8 +140,8 @@ def chunks(labels: PairLabels) -> tuple[Array, int]:
     known = np.flatnonzero(labels.codes >= 0)
     alike = labels.pairs[labels.similar]
     # A node for each row, and one for each class that its rows are linked to.
-    first = np.concatenate([known, alike[:, 0]]).astype(np.int32)  # as old versions of scipy need
-    second = np.concatenate([n + labels.codes[known], alike[:, 1]]).astype(np.int32)
+    first = np.concatenate([known, alike[:, 0]])
+    second = np.concatenate([n + labels.codes[known], alike[:, 1]])
     size = n + int(labels.codes.max(initial=-1)) + 1
     links = coo_array((np.ones(len(first)), (first, second)), shape=(size, size))
     group = connected_components(links, directed=False)[1][:n]

@@ -32,8 +32,8 @@ _PER_CLASS, _LEAST_SAMPLE = 8, 100
 # Squared distances below this share of the largest squared norm lose too many digits in
 # ||a||^2 + ||b||^2 - 2 a'b, and are computed from the difference.
 _CLOSE = 1e-8
-# If more than one in so many are, all of them are computed so: that is faster.
-_MANY = 16
+# If more than one in so many are that short, all are computed from differences: it is faster.
+_MANY = 8
 
 
 class PairSums:
@@ -113,21 +113,20 @@ class PairSums:
 
     def similar_scatter(self, X: Array) -> Array:
         """Sum the same over the similar pairs alone."""
+        similar = self._marked_scatter(X, self._pairs[self._similar])
         if len(self.codes) == 0:
-            return self._marked_scatter(X, self._pairs[self._similar])
+            return similar
         known, codes = X[: len(self.codes)], self.codes
         sizes = np.bincount(codes)
         by_class = known if self._is_in_order else known.take(np.argsort(codes), axis=0)
         means = np.add.reduceat(by_class, sizes.cumsum() - sizes, axis=0)
         means /= sizes[:, np.newaxis]
-        roots, similar = np.sqrt(sizes), np.zeros((X.shape[1],) * 2)
+        roots = np.sqrt(sizes)
         for start, stop in _chunks(len(codes), X.shape[1]):  # as in `all_pairs`, of each class
             own = codes[start:stop]
             inner = known[start:stop] - means.take(own, axis=0)
             inner *= roots.take(own)[:, np.newaxis]
             similar += inner.T @ inner
-        if len(self._pairs):
-            similar += self._marked_scatter(X, self._pairs[self._similar])
         return similar
 
     def _marked_scatter(self, X: Array, pairs: Array) -> Array:
