@@ -10,117 +10,73 @@ from ._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below
     from . import classic, compat, datasets, metrics, persist, plot  # noqa: F401
-    from ._base import MahalanobisMetric
-    from ._decisions import (
-        PairKFold,
-        PairScorer,
-        constrained_agglomerative,
-        constrained_k_means,
-    )
+    from ._decisions import MarksKFold, constrained_agglomerative, constrained_k_means
     from ._engine import FitState, Interruptible
     from ._estimators import (
         SERAPH,
         SERAPHCV,
         DuplicateFinder,
-        Duplicates,
-        KernelMap,
-        KernelMetric,
         KernelSERAPH,
         MetricNeighborsClassifier,
-        MetricPipeline,
-        PreparedMetric,
-        RegularizationPath,
+        PairClassifier,
+        query_pairs,
+        query_rows,
         seraph_path,
     )
+    from ._pairs import Marks
     from ._version import show_versions
-    from .persist import export, load, save, to_matrix, to_onnx
-    from .plot import (
-        ConvergenceDisplay,
-        DistanceDisplay,
-        EmbeddingDisplay,
-        FeatureImportanceDisplay,
-        PosteriorDisplay,
-        RegularizationPathDisplay,
-        ReliabilityDisplay,
-        SpectrumDisplay,
-    )
+    from .persist import load, save
 
 __all__ = [
     "SERAPH",
     "SERAPHCV",
-    "ConvergenceDisplay",
-    "DistanceDisplay",
     "DuplicateFinder",
-    "Duplicates",
-    "EmbeddingDisplay",
-    "FeatureImportanceDisplay",
     "FitState",
     "Interruptible",
-    "KernelMap",
-    "KernelMetric",
     "KernelSERAPH",
-    "MahalanobisMetric",
+    "Marks",
+    "MarksKFold",
     "MetricNeighborsClassifier",
-    "MetricPipeline",
-    "PairKFold",
-    "PairScorer",
-    "PosteriorDisplay",
-    "PreparedMetric",
-    "RegularizationPath",
-    "RegularizationPathDisplay",
-    "ReliabilityDisplay",
-    "SpectrumDisplay",
+    "PairClassifier",
     "__version__",
     "constrained_agglomerative",
     "constrained_k_means",
-    "export",
     "load",
+    "query_pairs",
+    "query_rows",
     "save",
     "seraph_path",
     "show_versions",
-    "to_matrix",
-    "to_onnx",
 ]
 
 # Where each name lives.
 _HOMES = {
-    "_base": ("MahalanobisMetric",),
-    "_decisions": (
-        "PairKFold",
-        "PairScorer",
-        "constrained_agglomerative",
-        "constrained_k_means",
-    ),
+    "_decisions": ("MarksKFold", "constrained_agglomerative", "constrained_k_means"),
     "_engine": ("FitState", "Interruptible"),
     "_estimators": (
         "SERAPH",
         "SERAPHCV",
         "DuplicateFinder",
-        "Duplicates",
-        "KernelMap",
-        "KernelMetric",
         "KernelSERAPH",
         "MetricNeighborsClassifier",
-        "MetricPipeline",
-        "PreparedMetric",
-        "RegularizationPath",
+        "PairClassifier",
+        "query_pairs",
+        "query_rows",
         "seraph_path",
     ),
+    "_pairs": ("Marks",),
     "_version": ("show_versions",),
-    "persist": ("export", "load", "save", "to_matrix", "to_onnx"),
-    "plot": (
-        "ConvergenceDisplay",
-        "DistanceDisplay",
-        "EmbeddingDisplay",
-        "FeatureImportanceDisplay",
-        "PosteriorDisplay",
-        "RegularizationPathDisplay",
-        "ReliabilityDisplay",
-        "SpectrumDisplay",
-    ),
+    "persist": ("load", "save"),
+}
+# What learners return and files hold: found by name, and no one's business otherwise.
+_RETURNED = {
+    "_base": ("MahalanobisMetric",),
+    "_estimators": ("Duplicates", "KernelMap", "KernelMetric", "RegularizationPath"),
 }
 _PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot")
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {
+    name: home for homes in (_HOMES, _RETURNED) for home, names in homes.items() for name in names
+}
 
 
 def __getattr__(name: str) -> object:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
 from .._estimators._seraph import SERAPH
+from .._pairs import Marks
 from .._typing import Array, BoolArray, IntArray
 from ._answers import Answer, ClassAnswer, PairAnswer
 from ._judge import WINDOW, Judgment, judge, steadiness
@@ -124,7 +125,8 @@ class Learning:
             learner.fit(self.X[rows], y)
         else:
             pairs = np.searchsorted(rows, labels.pairs)
-            learner.fit(self.X[rows], pairs=pairs, pair_labels=labels.same)
+            marks = Marks(pairs, labels.same, rows=len(rows))
+            learner.fit(self.X[rows], marks=marks)
         if len(learner.learned_components_) == 0:  # the trace costs more than the answers gain
             return False
         self.learner = learner

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._estimators import query_pairs, query_rows
+from .._pairs import Marks
 from .._typing import Array
 
 # Rows that a choice by the model looks at.
@@ -118,7 +120,8 @@ class PairQuestions:
         rows = np.sort(self._rng.choice(self._rows, size, replace=False))
         place = {row: k for k, row in enumerate(rows.tolist())}
         taken = [(place[i], place[j]) for i, j in known if i in place and j in place]
-        found = learner.query_pairs(self._X[rows], min(POOL, size // 2), pairs=taken or None)
+        marks = Marks(taken, np.ones(len(taken)), rows=len(rows))
+        found = query_pairs(learner, self._X[rows], min(POOL, size // 2), marks=marks)
         return [Question(tuple(pair)) for pair in np.sort(rows[found], axis=1).tolist()]
 
     def _draw(self) -> tuple[Array, Array]:
@@ -187,7 +190,7 @@ class RowQuestions:
         rows = np.concatenate([np.array(list(self.codes), dtype=np.intp), sample])
         y = np.full(len(rows), -1)
         y[: len(self.codes)] = list(self.codes.values())
-        picked = learner.query_rows(self._X[rows], min(POOL, len(sample)), y=y)
+        picked = query_rows(learner, self._X[rows], min(POOL, len(sample)), y=y, random_state=0)
         return [Question((row,)) for row in rows[picked].tolist()]
 
     def _free(self, known: Collection[tuple[int, ...]]) -> Array:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeGuard
+from typing import Any, ClassVar, Literal, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._decisions import PairDecisions, pair_points
+from .._pairs import Marks, PairLabels, Rows
 from .._public import publish
 from .._sweep import (
     FLOATS,
@@ -26,20 +27,23 @@ from .._sweep import (
 )
 from .._typing import Array
 from .._validation import as_numbers, two_points
+from ..metrics._pairs import labels_auc
 from ._shrinkage import Blend
 
 # Arrays of up to so many numbers are checked here, if there is nothing to change in them.
 _FEW_NUMBERS = 1 << 16
 
 
-class MahalanobisLearner(
-    PairDecisions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
     A subclass implements ``fit`` and ends it with ``_learned``. Its parameters `shrinkage` and
     `shrinkage_target` mix the learned metric with the Euclidean one or another.
     """
+
+    # With metadata routing, marks go to the learner without being asked for.
+    __metadata_request__fit: ClassVar = {"marks": True}
+    __metadata_request__score: ClassVar = {"marks": True}
 
     components_: Array
     learned_components_: Array
@@ -90,7 +94,6 @@ class MahalanobisLearner(
                 shrunk = blend(source, coordinates, components if len(components) else None)
                 share = blend.share(coordinates)
         self._read_features(X)
-        self._forget_decisions()
         learned = _signed(components)
         self.__dict__.update(
             components_=learned.copy() if shrunk is components else _signed(shrunk),
@@ -154,44 +157,47 @@ class MahalanobisLearner(
         components = points.new_tensor(self.components_.tolist())
         return points @ components.reshape(self.components_.shape).T
 
-    def pair_distance(
-        self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None
-    ) -> Array:
+    def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the learned distance between the two points of each pair.
 
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
-            Pairs of points; or, with `X`, pairs of its rows: row numbers, or names if X is a
-            DataFrame (its index) or `ids` are given.
+            Pairs of points; or, with `X`, pairs of its rows: labels of its index if it is a
+            DataFrame, row numbers otherwise.
         X : array-like of shape (n_samples, n_features), optional
             Points.
-        ids : array-like of shape (n_samples,), optional
-            Names of the rows of X, each once.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return np.sqrt(self._squared_distances(pair_points(pairs, X, ids)))
+        return np.sqrt(self._squared_distances(pair_points(pairs, X)))
 
-    def pair_score(
-        self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None
-    ) -> Array:
-        """Score how alike the points of each pair are: the negative distance.
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
+    ) -> float:
+        """Compute the AUC of the distance over the labeled pairs of `X`.
 
         Parameters
         ----------
-        pairs, X, ids
-            Pairs of points, or of rows of `X`, as in ``pair_distance``.
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels, as in ``fit``.
+        marks : Marks, optional
+            Marks of the rows of `X`.
 
         Returns
         -------
-        ndarray of shape (n_pairs,)
-            Negative learned distances; higher means more alike.
+        float
+            Probability that a similar pair is closer than a dissimilar one; see
+            :func:`seraph.metrics.pair_auc`.
         """
-        return -self.pair_distance(pairs, X, ids=ids)
+        Z = np.asarray(self.transform(X))
+        labels = PairLabels.of(X, len(Z), y, marks)
+        return labels_auc(Z, labels)
 
     def get_metric(self) -> MahalanobisMetric:
         """Return the learned distance as a function of two points, for ``metric=``.
@@ -207,6 +213,11 @@ class MahalanobisLearner(
         check_is_fitted(self)
         return MahalanobisMetric(self.components_.copy())
 
+    def _has_matrix(self) -> bool:
+        """Say whether the metric has a matrix on the features; an AttributeError says why not."""
+        return True
+
+    @available_if(_has_matrix)
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
@@ -242,6 +253,15 @@ class MahalanobisLearner(
     def _mapped_differences(self, pairs: Array) -> Array:
         """Map the difference of the two points of each pair."""
         return (pairs[:, 0] - pairs[:, 1]) @ self.components_.T.astype(pairs.dtype)
+
+
+def pair_points(pairs: ArrayLike, X: Any) -> Any:
+    """Return pairs of points: `pairs` itself, or the rows of `X` that it names."""
+    if X is None:
+        return pairs
+    with as_numbers("X"):
+        table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
+    return table[Rows.of(X).require(pairs)]
 
 
 def _is_fine(X: ArrayLike) -> TypeGuard[Array]:

@@ -361,7 +361,7 @@ def _class_names(text: str | None) -> tuple[str, ...] | None:
 def _scaled(points: Any, preparation: Preparation, path: Path) -> Array:
     import numpy as np
 
-    from .._estimators._pipeline import check_directions
+    from .._estimators._models import check_directions
     from ._prepare import Features
 
     X = np.asarray(points)

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
 from .._estimators._neighbors import MetricNeighborsClassifier
+from .._pairs import Marks
 from .._typing import BoolArray, FloatArray, IntArray
 from ._classify import HeldOut, best_temperature
 
@@ -189,9 +190,8 @@ def held_out_errors(
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all labels has already warned
-            learned = MetricNeighborsClassifier(learner).fit(
-                points, kept, pairs=pairs[allowed], pair_labels=similar[allowed]
-            )
+            marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
+            learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
         euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
         right.append(learned.predict(points[held]) == codes[held])
         distances.append(_to_labeled(learned.learner_, points, kept, held, codes))
@@ -290,9 +290,8 @@ def learning_curve(
             allowed = ~np.isin(pairs, held).any(axis=1)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                learned = MetricNeighborsClassifier(learner).fit(
-                    points, kept, pairs=pairs[allowed], pair_labels=similar[allowed]
-                )
+                marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
+                learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
             euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
             wrong += int(np.sum(learned.predict(points[held]) != codes[held]))
             wrong_euclidean += int(np.sum(euclidean.predict(points[held]) != codes[held]))
@@ -350,25 +349,26 @@ def held_out_pair_errors(
     """
     points = np.asarray(points)
     ordered, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
-    marks = similar[first]
-    if min(marks.sum(), (~marks).sum()) < 2:
+    alike = similar[first]
+    if min(alike.sum(), (~alike).sum()) < 2:
         return None
     differences = points[ordered[:, 0]] - points[ordered[:, 1]]
     euclidean = np.linalg.norm(differences, axis=1)
     right: list[BoolArray] = []
     right_euclidean: list[BoolArray] = []
-    for held in folds(marks.astype(np.intp), seed):
-        kept = np.setdiff1d(np.arange(len(marks)), held)
-        if marks[kept].all() or not marks[kept].any():
+    for held in folds(alike.astype(np.intp), seed):
+        kept = np.setdiff1d(np.arange(len(alike)), held)
+        if alike[kept].all() or not alike[kept].any():
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all pairs has already warned
-            learned = clone(learner).fit(points, pairs=ordered[kept], pair_labels=marks[kept])
+            marks = Marks(ordered[kept], alike[kept], rows=len(points))
+            learned = clone(learner).fit(points, marks=marks)
         mapped = np.asarray(learned.transform(points), dtype=np.float64)
         ours = np.linalg.norm(mapped[ordered[:, 0]] - mapped[ordered[:, 1]], axis=1)
         for distances, found in ((ours, right), (euclidean, right_euclidean)):
-            limit = best_threshold(distances[kept], marks[kept])
-            found.append((distances[held] <= limit) == marks[held])
+            limit = best_threshold(distances[kept], alike[kept])
+            found.append((distances[held] <= limit) == alike[held])
         after_fold()
     return _compared(right, right_euclidean, learner, "pairs")
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._estimators._pipeline import check_directions
-from .._pairs import PairLabels
+from .._estimators._models import check_directions
+from .._pairs import Marks, PairLabels
 from .._typing import Array, BoolArray, IntArray
 from ._console import progress_bar
 from ._held_out import (
@@ -111,6 +111,11 @@ class Examples:
     similar: BoolArray
     known: PairLabels
 
+    @property
+    def marks(self) -> Marks:
+        """The marked pairs."""
+        return Marks(self.pairs, self.similar, rows=len(self.known.codes))
+
     @classmethod
     def read(cls, table: InputTable, request: Request) -> Examples:
         """Take them from a table; refuse what nothing can be learned from."""
@@ -126,7 +131,7 @@ class Examples:
         if table.n_rows < 2:
             raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
         # On all rows, so that a contradiction is named by the rows of the table.
-        PairLabels.make(table.n_rows, labels, pairs, similar)
+        PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
         n_rows = table.n_rows
         needed = pairs.ravel()
         if labels is not None:
@@ -158,7 +163,7 @@ class Examples:
             )
         similar = similar[whole]
         labels = None if labels is None else labels[rows]
-        known = PairLabels.make(len(rows), labels, pairs, similar)
+        known = PairLabels.make(len(rows), labels, Marks(pairs, similar, rows=len(rows)))
         if known.n_dissimilar == 0:
             raise ValueError(
                 f"{table.path}: all {known.n_similar} labeled pairs are similar, so nothing keeps "
@@ -190,7 +195,7 @@ def learn_model(table: InputTable, request: Request) -> FitSummary:
             model.fit(
                 examples.features.points,
                 examples.labels,
-                **{f"{name}__pairs": examples.pairs, f"{name}__pair_labels": examples.similar},
+                **{f"{name}__marks": examples.marks},
             )
         seconds = time.perf_counter() - started
         after_fit()
@@ -272,7 +277,7 @@ def summarize_model(
             "pairs (--pairs)."
         )
     elif seed is not None:
-        known = PairLabels.make(table.n_rows, labels, pairs, similar)
+        known = PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
         examples = Examples(features, labels, pairs, similar, known)
         reason = _why_not_checked(examples, check=True)
         if not reason:

@@ -108,7 +108,7 @@ class SavedModel:
         without : collection of str or None
             Columns that are not features. A model fitted without column names takes all others.
         """
-        from .._estimators._pipeline import check_directions
+        from .._estimators._models import check_directions
 
         points = self._features(table, [name for name in without if name is not None])
         check_directions(self.estimator, points, f"{table.path}")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from . import _options as options
 from ._console import command, print_table, result, say, show
-
-if TYPE_CHECKING:
-    from .._typing import IntArray
 
 
 @command
@@ -46,6 +43,8 @@ def query(
     """
     import numpy as np
 
+    from .._estimators import query_pairs
+    from .._pairs import Marks
     from ._models import SavedModel
     from ._tables import (
         MIXED_TABLES,
@@ -60,7 +59,7 @@ def query(
     if output is not None and output != STDOUT:
         check_output(output, MIXED_TABLES, (model, *data, pairs))
     fitted = SavedModel.read(model)
-    if not fitted.has("query_pairs"):
+    if not fitted.has("pair_proba"):
         raise ValueError(
             f"{model} holds a {type(fitted.learner).__name__}, which cannot say how sure it is "
             "about a pair: fit a SERAPH."
@@ -68,14 +67,13 @@ def query(
     table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
     label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     points = fitted.points(table, without=[label, id_column])
-    known: IntArray = np.empty((0, 2), dtype=np.intp)
+    marks = None
     if pairs is not None:
         ids = None if id_column is None else table.cells(id_column).to_pylist()
-        known = read_pairs(read_table(pairs), table.n_rows, ids)[0]
+        marks = Marks(*read_pairs(read_table(pairs), table.n_rows, ids), rows=table.n_rows)
     labels = table.labels(label, unlabeled_labels)
-    chosen = fitted.learner.query_pairs(
-        fitted.before_learner(points), n, strategy, y=labels, pairs=known
-    )
+    prepared = np.asarray(fitted.before_learner(points))
+    chosen = query_pairs(fitted.learner, prepared, n, strategy=strategy, y=labels, marks=marks)
     if len(chosen) == 0:
         raise ValueError(f"{table.path}: all pairs of rows are known: there is nothing to ask.")
     p = fitted.pair_proba(points, chosen)

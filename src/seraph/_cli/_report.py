@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._files import render
+from .._pairs import Marks
 from .._version import __version__
 
 if TYPE_CHECKING:
@@ -190,8 +191,7 @@ def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], An
                     learner,
                     X,
                     y,
-                    pairs=summary.pairs,
-                    pair_labels=summary.similar,
+                    marks=Marks(summary.pairs, summary.similar, rows=len(X)),
                     ax=_axes(_NARROW),
                 ).figure_
             ),

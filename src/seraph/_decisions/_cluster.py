@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from .._warnings import warn
@@ -24,9 +24,7 @@ def constrained_k_means(
     n_clusters: int,
     y: ArrayLike | None = None,
     *,
-    pairs: ArrayLike | None = None,
-    pair_labels: ArrayLike | None = None,
-    ids: ArrayLike | None = None,
+    marks: Marks | None = None,
     n_init: int = 10,
     max_iter: int = 100,
     random_state: int | np.random.RandomState | None = None,
@@ -46,8 +44,8 @@ def constrained_k_means(
         Number of clusters.
     y : array-like of shape (n_samples,), optional
         Class labels, -1 where unknown: points of one class are together, classes apart.
-    pairs, pair_labels, ids : array-like, optional
-        Marked pairs, as in ``fit``.
+    marks : Marks, optional
+        Marks of the rows. A pair counts as what it leans to; triplets are not used.
     n_init : int, default=10
         Number of starts; the result with the lowest sum of squares is taken.
     max_iter : int, default=100
@@ -67,16 +65,16 @@ def constrained_k_means(
 
     Examples
     --------
-    >>> from seraph import constrained_k_means
+    >>> from seraph import Marks, constrained_k_means
     >>> Z = [[0.0], [1.0], [2.0], [9.0]]
-    >>> found = constrained_k_means(Z, 2, pairs=[[2, 3]], pair_labels=[1], random_state=0)
+    >>> found = constrained_k_means(Z, 2, marks=Marks([[2, 3]], [1], rows=Z), random_state=0)
     >>> bool(found[2] == found[3] != found[0])
     True
     """
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):
         check_number(name, value, low=1, integer=True)
     check_seed(random_state)
-    points, links = _input(Z, n_clusters, y, pairs, pair_labels, ids)
+    points, links = _input(Z, n_clusters, y, marks)
     rng = check_random_state(random_state)
     sizes = np.bincount(links.group).astype(np.float64)
     means = np.zeros((len(sizes), max(1, points.shape[1])))
@@ -98,9 +96,7 @@ def constrained_agglomerative(
     n_clusters: int,
     y: ArrayLike | None = None,
     *,
-    pairs: ArrayLike | None = None,
-    pair_labels: ArrayLike | None = None,
-    ids: ArrayLike | None = None,
+    marks: Marks | None = None,
     linkage: Literal["average", "complete", "ward"] = "average",
 ) -> Array:
     """Merge the nearest clusters so that similar pairs are together and dissimilar ones apart.
@@ -117,8 +113,8 @@ def constrained_agglomerative(
         Number of clusters to stop at.
     y : array-like of shape (n_samples,), optional
         Class labels, -1 where unknown: points of one class are together, classes apart.
-    pairs, pair_labels, ids : array-like, optional
-        Marked pairs, as in ``fit``.
+    marks : Marks, optional
+        Marks of the rows. A pair counts as what it leans to; triplets are not used.
     linkage : {"average", "complete", "ward"}, default="average"
         Distance between clusters: the mean or the largest distance of their points, or the growth
         of the sum of squares.
@@ -135,13 +131,13 @@ def constrained_agglomerative(
 
     Examples
     --------
-    >>> from seraph import constrained_agglomerative
+    >>> from seraph import Marks, constrained_agglomerative
     >>> Z = [[0.0], [1.0], [4.0], [6.0]]
-    >>> constrained_agglomerative(Z, 2, pairs=[[2, 3]], pair_labels=[-1])
+    >>> constrained_agglomerative(Z, 2, marks=Marks([[2, 3]], [-1], rows=Z))
     array([0, 0, 0, 1])
     """
     check_choice("linkage", linkage, ("average", "complete", "ward"))
-    points, links = _input(Z, n_clusters, y, pairs, pair_labels, ids)
+    points, links = _input(Z, n_clusters, y, marks)
     everything = np.arange(len(points))
     d = squared_distances(points)(everything, everything)
     merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
@@ -164,14 +160,11 @@ def _input(
     Z: ArrayLike,
     n_clusters: int,
     y: ArrayLike | None,
-    pairs: ArrayLike | None,
-    pair_labels: ArrayLike | None,
-    ids: ArrayLike | None,
+    marks: Marks | None,
 ) -> tuple[Array, Links]:
     check_number("n_clusters", n_clusters, low=1, integer=True)
     points = checked_points(Z)
-    names = None if pairs is None else RowNames.of(Z, ids, pairs)
-    labels = PairLabels.make(len(points), y, pairs, pair_labels, names=names, required=False)
+    labels = PairLabels.of(Z, len(points), y, marks, required=False)
     links = Links.of(labels)
     if n_clusters > links.n_groups:
         raise ValueError(

@@ -105,14 +105,7 @@ def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:
     -------
     PairLabels or None
     """
-    place = np.full(len(labels.codes), -1)
-    place[rows] = np.arange(len(rows))
-    pairs = place[labels.pairs]
-    both = np.all(pairs >= 0, axis=1)
-    triplets = place[labels.triplets]
-    triplets = triplets[np.all(triplets >= 0, axis=1)]
-    codes = labels.codes[rows]
-    if np.sum(codes >= 0) < 2 and not both.any() and not len(triplets):
+    codes, marks = labels.codes[rows], labels.marks[rows]
+    if np.sum(codes >= 0) < 2 and not len(marks.pairs) and not len(marks.triplets):
         return None
-    marks = pairs[both], labels.likeness[both], labels.weights[both]
-    return PairLabels.make(len(rows), codes, *marks, triplets)
+    return PairLabels.make(len(rows), codes, marks)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
-from .._pairs import PairLabels, RowNames
+from .._pairs import PairLabels
 from .._typing import Array
 from ._folds import assign_folds, restricted
 
@@ -19,45 +17,6 @@ from ._folds import assign_folds, restricted
 _MOST_PAIRS = 20_000
 # Pairs of each kind that a choice needs.
 _FEWEST = 2
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a learner was fitted with besides X, as the user gave it.
-
-    Parameters
-    ----------
-    y, pairs, pair_labels, pair_weights, triplets, ids : array-like or None
-        Classes and marks, as in ``fit``.
-    graph : sparse matrix or array-like of shape (n, n) or None
-        Graph of the points, as in ``fit``.
-    """
-
-    y: ArrayLike | None = None
-    pairs: ArrayLike | None = None
-    pair_labels: ArrayLike | None = None
-    pair_weights: ArrayLike | None = None
-    triplets: ArrayLike | None = None
-    ids: ArrayLike | None = None
-    graph: Any = None
-
-    def labels(self, X: Any, n: int) -> PairLabels:
-        """Check and merge the classes and marks of the `n` rows of `X`."""
-        marks = self.triplets if self.pairs is None else self.pairs
-        names = None if marks is None else RowNames.of(X, self.ids, marks, "drop")
-        told = self.y, self.pairs, self.pair_labels, self.pair_weights, self.triplets
-        return PairLabels.make(n, *told, names=names)
-
-    def graph_of(self, rows: Array, n: int) -> Any:
-        """Return the part of the graph between some of the `n` rows; None without a graph."""
-        if self.graph is None:
-            return None
-        if np.shape(self.graph) != (n, n):
-            raise ValueError(
-                f"graph must have one row and one column per row of X, shape ({n}, {n}); got "
-                f"{np.shape(self.graph)}."
-            )
-        return sparse.csr_array(self.graph)[rows][:, rows]
 
 
 @dataclass(frozen=True)
@@ -143,106 +102,87 @@ def effective_number(weights: Array) -> float:
     return float(weights.sum() ** 2 / (weights @ weights)) if len(weights) else 1.0
 
 
-def held_out(learner: Any, X: Any, given: Given, cv: int | str) -> HeldOut:
+def held_out(
+    model: Any,
+    X: Any,
+    labels: PairLabels,
+    cv: int | str,
+    refit: Callable[[Any, PairLabels, Array], Any],
+) -> HeldOut:
     """Compute distances of the labeled pairs by metrics that have not seen their points.
 
-    The labeled points are assigned to folds. For each fold a clone of the learner is fitted
-    without its points, and measures the pairs within it. Metrics of different fits may differ in
-    scale; each is given the mean squared distance on `X` of the learner's own.
+    The labeled points are assigned to folds. For each fold a metric is learned without its
+    points, and measures the pairs within it. Metrics of different fits may differ in scale; each
+    is given the mean squared distance on `X` of the model's own.
 
     Parameters
     ----------
-    learner : fitted learner
-        Learner of the metric.
+    model : fitted learner or pipeline
+        The metric, as ``transform`` maps points.
     X : array-like
         The points it was fitted with; with ``cv="prefit"``, points that it has not seen.
-    given : Given
+    labels : PairLabels
         What is known about them.
     cv : int or "prefit"
-        Largest number of folds; or "prefit" to use the learner's own metric.
+        Largest number of folds; or "prefit" to use the model's own metric.
+    refit : callable
+        Fits another such model to some points, what is known about them, and their row numbers.
     """
-    n = len(learner.transform(X))
-    labels = given.labels(X, n)
     prefit = cv == "prefit"
     folds = assign_folds(labels, 5 if prefit else int(cv), np.random.RandomState(0))
+    most = _MOST_PAIRS // (folds.max() + 1)
     if prefit:
-        return _joined(_by_the_metric_there_is(learner, X, labels, folds), labels)
-    spread = _spread(learner, X)
-    kernel_values = get_tags(learner).input_tags.pairwise
+        return _joined(_by_the_metric_there_is(model, X, labels, folds, most), labels)
+    spread = _spread(model, X)
+    kernel_values = get_tags(model).input_tags.pairwise
     parts = []
     for number in range(folds.max() + 1):
         inside, outside = np.flatnonzero(folds == number), np.flatnonzero(folds != number)
         test, train = restricted(labels, inside), restricted(labels, outside)
         if test is None or train is None or not (train.similar_weight and train.dissimilar_weight):
             continue
-        # With kernel values for X, the columns stand for the points that a fit has seen.
-        seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
-        metric = _refitted(
-            learner, _safe_indexing(seen, outside), train, given.graph_of(outside, n)
-        )
-        factor = np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
-        rows, likeness, weights = _pairs_within(test, _MOST_PAIRS // (folds.max() + 1))
+        rows, likeness, weights = _pairs_within(test, most)
         if len(rows) == 0:
             continue
-        part = _safe_indexing(seen, inside)
-        d = factor * metric.pair_distance(rows, X=part, ids=np.arange(len(inside)))
+        # With kernel values for X, the columns stand for the points that a fit has seen.
+        seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
+        metric = refit(_safe_indexing(seen, outside), train, outside)
+        factor = np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
+        d = factor * row_distances(metric, _safe_indexing(seen, inside), rows)
         fold = np.full(len(rows), number)
         parts.append(HeldOut.of_marks(d, likeness, weights, inside[rows], fold))
     return _joined(parts, labels)
 
 
-def _refitted(learner: Any, X: Any, labels: PairLabels, graph: Any) -> Any:
-    """Fit a clone of the learner; pass on only what is known, since not all learners take all."""
-    clean = {"checkpoint": None, "callback": None, "warm_start": False}
-    other = clone(learner)
-    known = other.get_params()
-    other.set_params(
-        **{
-            name: value
-            for name in known
-            for key, value in clean.items()
-            if name == key or name.endswith(f"__{key}")
-        }
-    )
-    sure = bool(np.all((labels.likeness == 0.0) | (labels.likeness == 1.0)))
-    told: dict[str, Any] = {
-        "pairs": labels.pairs,
-        "pair_labels": labels.similar if sure else labels.likeness,
-        "ids": np.arange(len(labels.codes)),
-    }
-    if np.any(labels.weights != 1.0):
-        told["pair_weights"] = labels.weights
-    if len(labels.triplets):
-        told["triplets"] = labels.triplets
-    if graph is not None:
-        told["graph"] = graph
-    return other.fit(X, labels.codes if (labels.codes >= 0).any() else None, **told)
-
-
 def _by_the_metric_there_is(
-    learner: Any, X: Any, labels: PairLabels, folds: Array
+    model: Any, X: Any, labels: PairLabels, folds: Array, most: int
 ) -> list[HeldOut]:
     """Measure all labeled pairs within folds, and the marked ones across them.
 
-    The learner has seen none of them; folds only keep those apart that share points.
+    The model has seen none of them; folds only keep those apart that share points.
     """
-    names = np.arange(len(folds))
     parts = []
     for number in range(folds.max() + 1):
         inside = np.flatnonzero(folds == number)
         test = restricted(labels, inside)
         if test is not None:
-            within, likeness, weights = _pairs_within(test, _MOST_PAIRS // (folds.max() + 1))
+            within, likeness, weights = _pairs_within(test, most)
             parts.append((inside[within], likeness, weights))
     across = folds[labels.pairs[:, 0]] != folds[labels.pairs[:, 1]]
     parts.append((labels.pairs[across], labels.likeness[across], labels.weights[across]))
     return [
-        HeldOut.of_marks(
-            learner.pair_distance(rows, X=X, ids=names), likeness, weights, rows, folds[rows[:, 0]]
-        )
+        HeldOut.of_marks(row_distances(model, X, rows), likeness, weights, rows, folds[rows[:, 0]])
         for rows, likeness, weights in parts
         if len(rows)
     ]
+
+
+def row_distances(model: Any, X: Any, rows: Array) -> Array:
+    """Compute the learned distances of pairs of rows of `X`, by number."""
+    some, places = np.unique(rows, return_inverse=True)
+    Z = np.asarray(model.transform(_safe_indexing(X, some)), dtype=np.float64)
+    places = places.reshape(-1, 2)
+    return np.linalg.norm(Z[places[:, 0]] - Z[places[:, 1]], axis=1)
 
 
 def _spread(learner: Any, X: Any) -> float:

@@ -33,8 +33,9 @@ class Links:
 
         Examples
         --------
-        >>> labels = PairLabels.make(4, pairs=[[0, 1], [1, 2], [2, 3]], pair_labels=[1, 1, -1])
-        >>> links = Links.of(labels)
+        >>> from seraph import Marks
+        >>> marks = Marks([[0, 1], [1, 2], [2, 3]], [1, 1, -1], rows=4)
+        >>> links = Links.of(PairLabels.make(4, marks=marks))
         >>> links.group.tolist(), links.apart.tolist()
         ([0, 0, 0, 1], [[0, 1]])
         """

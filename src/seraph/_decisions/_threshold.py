@@ -29,7 +29,7 @@ def choose_threshold(
     distances, similar, weights : ndarray of shape (k,)
         Distances of pairs of both kinds, which of them are similar, and their weights.
     strategy : str
-        What to reach: see ``calibrate_threshold``.
+        What to reach: see `PairClassifier`.
     target : float or None
         The precision, recall or false-accept rate to reach.
 

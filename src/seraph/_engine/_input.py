@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._sweep import (
     FLOATS,
     ChunkedPoints,
@@ -56,17 +56,9 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
     return points, _settled(settings, X, len(points))
 
 
-def read_labels(
-    n: int,
-    y: ArrayLike | None,
-    pairs: ArrayLike | None,
-    pair_labels: ArrayLike | None,
-    pair_weights: ArrayLike | None = None,
-    triplets: ArrayLike | None = None,
-    names: RowNames | None = None,
-) -> PairLabels:
-    """Check and merge the labels of `n` points, and warn if all pairs are of one kind."""
-    labels = PairLabels.make(n, y, pairs, pair_labels, pair_weights, triplets, names=names)
+def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> PairLabels:
+    """Check and merge the labels of the `n` rows of `X`; warn if all pairs are of one kind."""
+    labels = PairLabels.of(X, n, y, marks)
     advice.warn_of_labels(labels)
     return labels
 

@@ -5,8 +5,9 @@ from ._cv import SERAPHCV
 from ._duplicates import DuplicateFinder, Duplicates
 from ._kernel import KernelMap, KernelMetric, KernelSERAPH
 from ._neighbors import MetricNeighborsClassifier
+from ._pair_classifier import PairClassifier
 from ._path import RegularizationPath, seraph_path
-from ._pipeline import MetricPipeline, PreparedMetric
+from ._queries import query_pairs, query_rows
 from ._record_vectors import is_code
 from ._seraph import SERAPH
 
@@ -19,10 +20,11 @@ __all__ = [
     "KernelMetric",
     "KernelSERAPH",
     "MetricNeighborsClassifier",
-    "MetricPipeline",
-    "PreparedMetric",
+    "PairClassifier",
     "RegularizationPath",
     "is_code",
+    "query_pairs",
+    "query_rows",
     "seraph_path",
 ]
 

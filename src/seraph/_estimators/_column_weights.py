@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from .._base import MahalanobisLearner
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._sweep import one_blas_thread
 from .._typing import Array
 
@@ -45,14 +45,11 @@ class ColumnWeights(MahalanobisLearner):
         X: ArrayLike,
         y: ArrayLike | None = None,  # noqa: ARG002 (as every learner has it)
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
     ) -> Self:
         """Learn the weights from marked pairs of rows of `X`; `y` is not used."""
         points = self._check_points(X)
-        names = None if pairs is None else RowNames.of(X, ids, pairs)
-        labels = PairLabels.make(len(points), None, pairs, pair_labels, names=names)
+        labels = PairLabels.of(X, len(points), None, marks)
         gaps = block_gaps(points, labels.pairs, self.block_of)
         signs = np.where(labels.similar, 1.0, -1.0)
         with one_blas_thread():

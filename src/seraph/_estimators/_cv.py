@@ -28,7 +28,7 @@ from .._engine import (
     running,
     warn_of_scales,
 )
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._sweep import PointsInMemory
 from .._typing import Array
 from .._validation import check_number, check_seed, shown
@@ -87,7 +87,7 @@ class SERAPHCV(PosteriorLearner):
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_, n_triplets_ : int
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_marks_, n_triplets_ : int
         Number of pairs of each kind and of triplets, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
@@ -133,18 +133,14 @@ class SERAPHCV(PosteriorLearner):
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        pair_weights: ArrayLike | None = None,
-        triplets: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
         graph: Any = None,
     ) -> Self:
         """Choose the weights, then learn the metric with them.
 
         Parameters
         ----------
-        X, y, pairs, pair_labels, pair_weights, triplets, ids, graph
+        X, y, marks, graph
             The data, as in ``SERAPH.fit``.
 
         Returns
@@ -154,9 +150,7 @@ class SERAPHCV(PosteriorLearner):
         """
         learner = self._check_parameters()
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
-        has_marks = pairs is not None or triplets is not None
-        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
+        labels = read_labels(X, len(points), y, marks)
         blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
         warn_of_scales(points.std())
         graph = None if graph is None else check_graph(graph, len(points))
@@ -183,7 +177,7 @@ class SERAPHCV(PosteriorLearner):
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
                 n_splits_=len(scores),
-                n_absent_pairs_=labels.n_absent_pairs,
+                n_absent_marks_=labels.n_absent_marks,
                 **fit.attributes,
             )
 

@@ -8,10 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 
-from .._decisions import CandidateDecision, Given, HeldOut, grouped, held_out
-from .._pairs import PairLabels, row_numbers
+from .._decisions import CandidateDecision, HeldOut, grouped, held_out
+from .._pairs import Marks, PairLabels, Rows
 from .._typing import Array
 from .._validation import check_number, check_seed, shown
 from ._column_weights import ColumnWeights, block_gaps
@@ -85,7 +86,7 @@ class Duplicates:
         return int(max(self.group.max(initial=-1), self.other_group.max(initial=-1))) + 1
 
 
-class DuplicateFinder:
+class DuplicateFinder(BaseEstimator):
     r"""Find records of one table, or of two, that describe the same thing.
 
     Records become vectors: letter pairs of the text, scaled numbers and dates, a block for each
@@ -190,7 +191,7 @@ class DuplicateFinder:
         self,
         n: int = 50,
         pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
+        answers: ArrayLike | None = None,
     ) -> Array:
         """Choose pairs to ask a person about; no record is in two of them, if that is possible.
 
@@ -203,7 +204,7 @@ class DuplicateFinder:
             Number of pairs.
         pairs : array-like of int of shape (k, 2), optional
             Pairs that were answered.
-        pair_labels : array-like of shape (k,), optional
+        answers : array-like of shape (k,), optional
             The answers: True, 1 for the same; False, 0 or -1 for different.
 
         Returns
@@ -213,7 +214,7 @@ class DuplicateFinder:
         """
         check_number("n", n, low=1, integer=True)
         rng = np.random.default_rng(self.random_state)
-        labels = None if pairs is None else self._labels(pairs, pair_labels)
+        labels = None if pairs is None else self._labels(pairs, answers)
         known = np.empty((0, 2), dtype=np.intp) if labels is None else labels.pairs
         learned = labels is not None and min(labels.n_similar, labels.n_dissimilar) >= 2
         Z = self.Z_
@@ -235,7 +236,7 @@ class DuplicateFinder:
         return self._named(candidates[_without_repeats(candidates[order], n, order)])
 
     def find(
-        self, pairs: ArrayLike, pair_labels: ArrayLike, *, precision: float = 0.95
+        self, pairs: ArrayLike, answers: ArrayLike, *, precision: float = 0.95
     ) -> Duplicates:
         """Find the duplicates.
 
@@ -243,7 +244,7 @@ class DuplicateFinder:
         ----------
         pairs : array-like of int of shape (k, 2)
             Pairs of rows that were answered, about a hundred of both kinds.
-        pair_labels : array-like of shape (k,)
+        answers : array-like of shape (k,)
             The answers: True, 1 for the same; False, 0 or -1 for different.
         precision : float, default=0.95
             Share of the accepted pairs that is to be right. Of the distances that reach it, the
@@ -255,7 +256,7 @@ class DuplicateFinder:
             Pairs, groups, and what was reached.
         """
         check_number("precision", precision, low=0, high=1)
-        labels = self._labels(pairs, pair_labels)
+        labels = self._labels(pairs, answers)
         _check_both_kinds(labels)
         learner = self._learner(labels)
         Z = learner.transform(self.Z_)
@@ -286,7 +287,7 @@ class DuplicateFinder:
             weights=self._shares(learner, candidates),
         )
 
-    def _labels(self, pairs: ArrayLike, pair_labels: ArrayLike | None) -> PairLabels:
+    def _labels(self, pairs: ArrayLike, answers: ArrayLike | None) -> PairLabels:
         """Check answers; number the rows of the other table after those of the first."""
         if not hasattr(self, "Z_"):
             raise ValueError("This DuplicateFinder has no records yet: call fit first.")
@@ -294,31 +295,34 @@ class DuplicateFinder:
         if self.links_ and rows.ndim == 2 and rows.shape[1] == 2:
             sizes = (self.n_, len(self.Z_) - self.n_)
             sides = [
-                row_numbers(np.column_stack([side, side]), size)[:, 0]
+                Rows(size).numbers(side[:, np.newaxis], width=1)[:, 0]
                 for side, size in zip(rows.T, sizes, strict=True)
             ]
             rows = np.column_stack([sides[0], sides[1] + self.n_])
-        answers = np.asarray(pair_labels)
-        if answers.dtype.kind in "iu":
-            answers = answers > 0
-        return PairLabels.make(len(self.Z_), None, rows, answers)
+        given = np.asarray(answers)
+        if given.dtype.kind in "iu":
+            given = given > 0
+        n = len(self.Z_)
+        return PairLabels.make(n, None, Marks(rows, given, rows=n))
 
     def _named(self, pairs: Array) -> Array:
         """Return pairs as the user numbers them."""
         return pairs - np.array([0, self.n_]) if self.links_ else pairs
 
     def _learner(self, labels: PairLabels) -> ColumnWeights:
-        return ColumnWeights(self.block_of_).fit(
-            self.Z_, pairs=labels.pairs, pair_labels=labels.similar
-        )
+        return ColumnWeights(self.block_of_).fit(self.Z_, marks=labels.marks)
 
     def _held_out(self, learner: ColumnWeights, labels: PairLabels) -> HeldOut:
         """Measure the answered pairs out of fold, on as many rows as that takes."""
         n = len(self.Z_)
         some = np.random.default_rng(0).choice(n, min(n, _SCALE_ROWS), replace=False)
         rows = np.union1d(some, labels.pairs)
-        pairs = np.searchsorted(rows, labels.pairs)
-        return held_out(learner, self.Z_[rows], Given(pairs=pairs, pair_labels=labels.similar), 5)
+        known = PairLabels.make(len(rows), None, labels.marks[rows])
+
+        def refit(part: Array, train: PairLabels, _: Array) -> ColumnWeights:
+            return ColumnWeights(self.block_of_).fit(part, marks=train.marks)
+
+        return held_out(learner, self.Z_[rows], known, 5, refit)
 
     def _shares(self, learner: ColumnWeights, candidates: Array) -> dict[str, float]:
         some = np.random.default_rng(0).permutation(len(candidates))[:_SCALE_ROWS]

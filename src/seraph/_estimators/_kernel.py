@@ -29,7 +29,7 @@ from .._engine import (
     read_labels,
     running,
 )
-from .._pairs import RowNames
+from .._pairs import Marks
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
 from .._validation import check_choice, check_number, shown, two_points
@@ -144,7 +144,7 @@ class KernelSERAPH(PosteriorLearner):
         As in `SERAPH`, in feature space.
     backend_, device_ : str
         As in `SERAPH`.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_pairs_, n_triplets_ : int
+    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_marks_, n_triplets_ : int
         Number of pairs of each kind and of triplets, as in `SERAPH`.
     n_features_in_ : int
         Number of features seen during fit.
@@ -240,11 +240,7 @@ class KernelSERAPH(PosteriorLearner):
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        pair_weights: ArrayLike | None = None,
-        triplets: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
@@ -253,8 +249,8 @@ class KernelSERAPH(PosteriorLearner):
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             All points, labeled or not; or the kernel values, if the kernel is precomputed.
-        y, pairs, pair_labels, pair_weights, triplets, ids, graph
-            Labels and graph, as in ``SERAPH.fit``.
+        y, marks, graph
+            Labels, marks and graph, as in ``SERAPH.fit``.
 
         Returns
         -------
@@ -270,9 +266,7 @@ class KernelSERAPH(PosteriorLearner):
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        has_marks = pairs is not None or triplets is not None
-        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
+        labels = read_labels(X, len(points), y, marks)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()
@@ -292,7 +286,7 @@ class KernelSERAPH(PosteriorLearner):
                     fit.coordinates,
                     fit.averaged,
                     kernel_map_=kernel_map,
-                    n_absent_pairs_=labels.n_absent_pairs,
+                    n_absent_marks_=labels.n_absent_marks,
                     **fit.attributes,
                 )
 
@@ -323,12 +317,8 @@ class KernelSERAPH(PosteriorLearner):
         check_is_fitted(self)
         return KernelMetric(self.kernel_map_, self.components_.copy())
 
-    def get_mahalanobis_matrix(self) -> Array:
-        """Raise an error: the metric lives in feature space and has no matrix on the features.
-
-        ``components_.T @ components_`` is its matrix on the coordinates of ``kernel_map_``.
-        """
-        raise NotImplementedError(
+    def _has_matrix(self) -> bool:
+        raise AttributeError(
             "The metric of KernelSERAPH lives in the feature space of its kernel and has no "
             "matrix on the features of X. Use transform or pair_distance; or "
             "components_.T @ components_ on the coordinates that kernel_map_ returns."

@@ -6,18 +6,16 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._pairs import RowNames, as_labels, is_missing
+from .._pairs import Marks, as_labels, is_missing
 from .._typing import Array
-from .._validation import as_numbers, check_choice, check_n_jobs, check_number, shown
-from ._pipeline import check_marks
+from .._validation import as_numbers, check_choice, check_n_jobs, check_number
+from ._models import check_estimator, fit_model
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
@@ -37,8 +35,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     Parameters
     ----------
     learner : estimator
-        Learner of a metric, such as :class:`seraph.SERAPH`, or a
-        :class:`seraph.MetricPipeline`, which scales the features first.
+        Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one.
         It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows.
     n_neighbors : int, default=1
         Number of neighbors that vote.
@@ -64,12 +61,13 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from seraph import SERAPH, MetricNeighborsClassifier, MetricPipeline
+    >>> from seraph import SERAPH, MetricNeighborsClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> some = np.full(len(y), -1)
     >>> some[::6] = y[::6]
-    >>> classifier = MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH()))
+    >>> classifier = MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()))
     >>> classifier = classifier.fit(X, some)
     >>> classifier.predict(X[[1, 80, -2]])
     array([0, 1, 2])
@@ -78,9 +76,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     """
 
     # With metadata routing, marks go to the learner without being asked for.
-    __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("pairs", "pair_labels", "pair_weights", "triplets", "ids"), True
-    )
+    __metadata_request__fit: ClassVar = {"marks": True}
 
     def __init__(
         self,
@@ -100,11 +96,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        pair_weights: ArrayLike | None = None,
-        triplets: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
     ) -> Self:
         """Fit the learner on all rows, and keep the labeled rows as neighbors.
 
@@ -114,8 +106,8 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             All points, labeled or not.
         y : array-like of shape (n_samples,)
             Class labels; -1, NaN, None, pandas.NA or masked where unknown.
-        pairs, pair_labels, pair_weights, triplets, ids : array-like, optional
-            Marked pairs and triplets, for the learner, as in ``SERAPH.fit``.
+        marks : Marks, optional
+            Marks of the rows, for the learner.
 
         Returns
         -------
@@ -145,15 +137,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         classes, codes = _classes(labels[known], y)
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
-        given = {
-            "pairs": pairs,
-            "pair_labels": pair_labels,
-            "pair_weights": pair_weights,
-            "triplets": triplets,
-        }
-        marked = _marks(self.learner, X, given, ids)
-        with as_numbers("X"):  # a step of a pipeline may be the first to look at X
-            learner = clone(self.learner).fit(X, all_codes, **marked)
+        learner = fit_model(clone(self.learner), X, all_codes, marks)
         neighbors = KNeighborsClassifier(
             n_neighbors=self.n_neighbors, weights=self.weights, n_jobs=self.n_jobs
         ).fit(_mapped(learner, X)[known], codes)
@@ -234,34 +218,10 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         return _mapped(self.learner_, X)
 
     def _check_parameters(self) -> None:
-        fits = hasattr(self.learner, "fit") and hasattr(self.learner, "transform")
-        if isinstance(self.learner, type) or not fits:
-            raise ValueError(
-                "learner must be an estimator with fit and transform, such as SERAPH(); got "
-                f"{shown(self.learner)}."
-            )
+        check_estimator("learner", self.learner)
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_choice("weights", self.weights, ("uniform", "distance"))
         check_n_jobs(self.n_jobs)
-
-
-def _marks(
-    learner: Any, X: Any, given: dict[str, ArrayLike | None], ids: ArrayLike | None
-) -> dict[str, Any]:
-    """Return the marks as arguments of the learner's ``fit``; none if there are none."""
-    marks: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    rows = marks.get("pairs", marks.get("triplets"))
-    if rows is not None:
-        names = RowNames.of(X, ids, rows, "drop").listed()  # a scaler would lose the names
-        if names is not None:
-            marks["ids"] = names
-    if isinstance(learner, Pipeline):
-        if get_config()["enable_metadata_routing"]:
-            return marks
-        check_marks(learner.steps[-1][1], marks)
-        return {f"{learner.steps[-1][0]}__{name}": value for name, value in marks.items()}
-    check_marks(learner, marks)
-    return marks
 
 
 def _mapped(learner: Any, X: ArrayLike) -> Array:

@@ -20,7 +20,7 @@ from .._engine import (
     warn_of_early_stop,
     warn_of_scales,
 )
-from .._pairs import RowNames
+from .._pairs import Marks
 from .._sweep import Backend
 from .._typing import Array
 from .._validation import check_number, shown
@@ -107,11 +107,7 @@ def seraph_path(
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: int = 0,
     n_jobs: int | None = None,
-    pairs: ArrayLike | None = None,
-    pair_labels: ArrayLike | None = None,
-    pair_weights: ArrayLike | None = None,
-    triplets: ArrayLike | None = None,
-    ids: ArrayLike | None = None,
+    marks: Marks | None = None,
     graph: Any = None,
 ) -> RegularizationPath:
     r"""Learn the metrics of the model (7) for many weights of the trace, starting at zero.
@@ -150,7 +146,7 @@ def seraph_path(
         1 prints a line per weight.
     n_jobs : int, optional
         As in `SERAPH`.
-    pairs, pair_labels, pair_weights, triplets, ids, graph
+    marks, graph
         More data, as in ``SERAPH.fit``.
 
     Returns
@@ -193,8 +189,7 @@ def seraph_path(
     )
     settings.check()
     points, settings = read_array(X, settings)
-    names = RowNames.of_marks(X, ids, pairs, triplets)
-    labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
+    labels = read_labels(X, len(points), y, marks)
     warn_of_scales(points.std())
     weights = None if lams is None else _check_lams(lams)
     parameters = {

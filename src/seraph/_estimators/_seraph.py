@@ -21,7 +21,7 @@ from .._engine import (
     read_points,
     warn_of_scales,
 )
-from .._pairs import RowNames
+from .._pairs import Marks
 from .._sweep import Backend
 from .._validation import check_flag
 from ._posterior import PosteriorLearner
@@ -181,8 +181,8 @@ class SERAPH(PosteriorLearner):
         leans to.
     n_triplets_ : int
         Number of triplets.
-    n_absent_pairs_ : int
-        Number of marked pairs that were left out because X does not have both of their rows.
+    n_absent_marks_ : int
+        Number of marks that were left out because X does not have their rows.
     backend_, device_ : str
         What summed over the pairs, and where; `device_` is None except for torch.
     n_features_in_ : int
@@ -274,16 +274,12 @@ class SERAPH(PosteriorLearner):
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        pair_weights: ArrayLike | None = None,
-        triplets: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
         graph: Any = None,
     ) -> Self:
         """Learn the metric.
 
-        Give class labels, marked pairs, triplets, or any of them together; they are merged.
+        Give class labels, marks, or both; they are merged.
 
         Parameters
         ----------
@@ -293,25 +289,12 @@ class SERAPH(PosteriorLearner):
             Class labels of any type; -1, NaN, None, pandas.NA or masked where unknown. The text
             "nan" is refused, unless numpy has made it from a NaN, as in
             ``np.array([np.nan, "a"])``.
-        pairs : array-like of shape (n_pairs, 2), optional
-            Pairs of rows that you know to be alike or not: row numbers of X, or names.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for pairs that are not. Or how
-            likely each pair is alike, from 0 to 1: a label q adds ``q ln p + (1 - q) ln(1 - p)``
-            to the objective. NaN, None and pandas.NA mean unsure; such pairs stay unlabeled.
-        pair_weights : array-like of shape (n_pairs,), optional
-            How much each mark counts: a weight of 2 is a mark given twice, and a weight of 0 is
-            no mark. (A pair whose rows both have a class is settled by `y`, whatever its
-            marks.)
-        triplets : array-like of shape (n_triplets, 3), optional
-            Rows a, b and c of answers "a is nearer to b than to c". Each adds
-            ``-ln(1 + exp(d2(a, b) - d2(a, c)))`` to the objective. One given twice counts
-            twice.
-        ids : array-like of shape (n_samples,), optional
-            Names of the rows, each once; then `pairs` and `triplets` hold names instead of row
-            numbers. The index of a DataFrame names its rows without this. Marks of an absent row
-            are left out, and pairs counted, so that a part of a table can be given with the marks
-            of the whole.
+        marks : Marks, optional
+            Pairs of rows that you know to be alike or not, and triplets: see
+            :class:`seraph.Marks`. A pair with a label q adds ``q ln p + (1 - q) ln(1 - p)``,
+            times its weight, to the objective, and a triplet (a, b, c)
+            ``-ln(1 + exp(d2(a, b) - d2(a, c)))``. A pair whose rows both have a class is settled
+            by `y`, whatever its marks.
         graph : sparse matrix of shape (n_samples, n_samples), optional
             Symmetric weights for the manifold extension, instead of nearest neighbors.
 
@@ -325,15 +308,16 @@ class SERAPH(PosteriorLearner):
         Marks of several weights, one of them unsure, and an odd one out:
 
         >>> import numpy as np
-        >>> from seraph import SERAPH
+        >>> from seraph import SERAPH, Marks
         >>> X = np.random.default_rng(0).normal(size=(30, 3))
-        >>> learner = SERAPH().fit(
-        ...     X,
-        ...     pairs=[[0, 1], [2, 3], [4, 5], [6, 7]],
-        ...     pair_labels=[1.0, 0.2, 0.9, np.nan],
-        ...     pair_weights=[2.0, 1.0, 0.5, 1.0],
+        >>> marks = Marks(
+        ...     [[0, 1], [2, 3], [4, 5], [6, 7]],
+        ...     [1.0, 0.2, 0.9, np.nan],
+        ...     weights=[2.0, 1.0, 0.5, 1.0],
         ...     triplets=[[8, 9, 10], [9, 8, 10]],
+        ...     rows=X,
         ... )
+        >>> learner = SERAPH().fit(X, marks=marks)
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
@@ -346,9 +330,7 @@ class SERAPH(PosteriorLearner):
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        has_marks = pairs is not None or triplets is not None
-        names = RowNames.of_marks(X, ids, pairs, triplets) if has_marks else None
-        labels = read_labels(len(points), y, pairs, pair_labels, pair_weights, triplets, names)
+        labels = read_labels(X, len(points), y, marks)
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
         warn_of_scales(points.std())
         start = getattr(self, "learned_components_", None) if self.warm_start else None
@@ -367,6 +349,6 @@ class SERAPH(PosteriorLearner):
                 blend,
                 fit.coordinates,
                 fit.averaged,
-                n_absent_pairs_=labels.n_absent_pairs,
+                n_absent_marks_=labels.n_absent_marks,
                 **fit.attributes,
             )

@@ -1,24 +1,19 @@
-"""Labels of points and pairs, checked and merged, and the rows that they belong to."""
+"""What people know about rows: classes, and marks of pairs and triplets, checked and merged."""
 
-from ._labels import (
-    PairLabels,
-    as_labels,
-    is_missing,
-    is_unknown,
-    mark_weights,
-    pair_signs,
-    row_numbers,
-)
-from ._names import RowNames, is_frame
+from ._answers import ANSWERS, is_unknown, mark_weights, pair_signs
+from ._labels import PairLabels, as_labels, is_missing
+from ._marks import Marks
+from ._rows import Rows, is_frame
 
 __all__ = [
+    "ANSWERS",
+    "Marks",
     "PairLabels",
-    "RowNames",
+    "Rows",
     "as_labels",
     "is_frame",
     "is_missing",
     "is_unknown",
     "mark_weights",
     "pair_signs",
-    "row_numbers",
 ]

@@ -7,9 +7,7 @@ class codes stand for them.
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,12 +18,10 @@ from .._sweep import in_memory
 from .._typing import Array
 from .._validation import shown
 from .._warnings import warn
-from ._names import RowNames
+from ._marks import EVEN, Marks
 
 # Types of numpy that classes are compared in; others are compared as objects.
 _KINDS = "biufmMUSO"
-# A likeness that leans to neither side; it counts as similar.
-_EVEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -55,13 +51,13 @@ class PairLabels:
     effective_rows : float
         The same number with each row weighted by its strongest mark (Kish's effective sample
         size). A pair of classes and a triplet are marks of weight 1.
-    n_absent_pairs : int, default=0
-        Number of marked pairs that were left out because a row of theirs is absent.
+    n_absent_marks : int, default=0
+        Number of marks that were left out because a row of theirs is absent.
 
     Examples
     --------
-    >>> labels = PairLabels.make(5, y=["a", "a", "b", None, None], pairs=[[3, 4]],
-    ...                          pair_labels=[-1])
+    >>> marks = Marks([[3, 4]], [-1], rows=5)
+    >>> labels = PairLabels.make(5, ["a", "a", "b", None, None], marks)
     >>> labels.n_similar, labels.n_dissimilar, labels.n_unlabeled
     (1, 3, 6)
     """
@@ -78,12 +74,12 @@ class PairLabels:
     dissimilar_weight: float
     n_labeled_rows: int
     effective_rows: float
-    n_absent_pairs: int = 0
+    n_absent_marks: int = 0
 
     @property
     def similar(self) -> Array:
         """Which of the marked pairs are similar, or lean to it."""
-        return self.likeness >= _EVEN
+        return self.likeness >= EVEN
 
     @property
     def n_labeled(self) -> int:
@@ -109,18 +105,14 @@ class PairLabels:
         cls,
         n: int,
         y: ArrayLike | None = None,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        pair_weights: ArrayLike | None = None,
-        triplets: ArrayLike | None = None,
+        marks: Marks | None = None,
         *,
-        names: RowNames | None = None,
         required: bool = True,
     ) -> PairLabels:
-        """Check and merge class labels, marked pairs and triplets of `n` rows.
+        """Check class labels, and merge them with the marks of `n` rows.
 
-        The marks of a pair add up. A pair whose rows both have a class is settled by their
-        classes, and marks of it are dropped.
+        A pair whose rows both have a class is settled by their classes, and marks of it are
+        dropped.
 
         Parameters
         ----------
@@ -129,17 +121,8 @@ class PairLabels:
         y : array-like of shape (n,), optional
             Class labels of any type; -1, NaN, None, pandas.NA and masked entries mean unknown.
             The text "nan" is refused, unless numpy has made it from a NaN.
-        pairs : array-like of int of shape (l, 2), optional
-            Row numbers of the marked pairs.
-        pair_labels : array-like of shape (l,), optional
-            +1 or True for a similar pair, -1 or False for a dissimilar one; or how likely each
-            pair is similar, from 0 to 1. Unknown (NaN, None, pandas.NA) is no mark.
-        pair_weights : array-like of shape (l,), optional
-            Weight of each mark; 0 is no mark. None is 1 for all.
-        triplets : array-like of int of shape (t, 3), optional
-            Row numbers a, b and c: a is nearer to b than to c.
-        names : RowNames, optional
-            What `pairs` and `triplets` call the rows; by default their numbers.
+        marks : Marks, optional
+            Marks of these rows, by number.
         required : bool, default=True
             Whether to refuse labels that leave nothing to learn from.
 
@@ -147,58 +130,92 @@ class PairLabels:
         -------
         PairLabels
         """
-        if required and y is None and pairs is None and pair_labels is None and triplets is None:
+        if required and y is None and marks is None:
             raise ValueError(
                 "There is nothing to learn from: this method requires y to be passed, but the "
-                "target y is None, and so is pairs. Pass class labels as y (-1 where unknown), "
-                "or row numbers as pairs with +1 or -1 as pair_labels."
+                "target y is None, and so is marks. Pass class labels as y (-1 where unknown), "
+                "or marks=seraph.Marks(pairs, labels, rows=X)."
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
-        pairs, pair_labels, pair_weights, n_absent = _present(
-            pairs, pair_labels, pair_weights, names
+        marks = Marks(rows=n) if marks is None else marks
+        rows, likeness, weights, triplets = (
+            marks.pairs,
+            marks.labels,
+            marks.weights,
+            marks.triplets,
         )
-        rows, likeness, weights = _marked_pairs(pairs, pair_labels, pair_weights, n)
         if len(rows):
             rows, likeness, weights = _without_implied(rows, likeness, weights, codes)
-        triples = _triplets(triplets, n, names)
 
         sizes = np.bincount(codes[codes >= 0]).tolist()
         implied = _n_pairs(sum(sizes))
         implied_similar = sum(map(_n_pairs, sizes))
-        marked_similar = int(np.count_nonzero(likeness >= _EVEN)) if len(rows) else 0
+        marked_similar = int(np.count_nonzero(likeness >= EVEN))
         n_similar = implied_similar + marked_similar
         n_dissimilar = implied - implied_similar + len(likeness) - marked_similar
-        if required and n_similar + n_dissimilar + len(triples) == 0:
+        if required and n_similar + n_dissimilar + len(triplets) == 0:
             raise ValueError(
                 f"No labeled pair: y labels {sum(sizes)} of {n} rows, and no pair is marked. "
                 "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
                 "has a weight of 0 is no mark.)"
             )
-        weight_similar = float(weights @ likeness) if len(rows) else 0.0
-        weight_dissimilar = float(weights @ (1.0 - likeness)) if len(rows) else 0.0
-        if len(rows) or len(triples):
-            strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
-            np.maximum.at(strongest, rows, weights[:, np.newaxis])
-            strongest[triples] = np.maximum(strongest[triples], 1.0)
-            n_labeled_rows = int(np.count_nonzero(strongest))
-            effective_rows = _effective_size(strongest)
-        else:
-            n_labeled_rows = sum(sizes) if implied else 0
-            effective_rows = float(n_labeled_rows)
+        strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
+        np.maximum.at(strongest, rows, weights[:, np.newaxis])
+        strongest[triplets] = np.maximum(strongest[triplets], 1.0)
         return cls(
             codes=codes,
             pairs=rows,
             likeness=likeness,
             weights=weights,
-            triplets=triples,
+            triplets=triplets,
             n_similar=n_similar,
             n_dissimilar=n_dissimilar,
             n_unlabeled=_n_pairs(n) - n_similar - n_dissimilar,
-            similar_weight=implied_similar + weight_similar + len(triples),
-            dissimilar_weight=implied - implied_similar + weight_dissimilar + len(triples),
-            n_labeled_rows=n_labeled_rows,
-            effective_rows=effective_rows,
-            n_absent_pairs=n_absent,
+            similar_weight=implied_similar + float(weights @ likeness) + len(triplets),
+            dissimilar_weight=implied
+            - implied_similar
+            + float(weights @ (1.0 - likeness))
+            + len(triplets),
+            n_labeled_rows=int(np.count_nonzero(strongest)),
+            effective_rows=_effective_size(strongest),
+            n_absent_marks=marks.n_absent,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        n: int,
+        y: ArrayLike | Marks | None = None,
+        marks: Marks | None = None,
+        *,
+        required: bool = True,
+    ) -> PairLabels:
+        """Do the same for marks as the user gave them, of the `n` rows of `X`.
+
+        Where scikit-learn passes no more than X and y, marks may stand in the place of y.
+        """
+        if isinstance(y, Marks):
+            if marks is not None:
+                raise ValueError("Marks were passed as y and as marks: pass them once.")
+            y, marks = None, y
+        if marks is not None and not isinstance(marks, Marks):
+            raise TypeError(
+                "marks must be a seraph.Marks, which knows the rows it is about: "
+                f"marks=seraph.Marks(pairs, labels, rows=X); got {shown(marks)}."
+            )
+        found = None if marks is None else marks.aligned(X, n)
+        return cls.make(n, y, found, required=required)
+
+    @property
+    def marks(self) -> Marks:
+        """The marks that the classes do not imply."""
+        return Marks(
+            self.pairs,
+            self.likeness,
+            weights=self.weights,
+            triplets=self.triplets,
+            rows=len(self.codes),
         )
 
 
@@ -344,241 +361,6 @@ def _refuse_nan_text(found: bool) -> None:
         )
 
 
-def _present(
-    pairs: ArrayLike | None,
-    pair_labels: ArrayLike | None,
-    pair_weights: ArrayLike | None,
-    names: RowNames | None,
-) -> tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, int]:
-    """Return the pairs whose rows are there as row numbers, with their labels and weights."""
-    if names is None or pairs is None:
-        return pairs, pair_labels, pair_weights, 0
-    rows, kept = names.rows(pairs)
-    if kept is None or pair_labels is None:
-        return rows, pair_labels, pair_weights, 0
-    labels = _pair_likeness(in_memory(pair_labels), len(kept))[kept]
-    weights = mark_weights(pair_weights, len(kept))[kept]
-    return rows, labels, weights, int((~kept).sum())
-
-
-def _marked_pairs(
-    pairs: ArrayLike | None,
-    pair_labels: ArrayLike | None,
-    pair_weights: ArrayLike | None,
-    n: int,
-) -> tuple[Array, Array, Array]:
-    """Return the marked pairs, each once and smaller row first, their likeness and weights."""
-    if pairs is None:
-        for name, given in (("pair_labels", pair_labels), ("pair_weights", pair_weights)):
-            if given is not None:
-                raise ValueError(f"{name} was passed without pairs: pass both or neither.")
-        return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0)
-    if pair_labels is None:
-        raise ValueError("pairs was passed without pair_labels: pass +1 or -1 for each pair.")
-    rows, pair_labels = row_numbers(pairs, n), in_memory(pair_labels)
-    itself = rows[:, 0] == rows[:, 1]
-    if itself.any():
-        at = int(np.flatnonzero(itself)[0])
-        raise ValueError(f"pairs[{at}] pairs row {rows[at, 0]} with itself: remove it.")
-    likeness = _pair_likeness(pair_labels, len(rows))
-    weights = mark_weights(pair_weights, len(rows))
-    counts = ~np.isnan(likeness) & (weights > 0.0)
-    return _merged(np.sort(rows[counts], axis=1), likeness[counts], weights[counts], n)
-
-
-def _merged(rows: Array, likeness: Array, weights: Array, n: int) -> tuple[Array, Array, Array]:
-    """Add up the marks of each pair.
-
-    ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
-    one mark: with the sum of their weights and the weighted mean of their likeness.
-    """
-    _, first, which = np.unique(
-        rows[:, 0] * n + rows[:, 1], return_index=True, return_inverse=True
-    )
-    which = which.reshape(-1)
-    both = np.isin(which, which[likeness == 1.0]) & np.isin(which, which[likeness == 0.0])
-    if both.any():
-        i, j = rows[np.flatnonzero(both)[0]].tolist()
-        raise ValueError(
-            f"The pair ({i}, {j}) is marked both similar and dissimilar in pairs: keep one mark, "
-            "or give how likely the pair is similar, from 0 to 1, as its label."
-        )
-    total = np.bincount(which, weights, minlength=len(first))
-    mean = np.bincount(which, weights * likeness, minlength=len(first)) / total
-    return rows[first], np.clip(mean, 0.0, 1.0), total
-
-
-def _triplets(triplets: ArrayLike | None, n: int, names: RowNames | None) -> Array:
-    """Check that `triplets` holds three different rows each."""
-    if triplets is None:
-        return np.empty((0, 3), dtype=np.intp)
-    if names is not None:
-        triplets = names.rows(triplets, "triplets", 3)[0]
-    rows = _row_numbers("triplets", in_memory(triplets), 3, n)
-    repeated = (rows == np.roll(rows, 1, axis=1)).any(axis=1)
-    if repeated.any():
-        at = int(np.flatnonzero(repeated)[0])
-        raise ValueError(
-            f"triplets[{at}] is {tuple(rows[at].tolist())}: a triplet (a, b, c) says that row a "
-            "is nearer to row b than to row c, so the three must differ. Remove it."
-        )
-    return rows
-
-
-def row_numbers(pairs: ArrayLike, n: int) -> Array:
-    """Check that `pairs` holds two columns of row numbers of `n` rows, and return them.
-
-    Examples
-    --------
-    >>> row_numbers([[0, 2]], 3)
-    array([[0, 2]])
-    """
-    return _row_numbers("pairs", in_memory(pairs), 2, n)
-
-
-def _row_numbers(name: str, given: ArrayLike, width: int, n: int) -> Array:
-    """Check that `given` holds `width` columns of numbers of rows from 0 to n - 1."""
-    rows = _array(name, given)
-    if rows.size == 0:
-        return np.empty((0, width), dtype=np.intp)
-    if rows.ndim != 2 or rows.shape[1] != width:
-        raise ValueError(
-            f"{name} must have shape (n_{name}, {width}), {'two' if width == 2 else 'three'} row "
-            f"numbers of X each; got shape {rows.shape}."
-        )
-    if rows.dtype.kind not in "iu":
-        numbers = np.full(rows.shape, np.nan)
-        if rows.dtype.kind in "fO":
-            with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
-                numbers = rows.astype(np.float64)
-        if not np.all(numbers == np.floor(numbers)):
-            raise ValueError(
-                f"{name} must hold row numbers of X, which are whole numbers; got {rows.dtype}. "
-                "For names of rows, pass ids as well, or X as a DataFrame. (Other libraries take "
-                f"{name} of points; fit does not.)"
-            )
-        rows = numbers
-    outside = (rows < 0) | (rows >= n)
-    if outside.any():
-        at = int(np.flatnonzero(outside.any(axis=1))[0])
-        raise ValueError(
-            f"{name}[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
-        )
-    return rows.astype(np.intp)
-
-
-def pair_signs(pair_labels: ArrayLike, n_pairs: int) -> Array:
-    """Check the labels of `n_pairs` pairs, and say which are similar.
-
-    Examples
-    --------
-    >>> pair_signs([1, -1], 2)
-    array([ True, False])
-    """
-    likeness = _pair_likeness(pair_labels, n_pairs)
-    unsure = (likeness != 0.0) & (likeness != 1.0)
-    if unsure.any():
-        raise ValueError(
-            "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False, for this; "
-            f"got {shown(np.asarray(pair_labels)[unsure][0])}. Leave unsure pairs out."
-        )
-    return likeness == 1.0
-
-
-def _pair_likeness(pair_labels: ArrayLike, n_pairs: int) -> Array:
-    """Turn labels into how likely each pair is similar; NaN where that is unknown."""
-    labels = _array("pair_labels", pair_labels)
-    if labels.size == 0 == n_pairs:
-        return np.empty(0)
-    if labels.shape != (n_pairs,):
-        raise ValueError(
-            f"pair_labels must hold one label per pair: got shape {labels.shape} "
-            f"for {n_pairs} pairs."
-        )
-    unknown = is_unknown(labels)
-    numbers = np.full(n_pairs, np.nan)
-    for at in np.flatnonzero(~unknown) if labels.dtype.kind not in "biuf" else ():
-        if not isinstance(labels[at], Real) or not abs(labels[at]) <= 1:
-            raise _bad_pair_label(labels[at])
-    numbers[~unknown] = labels[~unknown].astype(np.float64)
-    known = numbers[~unknown]
-    if np.isin(known, [1.0, -1.0]).all():
-        return (numbers + 1.0) / 2.0
-    outside = (known < 0.0) | (known > 1.0)
-    if not outside.any():
-        return numbers
-    if np.all(known[outside] == -1.0):
-        other = known[~np.isin(known, [1.0, -1.0])][0]
-        raise ValueError(
-            f"pair_labels has both -1 and {other:g}. Use +1 and -1, or how likely each pair is "
-            "similar, from 0 to 1; and NaN or None where you are unsure."
-        )
-    raise _bad_pair_label(known[outside & (known != -1.0)][0])
-
-
-def _bad_pair_label(label: object) -> ValueError:
-    return ValueError(
-        "pair_labels must be +1 (similar) or -1 (dissimilar), or True or False, or how likely "
-        "each pair is similar, from 0 to 1; and NaN or None where you are unsure; got "
-        f"{shown(label)}."
-    )
-
-
-def is_unknown(values: Array) -> Array:
-    """Say which values are NaN, NaT, None or pandas.NA."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    unknown = np.zeros(len(values), dtype=bool)
-    if values.dtype.kind == "O":
-        pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
-        if pandas is not None:
-            unknown = np.asarray(pandas.isna(values), dtype=bool)
-        for at in np.flatnonzero(~unknown):
-            unknown[at] = values[at] is None or bool(values[at] != values[at])
-    return unknown
-
-
-def mark_weights(pair_weights: ArrayLike | None, n_pairs: int) -> Array:
-    """Return the weight of each mark, checked; ones for None.
-
-    Examples
-    --------
-    >>> mark_weights(None, 2)
-    array([1., 1.])
-    """
-    if pair_weights is None:
-        return np.ones(n_pairs)
-    given = _array("pair_weights", in_memory(pair_weights))
-    if given.size == 0 == n_pairs:
-        return np.empty(0)
-    if given.shape != (n_pairs,):
-        raise ValueError(
-            f"pair_weights must hold one weight per pair: got shape {given.shape} "
-            f"for {n_pairs} pairs."
-        )
-    weights = np.full(n_pairs, np.nan)
-    if given.dtype.kind in "biufO":
-        with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
-            weights = given.astype(np.float64)
-    bad = ~(np.isfinite(weights) & (weights >= 0.0))
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            "pair_weights must be finite numbers of at least 0 (0 leaves the mark out); got "
-            f"{shown(given[at])} at {at}."
-        )
-    return weights
-
-
-def _array(name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must have rows of one length: {error}") from error
-
-
 def _without_implied(
     rows: Array, likeness: Array, weights: Array, codes: Array
 ) -> tuple[Array, Array, Array]:
@@ -592,7 +374,7 @@ def _without_implied(
         similar = likeness[at] == 1.0
         marked, said = ("similar", "different") if similar else ("dissimilar", "the same")
         raise ValueError(
-            f"The pair ({i}, {j}) is marked {marked} in pairs, but y gives its rows {said} "
+            f"The pair ({i}, {j}) is marked {marked}, but y gives its rows {said} "
             "class(es). Correct one of the two."
         )
     return rows[~implied], likeness[~implied], weights[~implied]

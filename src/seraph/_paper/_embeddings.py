@@ -18,11 +18,13 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from .._estimators._pipeline import MetricPipeline
+from .._estimators._models import fit_model
 from .._estimators._seraph import SERAPH
 from .._files import save_whole
+from .._pairs import Marks
 from .._typing import Array
 from ..classic import GMML, ITML, RCA
 from ..datasets import load_definitions
@@ -84,7 +86,8 @@ def mark_pairs(X: Array, y: Array, seed: int, n_pairs: int = N_PAIRS) -> Marked:
 
 def _learn(make: Callable[[], Any]) -> Callable[[Marked], Map]:
     def fit(task: Marked) -> Map:
-        fitted: Map = make().fit(task.X, pairs=task.pairs, pair_labels=task.marks).transform
+        marks = Marks(task.pairs, task.marks, rows=task.X)
+        fitted: Map = fit_model(make(), task.X, None, marks).transform
         return fitted
 
     return fit
@@ -106,7 +109,7 @@ METHODS: dict[str, Callable[[Marked], Map]] = {
     "RCA": _learn(RCA),
     "ITML": _learn(lambda: ITML(gamma=1.0)),
     "GMML": _learn(GMML),
-    "SERAPH": _learn(lambda: MetricPipeline(Normalizer(), SERAPH())),
+    "SERAPH": _learn(lambda: make_pipeline(Normalizer(), SERAPH())),
 }
 
 

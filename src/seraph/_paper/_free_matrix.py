@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from scipy.sparse import coo_array
 
+from .._pairs import Marks
 from .._typing import Array
 
 
@@ -31,11 +32,11 @@ class FreeMatrix:
         self.steps = steps
         self.rate = rate
 
-    def fit(self, X: Array, *, pairs: Array, pair_labels: Array) -> Self:
+    def fit(self, X: Array, *, marks: Marks) -> Self:
         """Take the steps."""
-        rows, places = np.unique(pairs, return_inverse=True)
+        rows, places = np.unique(marks.pairs, return_inverse=True)
         points = np.asarray(X, dtype=np.float64)[rows]
-        marked, labels = places.reshape(-1, 2), np.asarray(pair_labels)
+        marked, labels = places.reshape(-1, 2), np.where(marks.similar, 1, -1)
         W = np.eye(points.shape[1])
         mean, square = np.zeros_like(W), np.zeros_like(W)
         for step in range(1, self.steps + 1):

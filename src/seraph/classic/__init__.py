@@ -1,8 +1,8 @@
 """The classic metric learners that SERAPH is compared with, one short file each.
 
 They work like `SERAPH`, so that one replaces another in one line: all have
-``fit(X, y, pairs=..., pair_labels=...)``, ``components_``, ``transform``, ``pair_distance``,
-``pair_score``, ``get_metric`` and ``get_mahalanobis_matrix``.
+``fit(X, y, marks=...)``, ``components_``, ``transform``, ``pair_distance``, ``get_metric`` and
+``get_mahalanobis_matrix``.
 """
 
 from .._public import publish as _publish

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any, Self, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.neighbors import NearestNeighbors
 
-from .._base import Blend
-from .._pairs import PairLabels, RowNames
-from .._sweep import PointsInMemory, in_memory, one_blas_thread
+from .._pairs import PairLabels
 from .._typing import Array
 from ._learner import ClassicLearner
 
@@ -25,40 +20,17 @@ class ComparisonLearner(ClassicLearner):
     A subclass implements `_learn_comparisons`, and `_comparisons` for classes and pairs.
     """
 
-    def _fit_comparisons(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None,
-        pairs: ArrayLike | None,
-        pair_labels: ArrayLike | None,
-        ids: ArrayLike | None,
-        given: tuple[str, ArrayLike | None, int],
-    ) -> Self:
-        """Fit from comparisons; `given` has their name, the comparisons and their length."""
-        name, comparisons, length = given
-        if comparisons is None:
-            return super().fit(X, y, pairs=pairs, pair_labels=pair_labels, ids=ids)
-        for other, value in (("y", y), ("pairs", pairs), ("pair_labels", pair_labels)):
-            if value is not None:
-                raise ValueError(
-                    f"{other} was passed together with {name}: pass either {name}, or class "
-                    "labels and pairs to make them from."
-                )
-        self._check_parameters()
-        points = self._check_points(X)
-        blend = Blend.of(self, points.shape[1])
-        names = RowNames.of(X, ids, comparisons)
-        found = names.rows(comparisons, name, length)[0]
-        rows = _row_numbers(name, found, length, len(points))
-        with one_blas_thread(), np.errstate(under="ignore"):
-            components, attributes = self._learn_comparisons(points, rows)
-            attributes["n_absent_pairs_"] = 0
-            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-            return self._learned(
-                X, components.astype(points.dtype), blend, coordinates, **attributes
-            )
+    _uses_triplets = True
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
+        if len(labels.triplets):
+            if labels.n_labeled:
+                raise ValueError(
+                    f"{type(self).__name__} learns from triplets, or makes comparisons from "
+                    f"labeled pairs; got {len(labels.triplets)} triplets and {labels.n_labeled} "
+                    "labeled pairs. Pass one of the two."
+                )
+            return self._learn_comparisons(points, self._from_triplets(labels.triplets))
         if labels.n_similar == 0 or labels.n_dissimilar == 0:
             raise ValueError(
                 f"{type(self).__name__} needs similar and dissimilar pairs to compare; got "
@@ -66,6 +38,10 @@ class ComparisonLearner(ClassicLearner):
                 "at least two rows of one class and one of another."
             )
         return self._learn_comparisons(points, self._comparisons(points, labels))
+
+    @abstractmethod
+    def _from_triplets(self, triplets: Array) -> Array:
+        """Write triplets as comparisons."""
 
     @abstractmethod
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
@@ -76,24 +52,6 @@ class ComparisonLearner(ClassicLearner):
         """Return the factor of the metric and the other fitted attributes."""
 
 
-def _row_numbers(name: str, comparisons: ArrayLike, length: int, n: int) -> Array:
-    rows = np.asarray(in_memory(comparisons))
-    if rows.ndim != 2 or rows.shape[1] != length or len(rows) == 0:
-        raise ValueError(
-            f"{name} must have shape (n_{name}, {length}), {length} row numbers of X each, and "
-            f"hold at least one; got shape {rows.shape}."
-        )
-    if rows.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold row numbers of X, whole numbers; got {rows.dtype}.")
-    outside = ((rows < 0) | (rows >= n)).any(axis=1)
-    if outside.any():
-        at = int(np.flatnonzero(outside)[0])
-        raise ValueError(
-            f"{name}[{at}] is {tuple(rows[at].tolist())}, but X has rows 0 to {n - 1}."
-        )
-    return rows.astype(np.intp)
-
-
 def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Array:
     """Return some of the similar pairs, or of the dissimilar ones, by their numbers.
 
@@ -102,7 +60,8 @@ def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Arr
 
     Examples
     --------
-    >>> labels = PairLabels.make(4, y=[0, 1, 0, -1], pairs=[[0, 3]], pair_labels=[1])
+    >>> from seraph import Marks
+    >>> labels = PairLabels.make(4, [0, 1, 0, -1], Marks([[0, 3]], [1], rows=4))
     >>> pairs_by_number(labels, np.arange(labels.n_similar), similar=True).tolist()
     [[0, 2], [0, 3]]
     >>> pairs_by_number(labels, np.array([1]), similar=False).tolist()
@@ -151,27 +110,3 @@ def nearest_by_class(
             nearest = NearestNeighbors(n_neighbors=k).fit(X[others])
             unlike = others[nearest.kneighbors(X[own], return_distance=False)]
         yield int(code), own, alike, unlike
-
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def learns_from(name: str, meaning: str, length: int) -> Callable[[Fit], Fit]:
-    """Give a `fit` that takes comparisons too the docstring of all others, and a parameter."""
-    # Some Pythons keep the indentation of a docstring, others do not.
-    document = inspect.cleandoc(ClassicLearner.fit.__doc__ or "")
-    before, returns, after = document.rpartition("Returns\n---")
-    text = textwrap.wrap(
-        f"{meaning} Labels and pairs cannot be passed with them.",
-        92,
-        initial_indent=4 * " ",
-        subsequent_indent=4 * " ",
-    )
-    parameter = [f"{name} : array-like of shape (n_{name}, {length}), optional", *text]
-
-    def decorate(fit: Fit) -> Fit:
-        summary = before.replace("metric from class", f"metric from {name}, class", 1)
-        fit.__doc__ = summary + "\n".join(parameter) + "\n\n" + returns + after
-        return fit
-
-    return decorate

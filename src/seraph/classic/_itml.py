@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from .._pairs import PairLabels
+from .._pairs import Marks, PairLabels
 from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
@@ -368,10 +368,9 @@ def _sampled(
     second = implied - starts[first] + first + 1
     pairs = np.column_stack([rows[first], rows[second]])
     marked = sample[len(implied) :] - k * (k - 1) // 2
-    return PairLabels.make(
-        len(labels.codes),
-        pairs=np.vstack([pairs, labels.pairs[marked]]),
-        pair_labels=np.concatenate(
-            [labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]], labels.similar[marked]]
-        ),
+    similar = np.concatenate(
+        [labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]], labels.similar[marked]]
     )
+    n = len(labels.codes)
+    marks = Marks(np.vstack([pairs, labels.pairs[marked]]), similar, rows=n)
+    return PairLabels.make(n, marks=marks)

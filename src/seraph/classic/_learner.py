@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._base import Blend, MahalanobisLearner
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._sweep import PointsInMemory, one_blas_thread
 from .._typing import Array
 from .._warnings import warn
@@ -24,15 +24,14 @@ class ClassicLearner(MahalanobisLearner, ABC):
     """
 
     _needs_labels = True
+    _uses_triplets = False
 
     def fit(
         self,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
     ) -> Self:
         """Learn the metric from class labels, marked pairs, or both.
 
@@ -42,13 +41,9 @@ class ClassicLearner(MahalanobisLearner, ABC):
             Points, labeled or not.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN, None or pandas.NA where unknown.
-        pairs : array-like of shape (n_pairs, 2), optional
-            Pairs of rows that are known to be alike or not: row numbers of X, or names. A
-            learner that uses class labels alone accepts only pairs that follow from `y`.
-        pair_labels : array-like of shape (n_pairs,), optional
-            +1 or True for pairs that are alike, -1 or False for those that are not.
-        ids : array-like of shape (n_samples,), optional
-            Names of the rows, for `pairs`, as in ``SERAPH.fit``.
+        marks : Marks, optional
+            Pairs of rows that are known to be alike or not: see :class:`seraph.Marks`. A learner
+            that uses class labels alone accepts only pairs that follow from `y`.
 
         Returns
         -------
@@ -57,30 +52,35 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """
         self._check_parameters()
         points = self._check_points(X)
-        names = RowNames.of_marks(X, ids, pairs)
-        labels = PairLabels.make(
-            len(points), y, pairs, pair_labels, names=names, required=self._needs_labels
-        )
+        labels = PairLabels.of(X, len(points), y, marks, required=self._needs_labels)
         blend = self._blend(points.shape[1], labels)
-        if len(labels.pairs):
-            self._refuse_unsure(labels.likeness)
+        self._check_marks(labels)
         # Threads of BLAS wait for each other on matrices this small. A number that becomes zero is
         # right, whatever the user has set.
         with one_blas_thread(), np.errstate(under="ignore"):
             components, attributes = self._learn(points, labels)
-            attributes["n_absent_pairs_"] = labels.n_absent_pairs
+            attributes["n_absent_marks_"] = labels.n_absent_marks
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
             return self._learned(
                 X, components.astype(points.dtype), blend, coordinates, **attributes
             )
 
-    def _refuse_unsure(self, likeness: Array) -> None:
-        unsure = (likeness != 0.0) & (likeness != 1.0)
+    def _check_marks(self, labels: PairLabels) -> None:
+        """Refuse marks that this learner cannot use, and warn of weights, which none uses."""
+        name = type(self).__name__
+        if len(labels.triplets) and not self._uses_triplets:
+            raise ValueError(
+                f"{name} does not learn from triplets, and marks has {len(labels.triplets)}: "
+                "leave them out, or use SERAPH or SCML."
+            )
+        unsure = (labels.likeness != 0.0) & (labels.likeness != 1.0)
         if unsure.any():
             raise ValueError(
-                f"{type(self).__name__} learns from marks that are sure: pair_labels must be +1 "
-                f"or -1; got {likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
+                f"{name} learns from marks that are sure: their labels must be +1 or -1; got "
+                f"{labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
             )
+        if np.any(labels.weights != 1.0):
+            warn(f"{name} does not use the weights of marks: each marked pair counts once.")
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002
         """Check the shrinkage, and return how to mix."""
@@ -114,7 +114,7 @@ class ClassLabelLearner(ClassicLearner):
         if len(labels.pairs):
             raise ValueError(
                 f"{name} learns from class labels alone, and {len(labels.pairs)} of the marked "
-                "pairs do not follow from y: leave pairs out, or use a learner of pairs, such as "
+                "pairs do not follow from y: leave marks out, or use a learner of pairs, such as "
                 "SERAPH or ITML."
             )
         sizes = np.bincount(labels.codes[rows])

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered
+from .._base import Blend
+from .._pairs import Marks, PairLabels, Rows
+from .._sweep import CONSTANT_FEATURE, PointsInMemory, centered, one_blas_thread
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
-from ._comparisons import ComparisonLearner, learns_from, pairs_by_number
+from ._comparisons import ComparisonLearner, pairs_by_number
 from ._definite import minimize_factor, power, prior_root
 
 # Squared distances below this share of the mean count as this where they are divided by.
@@ -120,24 +121,58 @@ class LSML(ComparisonLearner):
         self.tol = tol
         self.random_state = random_state
 
-    @learns_from(
-        "quadruplets",
-        "Row numbers (or names) a, b, c, d of points: a and b are closer than c and d.",
-        4,
-    )
     def fit(
         self,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
         quadruplets: ArrayLike | None = None,
     ) -> Self:
-        return self._fit_comparisons(
-            X, y, pairs, pair_labels, ids, ("quadruplets", quadruplets, 4)
-        )
+        """Learn the metric from quadruplets; or from class labels, marked pairs or triplets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points, labeled or not.
+        y : array-like of shape (n_samples,), optional
+            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+        marks : Marks, optional
+            Pairs of rows that are known to be alike or not, or triplets.
+        quadruplets : array-like of shape (n_quadruplets, 4), optional
+            Rows a, b, c and d of `X`: a and b are closer than c and d. Labels of the index if X
+            is a DataFrame, row numbers otherwise. Neither y nor marks can be passed with them.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        if quadruplets is None:
+            return super().fit(X, y, marks=marks)
+        for other, value in (("y", y), ("marks", marks)):
+            if value is not None:
+                raise ValueError(
+                    f"{other} was passed together with quadruplets: pass either quadruplets, or "
+                    "class labels and marks to make them from."
+                )
+        self._check_parameters()
+        points = self._check_points(X)
+        rows = Rows.of(X).require(quadruplets, "quadruplets", 4)
+        if len(rows) == 0:
+            raise ValueError("quadruplets must hold at least one comparison; got none.")
+        blend = Blend.of(self, points.shape[1])
+        with one_blas_thread(), np.errstate(under="ignore"):
+            components, attributes = self._learn_comparisons(points, rows)
+            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+            return self._learned(
+                X,
+                components.astype(points.dtype),
+                blend,
+                coordinates,
+                n_absent_marks_=0,
+                **attributes,
+            )
 
     def _check_parameters(self) -> None:
         check_number("gamma", self.gamma, low=0)
@@ -146,6 +181,9 @@ class LSML(ComparisonLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_seed(self.random_state)
+
+    def _from_triplets(self, triplets: Array) -> Array:
+        return triplets[:, [0, 1, 0, 2]]
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         n_all = labels.n_similar * labels.n_dissimilar

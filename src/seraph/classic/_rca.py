@@ -82,10 +82,12 @@ class RCA(ClassicLearner):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import Marks
     >>> from seraph.classic import RCA
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> learner = RCA(n_components=2).fit(X, pairs=[[0, 1], [1, 2], [60, 61]], pair_labels=[1] * 3)
+    >>> marks = Marks([[0, 1], [1, 2], [60, 61]], [1] * 3, rows=X)
+    >>> learner = RCA(n_components=2).fit(X, marks=marks)
     >>> learner.n_chunks_, learner.transform(X).shape
     (2, (178, 2))
     """
@@ -131,8 +133,9 @@ def chunks(labels: PairLabels) -> tuple[Array, int]:
 
     Examples
     --------
-    >>> labels = PairLabels.make(6, y=["a", "a", None, None, None, "b"],
-    ...                          pairs=[[1, 2], [3, 4]], pair_labels=[1, -1])
+    >>> from seraph import Marks
+    >>> marks = Marks([[1, 2], [3, 4]], [1, -1], rows=6)
+    >>> labels = PairLabels.make(6, ["a", "a", None, None, None, "b"], marks)
     >>> chunks(labels)
     (array([ 0,  0,  0, -1, -1, -1]), 1)
     """

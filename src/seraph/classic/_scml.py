@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from .._sweep import CONSTANT_FEATURE, centered
 from .._typing import Array
 from .._validation import check_number, check_seed
 from .._warnings import warn
-from ._comparisons import ComparisonLearner, learns_from, nearest_by_class
+from ._comparisons import ComparisonLearner, nearest_by_class
 
 # Directions from each neighborhood, and how many anchors a narrow and a wide one has.
 _PER_REGION, _REGIONS = 5, (10, 20)
@@ -144,21 +144,6 @@ class SCML(ComparisonLearner):
         self.tol = tol
         self.random_state = random_state
 
-    @learns_from(
-        "triplets", "Row numbers (or names) a, b, c of points: a is closer to b than to c.", 3
-    )
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
-        triplets: ArrayLike | None = None,
-    ) -> Self:
-        return self._fit_comparisons(X, y, pairs, pair_labels, ids, ("triplets", triplets, 3))
-
     def _check_parameters(self) -> None:
         check_number("beta", self.beta, low=0)
         check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
@@ -168,6 +153,9 @@ class SCML(ComparisonLearner):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_seed(self.random_state)
+
+    def _from_triplets(self, triplets: Array) -> Array:
+        return triplets
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.

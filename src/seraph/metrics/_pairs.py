@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._typing import Array
 from ._ordered import ordered_counts, pair_chunks
 from ._tiles import checked_points
@@ -15,9 +15,7 @@ def pair_auc(
     Z: ArrayLike,
     y: ArrayLike | None = None,
     *,
-    pairs: ArrayLike | None = None,
-    pair_labels: ArrayLike | None = None,
-    ids: ArrayLike | None = None,
+    marks: Marks | None = None,
 ) -> float:
     """Compute the area under the ROC curve of the distance, over all labeled pairs.
 
@@ -31,12 +29,8 @@ def pair_auc(
         Points whose Euclidean distance is judged: what ``transform`` returns.
     y : array-like of shape (n_samples,), optional
         Class labels; -1, NaN, None or pandas.NA where unknown. All pairs of labeled points count.
-    pairs : array-like of shape (n_pairs, 2), optional
-        Marked pairs: row numbers; or names, if Z is a DataFrame (its index) or `ids` are given.
-    pair_labels : array-like of shape (n_pairs,), optional
-        +1 or True for pairs that are alike, -1 or False for pairs that are not.
-    ids : array-like of shape (n_samples,), optional
-        Names of the rows, each once.
+    marks : Marks, optional
+        Marks of the rows of `Z`. Which of two kinds a pair leans to counts, not its weight.
 
     Returns
     -------
@@ -45,13 +39,20 @@ def pair_auc(
 
     Examples
     --------
+    >>> from seraph import Marks
     >>> from seraph.metrics import pair_auc
     >>> pair_auc([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     1.0
-    >>> pair_auc([[0.0], [1.0], [4.0]], pairs=[[0, 1], [1, 2]], pair_labels=[-1, 1])
+    >>> pair_auc([[0.0], [1.0], [4.0]], marks=Marks([[0, 1], [1, 2]], [-1, 1], rows=3))
     0.0
     """
-    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
+    points = checked_points(Z)
+    return labels_auc(points, PairLabels.of(Z, len(points), y, marks))
+
+
+def labels_auc(points: Array, labels: PairLabels) -> float:
+    """Compute the same from checked points and labels."""
+    _need_both_kinds(labels)
     below, area = 0.0, 0.0
     for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
@@ -64,9 +65,7 @@ def equal_error_rate(
     Z: ArrayLike,
     y: ArrayLike | None = None,
     *,
-    pairs: ArrayLike | None = None,
-    pair_labels: ArrayLike | None = None,
-    ids: ArrayLike | None = None,
+    marks: Marks | None = None,
 ) -> float:
     """Compute the error rate at the threshold where both kinds of pairs have the same.
 
@@ -76,7 +75,7 @@ def equal_error_rate(
 
     Parameters
     ----------
-    Z, y, pairs, pair_labels, ids
+    Z, y, marks
         Points and labels, as in `pair_auc`.
 
     Returns
@@ -90,7 +89,9 @@ def equal_error_rate(
     >>> equal_error_rate([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     0.0
     """
-    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
+    points = checked_points(Z)
+    labels = PairLabels.of(Z, len(points), y, marks)
+    _need_both_kinds(labels)
     accepted, rejected = 0.0, 1.0
     for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
@@ -106,20 +107,9 @@ def equal_error_rate(
     return 0.5 * (accepted + rejected)  # only rounding keeps the ends, 1 and 0, from crossing
 
 
-def _labeled_pairs(
-    Z: ArrayLike,
-    y: ArrayLike | None,
-    pairs: ArrayLike | None,
-    pair_labels: ArrayLike | None,
-    ids: ArrayLike | None,
-) -> tuple[Array, PairLabels]:
-    """Check the points and labels, and that there are pairs of both kinds."""
-    points = checked_points(Z)
-    names = None if pairs is None else RowNames.of(Z, ids, pairs)
-    labels = PairLabels.make(len(points), y, pairs, pair_labels, names=names)
+def _need_both_kinds(labels: PairLabels) -> None:
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(
             "Pairs of both kinds are needed to judge a distance; got "
             f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
         )
-    return points, labels

@@ -12,11 +12,11 @@ from .._validation import check_number, shown
 
 
 def expected_calibration_error(
-    pair_labels: ArrayLike,
+    labels: ArrayLike,
     probabilities: ArrayLike,
     *,
     n_bins: int = 10,
-    pair_weights: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> float:
     """Compute how far stated probabilities are from the shares that came true.
 
@@ -27,13 +27,13 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    pair_labels : array-like of shape (n_pairs,)
+    labels : array-like of shape (n_pairs,)
         +1 or True for pairs that are alike, -1 or False for pairs that are not.
     probabilities : array-like of shape (n_pairs,)
         Stated probabilities that they are alike.
     n_bins : int, default=10
         Number of bins; fewer if there are fewer pairs.
-    pair_weights : array-like of shape (n_pairs,), optional
+    weights : array-like of shape (n_pairs,), optional
         How much each pair counts in the means and shares.
 
     Returns
@@ -59,13 +59,13 @@ def expected_calibration_error(
             "probabilities must hold one number from 0 to 1 per pair; got shape "
             f"{p.shape}" + (f", from {p.min():g} to {p.max():g}." if p.size else ".")
         )
-    similar = pair_signs(pair_labels, len(p))
-    weights = mark_weights(pair_weights, len(p))
-    if not weights.any():
-        raise ValueError("pair_weights must have a weight above 0; all are 0.")
-    excess = weights * (p - similar)
+    similar = pair_signs(labels, len(p))
+    counts = mark_weights(weights, len(p))
+    if not counts.any():
+        raise ValueError("weights must have a weight above 0; all are 0.")
+    excess = counts * (p - similar)
     gaps = [abs(excess[rows].sum()) for rows in equal_bins(p, n_bins)]
-    return float(sum(gaps) / weights.sum())
+    return float(sum(gaps) / counts.sum())
 
 
 def _numbers(probabilities: ArrayLike) -> Array:

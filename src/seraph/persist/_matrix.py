@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import MahalanobisLearner
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
-from .._estimators._pipeline import MetricPipeline
+from .._estimators._pair_classifier import PairClassifier
 from .._files import write_whole
 from .._validation import as_numbers, shown
 from .._version import __version__
@@ -79,10 +79,10 @@ def to_matrix(
     Examples
     --------
     >>> import numpy as np
-    >>> import seraph
+    >>> from seraph import SERAPH, persist
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> learner = seraph.SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
-    >>> W = seraph.to_matrix(learner)
+    >>> learner = SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> W = persist.to_matrix(learner)
     >>> apart = np.linalg.norm(X[0] @ W - X[1] @ W)
     >>> bool(np.isclose(apart, learner.pair_distance([[0, 1]], X)[0]))
     True
@@ -105,13 +105,13 @@ def export(
     Parameters
     ----------
     model : estimator
-        As in :func:`seraph.to_matrix`; for a graph, as in :func:`seraph.to_onnx`.
+        As in :func:`seraph.persist.to_matrix`; for a graph, as in :func:`seraph.persist.to_onnx`.
     path : str or path-like
         File to write. ``.npy`` holds the matrix ``W`` alone; ``.safetensors`` a tensor "W", with
         "unit_length" in its metadata ("true" if vectors must be scaled to unit length first);
         ``.onnx`` a graph that does all steps.
     n_components, X, dtype
-        As in :func:`seraph.to_matrix`.
+        As in :func:`seraph.persist.to_matrix`.
 
     Returns
     -------
@@ -121,11 +121,11 @@ def export(
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> import seraph
+    >>> from seraph import SERAPH, persist
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> learner = seraph.SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> learner = SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = seraph.export(learner, f"{folder}/W.npy", n_components=2, X=X)
+    ...     path = persist.export(learner, f"{folder}/W.npy", n_components=2, X=X)
     ...     np.load(path).shape
     (3, 2)
     """
@@ -198,8 +198,8 @@ def _flat(model: Any) -> list[Any]:
     """List the steps of a model, those of inner pipelines too."""
     if isinstance(model, MetricNeighborsClassifier):
         return _flat(model.learner_)
-    if isinstance(model, MetricPipeline):
-        return _flat(model.pipeline_)
+    if isinstance(model, PairClassifier):
+        return _flat(model.estimator_)
     if hasattr(model, "steps"):
         return [part for _, step in model.steps for part in _flat(step)]
     return [model]
@@ -232,7 +232,7 @@ def _linear_part(step: Any, width: int) -> Any:
 def _not_linear(step: Any) -> ValueError:
     return ValueError(
         f"{type(step).__name__} is no linear map, so the model is not one matrix: map the points "
-        "with transform, or write an ONNX graph (seraph.to_onnx)."
+        "with transform, or write an ONNX graph (seraph.persist.to_onnx)."
     )
 
 

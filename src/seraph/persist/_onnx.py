@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -18,7 +17,7 @@ from .._base import MahalanobisLearner
 from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
-from .._estimators._pipeline import MetricPipeline
+from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
 from .._validation import shown
 from . import _graphs
@@ -34,14 +33,16 @@ def to_onnx(
 
     The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. It
     returns what ``transform`` returns; for a classifier, the classes and then the probabilities.
+    The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
+    "intercept", which decide about the Euclidean distance of two mapped points.
     Before it is returned, it is run and compared with the model.
 
     Parameters
     ----------
     model : estimator
-        A fitted seraph learner, a `MetricNeighborsClassifier`, or a pipeline that contains one
-        and whose other steps skl2onnx supports, such as scikit-learn's scalers. `KernelSERAPH`
-        needs a linear, poly or rbf kernel.
+        A fitted seraph learner, `MetricNeighborsClassifier` or `PairClassifier`, or a pipeline
+        that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
+        `KernelSERAPH` needs a linear, poly or rbf kernel.
     dtype : {"float32", "float64"}, default="float32"
         Type of the input and of the numbers returned.
     target_opset : int, optional
@@ -63,11 +64,10 @@ def to_onnx(
     --------
     >>> import numpy as np
     >>> import onnxruntime
-    >>> import seraph
-    >>> from seraph import SERAPH
+    >>> from seraph import SERAPH, persist
     >>> X = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
     >>> learner = SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
-    >>> graph = seraph.to_onnx(learner)
+    >>> graph = persist.to_onnx(learner)
     >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
     >>> (Z,) = session.run(None, {"X": X})
     >>> bool(np.allclose(Z, learner.transform(X), atol=1e-6))
@@ -79,7 +79,11 @@ def to_onnx(
             f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
         )
     check_is_fitted(model)
-    model = _with_plain_pipelines(model)
+    if isinstance(model, PairClassifier):
+        graph = to_onnx(model.estimator_, dtype=dtype, target_opset=target_opset)
+        for name in ("threshold", "slope", "intercept"):
+            graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
+        return graph
     types = skl2onnx.common.data_types
     inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
     try:
@@ -149,16 +153,6 @@ def _check_parts(part: Any) -> None:
     if isinstance(part, MetricNeighborsClassifier):
         _graphs.onnx_classes(part.classes_)
         _check_parts(part.learner_)
-
-
-def _with_plain_pipelines(model: BaseEstimator) -> BaseEstimator:
-    """Replace a metric pipeline by one of scikit-learn, which skl2onnx knows."""
-    if isinstance(model, MetricPipeline):
-        return model.pipeline_
-    if isinstance(model, MetricNeighborsClassifier):
-        model = copy(model)
-        model.learner_ = _with_plain_pipelines(model.learner_)
-    return model
 
 
 def _register(skl2onnx: ModuleType, learner: type, shapes: Any, convert: Any) -> None:

@@ -15,7 +15,7 @@ _OURS = (
     "seraph.KernelSERAPH",
     "seraph.KernelMap",
     "seraph.MetricNeighborsClassifier",
-    "seraph.MetricPipeline",
+    "seraph.PairClassifier",
     "seraph.classic.Covariance",
     "seraph.classic.Euclidean",
     "seraph.classic.GDM",

@@ -45,7 +45,7 @@ class ConvergenceDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from seraph import ConvergenceDisplay
+    >>> from seraph.plot import ConvergenceDisplay
     >>> display = ConvergenceDisplay(objective=[-9.0, -5.0, -4.1, -4.0], rank=[5, 3, 2, 2])
     >>> [ax.get_yscale() for ax in display.plot().axes_]
     ['linear', 'log']

@@ -51,7 +51,8 @@ class DistanceDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> from sklearn.datasets import load_iris
-    >>> from seraph import SERAPH, DistanceDisplay
+    >>> from seraph import SERAPH
+    >>> from seraph.plot import DistanceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = DistanceDisplay.from_estimator(SERAPH().fit(X, y), X, y, max_points=60)
     >>> display.before.shape

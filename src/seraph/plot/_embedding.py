@@ -58,7 +58,8 @@ class EmbeddingDisplay:
     >>> matplotlib.use("agg")
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
-    >>> from seraph import SERAPH, EmbeddingDisplay
+    >>> from seraph import SERAPH
+    >>> from seraph.plot import EmbeddingDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> some = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
     >>> learner = SERAPH().fit(X, some)

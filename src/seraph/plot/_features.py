@@ -56,7 +56,8 @@ class FeatureImportanceDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> from sklearn.datasets import load_iris
-    >>> from seraph import SERAPH, FeatureImportanceDisplay
+    >>> from seraph import SERAPH
+    >>> from seraph.plot import FeatureImportanceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = FeatureImportanceDisplay.from_estimator(SERAPH().fit(X, y), X)
     >>> display.importances.shape

@@ -26,7 +26,7 @@ def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     Parameters
     ----------
     estimator : fitted learner or pipeline
-        A `MetricPipeline`, a pipeline of scikit-learn, or a learner.
+        A learner, a pipeline that ends in one, or a `PairClassifier`.
     X : array-like or None
         Points as the pipeline receives them.
 
@@ -39,7 +39,7 @@ def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     names : ndarray or None
         Names of its features, where they are known.
     """
-    pipeline = getattr(estimator, "pipeline_", estimator)
+    pipeline = estimator = getattr(estimator, "estimator_", estimator)
     steps = getattr(pipeline, "steps", None)
     if steps is None:
         return estimator, X, getattr(estimator, "feature_names_in_", None)

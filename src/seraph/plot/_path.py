@@ -55,7 +55,7 @@ class RegularizationPathDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from seraph import RegularizationPathDisplay
+    >>> from seraph.plot import RegularizationPathDisplay
     >>> display = RegularizationPathDisplay(
     ...     lams=[10.0, 5.0, 1.0], eigenvalues=[[0, 0], [1, 0], [2, 1]], ranks=[0, 1, 2]
     ... )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels
 from .._typing import Array
 from .._validation import as_numbers, check_number
 from ._figure import BLUE, RED, panels
@@ -52,7 +52,8 @@ class PosteriorDisplay:
     >>> matplotlib.use("agg")
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
-    >>> from seraph import SERAPH, PosteriorDisplay
+    >>> from seraph import SERAPH
+    >>> from seraph.plot import PosteriorDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> some = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
     >>> display = PosteriorDisplay.from_estimator(SERAPH().fit(X, some), X, some)
@@ -83,9 +84,7 @@ class PosteriorDisplay:
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
         max_pairs: int = 20_000,
         random_state: int = 0,
         ax: Where = None,
@@ -100,8 +99,8 @@ class PosteriorDisplay:
             Points.
         y : array-like of shape (n_samples,), optional
             Class labels as in ``fit``, -1 where unknown.
-        pairs, pair_labels, ids : array-like, optional
-            Marked pairs, as in ``fit``.
+        marks : Marks, optional
+            Marks of the rows of `X`.
         max_pairs : int, default=20_000
             If there are more pairs, this many are sampled with replacement: once from the pairs
             of labeled points, once from all pairs. Each bar is then off by about a third of a
@@ -117,14 +116,14 @@ class PosteriorDisplay:
         """
         check_number("max_pairs", max_pairs, low=1, integer=True)
         check_number("random_state", random_state, low=0, integer=True)
-        names = None if pairs is None else RowNames.of(X, ids, pairs)
+        table = X
         estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
         with as_numbers("X"):
             points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
-        labels = PairLabels.make(n, y, pairs, pair_labels, names=names, required=False)
+        labels = PairLabels.of(table, n, y, marks, required=False)
         codes = labels.codes
         rng = np.random.default_rng(random_state)
 

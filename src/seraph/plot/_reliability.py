@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels, RowNames
+from .._pairs import Marks, PairLabels, Rows
 from ..metrics._probability import equal_bins
 from ._figure import BLUE, panels
 from ._learner import Learner, needed
@@ -48,7 +48,7 @@ class ReliabilityDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from seraph import ReliabilityDisplay
+    >>> from seraph.plot import ReliabilityDisplay
     >>> p = [0.1, 0.2, 0.7, 0.9]
     >>> display = ReliabilityDisplay(probabilities=p, similar=[0, 0, 1, 1], n_bins=2).plot()
     >>> display.ax_.get_xlabel()
@@ -78,9 +78,7 @@ class ReliabilityDisplay:
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        pairs: ArrayLike | None = None,
-        pair_labels: ArrayLike | None = None,
-        ids: ArrayLike | None = None,
+        marks: Marks | None = None,
         n_bins: int = 10,
         name: str | None = None,
         max_pairs: int = 20_000,
@@ -92,17 +90,18 @@ class ReliabilityDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``calibrated_pair_proba`` that is calibrated, or with ``pair_proba``.
+            A :class:`seraph.PairClassifier`, whose probabilities are calibrated, or anything
+            with ``pair_proba``.
         X : array-like of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,), optional
             Class labels, -1 where unknown. All pairs of labeled points count.
-        pairs, pair_labels, ids : array-like, optional
-            Marked pairs, as in ``fit``.
+        marks : Marks, optional
+            Marks of the rows of `X`.
         n_bins : int, default=10
             Number of bins.
         name : str, optional
-            Name for the legend. None is the name of the class, with "calibrated" if it is.
+            Name for the legend. None is the name of the class.
         max_pairs : int, default=20_000
             If the classes imply more pairs, this many are sampled.
         random_state : int, default=0
@@ -114,13 +113,12 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        calibrated = hasattr(estimator, "calibration_")
-        method = "calibrated_pair_proba" if calibrated else "pair_proba"
-        hint = "call its calibrate_proba first."
+        calibrated = hasattr(estimator, "predict_proba")
+        method = "predict_proba" if calibrated else "pair_proba"
+        hint = "pass a SERAPH or a PairClassifier."
         probability = needed(cls.__name__, estimator, method, hint)
-        names = None if pairs is None else RowNames.of(X, ids, pairs)
         n = np.shape(X)[0]
-        labels = PairLabels.make(n, y, pairs, pair_labels, names=names)
+        labels = PairLabels.of(X, n, y, marks)
         known = np.flatnonzero(labels.codes >= 0)
         first, second = np.triu_indices(len(known), k=1)
         if len(first) > max_pairs:
@@ -129,11 +127,12 @@ class ReliabilityDisplay:
         rows = np.column_stack([known[first], known[second]])
         similar = labels.codes[rows[:, 0]] == labels.codes[rows[:, 1]]
         rows = np.concatenate([rows, labels.pairs])
+        p = probability(Rows.of(X).called(rows), X)
         display = cls(
-            probabilities=probability(rows, X, ids=np.arange(n)),
+            probabilities=p[:, 1] if calibrated else p,
             similar=np.concatenate([similar, labels.similar]),
             n_bins=n_bins,
-            name=name or type(estimator).__name__ + (", calibrated" if calibrated else ""),
+            name=name or type(estimator).__name__,
         )
         return display.plot(ax=ax)
 

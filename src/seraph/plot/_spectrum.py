@@ -40,7 +40,7 @@ class SpectrumDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from seraph import SpectrumDisplay
+    >>> from seraph.plot import SpectrumDisplay
     >>> display = SpectrumDisplay(eigenvalues=[3.0, 1.0], n_features=13).plot()
     >>> display.ax_.get_title()
     'rank 2 of 13'

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 
 from ... import classic
+from ..._pairs import Marks
 from ..._typing import Array
 from ..._validation import shown
 from ..._warnings import warn
@@ -72,10 +73,11 @@ class _PairsLearner(_PairsClassifierMixin, _Pairs):
         return self.calibrate_threshold(formed, y, **calibration)
 
 
-def _as_rows(pairs: Array, y: Array) -> dict[str, Array]:
+def _as_rows(pairs: Array, y: Array) -> dict[str, Any]:
     """Return arguments of `fit` of seraph's learners: every pair has two rows of its own."""
     rows = np.arange(2 * len(pairs)).reshape(-1, 2)
-    return {"X": pairs.reshape(-1, pairs.shape[2]), "pairs": rows, "pair_labels": y}
+    points = pairs.reshape(-1, pairs.shape[2])
+    return {"X": points, "marks": Marks(rows, y, rows=len(points))}
 
 
 class _BaseITML(_Pairs):

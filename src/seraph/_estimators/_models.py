@@ -1,0 +1,143 @@
+"""Fit a learner, or a pipeline that ends in one, and measure pairs by it."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.utils.validation import _num_samples
+
+from .._base import pair_points
+from .._decisions import row_distances
+from .._pairs import Marks, Rows
+from .._typing import Array
+from .._validation import as_numbers, shown
+
+
+def check_estimator(name: str, estimator: Any) -> None:
+    """Refuse what is no learner of a metric and no pipeline that ends in one."""
+    fits = hasattr(estimator, "fit") and hasattr(estimator, "transform")
+    if isinstance(estimator, type) or not fits:
+        raise ValueError(
+            f"{name} must be an estimator with fit and transform, such as SERAPH() or "
+            f"make_pipeline(StandardScaler(), SERAPH()); got {shown(estimator)}."
+        )
+
+
+def learner_of(estimator: Any) -> Any:
+    """Return the learner: the estimator itself, or the last step of a pipeline."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def fit_model(
+    estimator: Any, X: Any, y: ArrayLike | None, marks: Marks | None, **more: Any
+) -> Any:
+    """Fit a learner, or a pipeline whose last step is one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What to fit; it is changed.
+    X : array-like
+        Points.
+    y : array-like or None
+        Class labels.
+    marks : Marks or None
+        Marks. Those by name find their rows here, because a scaler would lose the names.
+    **more
+        Further arguments of the learner's ``fit``; those that are None are left out.
+    """
+    if marks is not None:
+        more["marks"] = marks.aligned(X, _num_samples(X))
+    given = {name: value for name, value in more.items() if value is not None}
+    learner = learner_of(estimator)
+    taken = signature(learner.fit).parameters
+    for name in given:
+        if name not in taken and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+            raise ValueError(
+                f"{type(learner).__name__} does not learn from {name}: leave {name} out, or use "
+                "SERAPH, which does."
+            )
+    step = estimator
+    while isinstance(step, Pipeline) and not get_config()["enable_metadata_routing"]:
+        given = {f"{step.steps[-1][0]}__{name}": value for name, value in given.items()}
+        step = step.steps[-1][1]
+    check_directions(estimator, X)
+    with as_numbers("X"):  # a step of a pipeline may be the first to look at X
+        return estimator.fit(X, y, **given)
+
+
+def pair_distances(model: Any, pairs: ArrayLike, X: Any = None) -> Array:
+    """Compute distances between pairs of points, or of rows of `X`, under a fitted model.
+
+    Parameters
+    ----------
+    model : fitted learner or pipeline
+        Its ``transform`` maps points so that the learned distance is the Euclidean one.
+    pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
+        Pairs of points; or, with `X`, pairs of its rows, as in ``pair_distance``.
+    X : array-like, optional
+        Points.
+    """
+    if X is not None:
+        check_directions(model, X)
+        return row_distances(model, X, Rows.of(X).require(pairs))
+    points = np.asarray(pair_points(pairs, None))
+    m = model.n_features_in_
+    if points.ndim != 3 or points.shape[1:] != (2, m):
+        raise ValueError(
+            f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
+            "If you have row numbers or names of rows of a table X, pass X as well."
+        )
+    if len(points) == 0:
+        return np.empty(0)
+    rows = points.reshape(-1, m)
+    check_directions(model, rows, "pairs")
+    with as_numbers("pairs"):
+        Z = np.asarray(model.transform(_named(model, rows)), dtype=np.float64)
+    return np.linalg.norm(Z[::2] - Z[1::2], axis=1)
+
+
+def _named(model: Any, points: Array) -> Any:
+    """Give points the names of the features, if the model goes by them."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return points
+    import pandas as pd
+
+    return pd.DataFrame(points, columns=names)
+
+
+def check_directions(model: Any, X: Any, name: str = "X") -> None:
+    """Refuse rows of zeros if the first step of a pipeline makes rows of unit length.
+
+    scikit-learn leaves such rows at zero, as near to every vector as to any other.
+
+    Parameters
+    ----------
+    model : estimator
+        What the points are for.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    name : str, default="X"
+        What to call them.
+    """
+    while isinstance(model, Pipeline):
+        model = model.steps[0][1]
+    if not isinstance(model, Normalizer):
+        return
+    points = np.asarray(X)
+    zero = np.flatnonzero(~points.any(axis=1)) if points.ndim == 2 else np.empty(0, dtype=np.intp)
+    if len(zero):
+        more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
+        raise ValueError(
+            f"Row {zero[0]}{more} of {name} has only zeros, and so no direction: it cannot be "
+            "scaled to unit length. Drop such rows; often an empty text is the cause."
+        )

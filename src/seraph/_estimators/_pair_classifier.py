@@ -1,0 +1,305 @@
+"""PairClassifier: decide whether two points are alike, by a learned distance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from .._decisions import (
+    STRATEGIES,
+    WITH_TARGET,
+    calibrated,
+    choose_threshold,
+    held_out,
+    judged,
+    probabilities,
+)
+from .._pairs import Marks, PairLabels
+from .._typing import Array
+from .._validation import check_choice, check_number, shown
+from ..metrics import pair_auc
+from ._models import check_estimator, fit_model, pair_distances
+from ._seraph import SERAPH
+
+# What a fold must not share with the fit on all rows.
+_OWN = {"checkpoint": None, "callback": None, "warm_start": False}
+
+
+class PairClassifier(MetaEstimatorMixin, BaseEstimator):
+    """Decide whether two points are alike, with a distance that is learned for it.
+
+    ``fit`` learns the metric from all rows. Then it chooses the threshold of the distance and
+    calibrates the probabilities *out of fold*: the metric is learned again without each fold of
+    points, and the pairs within the fold are measured by that metric. So neither profits from a
+    metric that has seen the pairs.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Learner of a metric, or a pipeline that ends in one, such as
+        ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``SERAPH()``.
+    strategy : str, default="accuracy"
+        What the threshold is chosen for. "accuracy": most pairs decided correctly.
+        "equal_error_rate": as large a share of the similar pairs rejected as of the dissimilar
+        ones accepted. "precision", "recall" or "false_accept_rate": reach `target` (at least, at
+        least, at most), and among such thresholds accept the most similar pairs, reject the most
+        dissimilar ones, accept the most similar ones.
+    target : float, optional
+        From 0 to 1, for the last three strategies.
+    base_rate : float, optional
+        Share of similar pairs among those to decide about. Marked pairs are seldom a random
+        sample, and accuracy, precision and probabilities depend on it. None takes the share among
+        the labeled pairs.
+    cv : int or "prefit", default=5
+        Largest number of folds. "prefit" takes `estimator` as it is, fitted already; then
+        ``fit`` needs pairs of points that it has not seen.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted learner or pipeline.
+    threshold_ : float
+        The distance up to which two points are called alike.
+    report_ : dict
+        What to expect on pairs of other points: "accuracy", "precision", "recall" and
+        "false_accept_rate" as (value, low, high), with a 95 % interval; "brier_score" and
+        "calibration_error" of the probabilities; the "base_rate" that all this holds for;
+        "n_similar" and "n_dissimilar", the held-out pairs (a mark between 0 and 1 is in both).
+        Each fold is judged by a threshold and probabilities chosen on the others.
+    slope_, intercept_ : float
+        The log-odds that two points at distance d are alike are ``intercept_ + slope_ d``.
+    classes_ : ndarray of shape (2,)
+        -1 for different and 1 for alike.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X has them.
+
+    References
+    ----------
+    J. C. Platt. Probabilistic outputs for support vector machines. 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import SERAPH, Marks, PairClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> pairs = np.random.default_rng(0).integers(len(X), size=(100, 2))
+    >>> marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=X)
+    >>> model = PairClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, marks=marks)
+    >>> model.predict([[0, 1], [0, 100]], X)
+    array([ 1, -1])
+    >>> alike = model.predict_proba([[0, 1], [0, 100]], X)[:, 1]
+    >>> bool(alike[0] > 0.5 > alike[1])
+    True
+    >>> accuracy, low, high = model.report_["accuracy"]
+    >>> bool(0.6 < low < accuracy < high)
+    True
+    """
+
+    # With metadata routing, marks come here without being asked for.
+    __metadata_request__fit: ClassVar = {"marks": True}
+    __metadata_request__score: ClassVar = {"marks": True}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        strategy: Literal[
+            "accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate"
+        ] = "accuracy",
+        target: float | None = None,
+        base_rate: float | None = None,
+        cv: int | Literal["prefit"] = 5,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.target = target
+        self.base_rate = base_rate
+        self.cv = cv
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        marks: Marks | None = None,
+        graph: Any = None,
+    ) -> Self:
+        """Learn the metric, choose the threshold, and calibrate the probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All points, labeled or not.
+        y : array-like of shape (n_samples,), optional
+            Class labels, -1 where unknown: points of one class are alike.
+        marks : Marks, optional
+            Pairs of rows that you know to be alike or not. A mark counts as much as its weight,
+            and one of 0.7 as a similar pair of weight 0.7 and a dissimilar one of weight 0.3.
+            Triplets serve the metric only: they say nothing about single pairs.
+        graph : sparse matrix of shape (n_samples, n_samples), optional
+            Graph for the manifold extension, as in ``SERAPH.fit``.
+
+        Returns
+        -------
+        PairClassifier
+            The fitted classifier.
+        """
+        self._check_parameters()
+        n = _num_samples(X)
+        labels = PairLabels.of(X, n, y, marks)
+        if isinstance(y, Marks):
+            y, marks = None, y
+        graph = None if graph is None else _checked_graph(graph, n)
+
+        def refit(part: Any, known: PairLabels, rows: Array) -> Any:
+            model = clone(self.estimator or SERAPH())
+            own = {name: name.rpartition("__")[2] for name in model.get_params()}
+            model.set_params(**{name: _OWN[key] for name, key in own.items() if key in _OWN})
+            inner = None if graph is None else graph[rows][:, rows]
+            codes = known.codes if (known.codes >= 0).any() else None
+            return fit_model(model, part, codes, known.marks, graph=inner)
+
+        if self.cv == "prefit":
+            model = self.estimator
+            check_is_fitted(model)
+        else:
+            model = fit_model(clone(self.estimator or SERAPH()), X, y, marks, graph=graph)
+        held = held_out(model, X, labels, self.cv, refit)
+        weights = held.weights(self.base_rate)
+        threshold = choose_threshold(
+            held.distances, held.similar, weights, self.strategy, self.target
+        )
+        report = judged(held, threshold, self.strategy, self.target, self.base_rate)
+        calibration = calibrated(held, self.base_rate)
+        validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.estimator_ = model
+        self.threshold_ = threshold
+        self.slope_, self.intercept_ = calibration.pop("slope"), calibration.pop("intercept")
+        self.report_ = {**report, **calibration}
+        self.classes_ = np.array([-1, 1])
+        return self
+
+    def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
+        """Decide for each pair whether its points are alike: at most ``threshold_`` apart.
+
+        Parameters
+        ----------
+        pairs, X
+            Pairs of points, or of rows of `X`, as in ``pair_distance``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_pairs,)
+            1 for alike, -1 for different.
+        """
+        return np.where(self.pair_distance(pairs, X) <= self.threshold_, 1, -1)
+
+    def predict_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
+        """Compute calibrated probabilities that the points of each pair are alike.
+
+        Parameters
+        ----------
+        pairs, X
+            Pairs of points, or of rows of `X`, as in ``pair_distance``.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs, 2)
+            Probabilities of different and of alike, in the order of `classes_`.
+        """
+        d = self.pair_distance(pairs, X)
+        alike = probabilities(self.slope_, self.intercept_, d)
+        return np.column_stack([1.0 - alike, alike])
+
+    def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
+        """Compute the learned distance between the two points of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
+            Pairs of points as ``fit`` takes them, before any scaling; or, with `X`, pairs of its
+            rows: labels of its index if it is a DataFrame, row numbers otherwise.
+        X : array-like of shape (n_samples, n_features), optional
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Learned distances.
+        """
+        check_is_fitted(self)
+        return pair_distances(self.estimator_, pairs, X)
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
+    ) -> float:
+        """Compute the AUC of the distance over the labeled pairs of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels, as in ``fit``.
+        marks : Marks, optional
+            Marks of the rows of `X`.
+
+        Returns
+        -------
+        float
+            Probability that a similar pair is closer than a dissimilar one. It does not depend on
+            the threshold, nor on how many pairs of each kind there are.
+        """
+        check_is_fitted(self)
+        Z = np.asarray(self.estimator_.transform(X))
+        found = y if isinstance(y, Marks) else marks
+        if found is not None:
+            found = found.aligned(X, len(Z))
+        return pair_auc(Z, None if isinstance(y, Marks) else y, marks=found)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(SERAPH() if self.estimator is None else self.estimator)
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        return tags
+
+    def _check_parameters(self) -> None:
+        if self.estimator is not None:
+            check_estimator("estimator", self.estimator)
+        elif self.cv == "prefit":
+            raise ValueError('cv="prefit" needs a fitted estimator; got None.')
+        check_choice("strategy", self.strategy, STRATEGIES)
+        if (self.target is not None) != (self.strategy in WITH_TARGET):
+            verb = "needs a" if self.strategy in WITH_TARGET else "takes no"
+            raise ValueError(
+                f'strategy="{self.strategy}" {verb} target; got {shown(self.target)}.'
+            )
+        for name in ("target", "base_rate"):
+            value = getattr(self, name)
+            check_number(name, value, low=0, instead=None)
+            if value is not None and value > 1:
+                raise ValueError(f"{name} must be at most 1; got {shown(value)}.")
+        if self.base_rate in (0, 1):
+            raise ValueError(f"base_rate must be between 0 and 1; got {shown(self.base_rate)}.")
+        if not (isinstance(self.cv, str) and self.cv == "prefit"):
+            check_number("cv", self.cv, low=2, integer=True, instead="prefit")
+
+
+def _checked_graph(graph: Any, n: int) -> Any:
+    if np.shape(graph) != (n, n):
+        raise ValueError(
+            f"graph must have one row and one column per row of X, shape ({n}, {n}); got "
+            f"{np.shape(graph)}."
+        )
+    return sparse.csr_array(graph)
