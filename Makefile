@@ -6,7 +6,6 @@ BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # Pinned versions, so that a new release of a dependency cannot break the build overnight.
 PINS ?= constraints/dev.txt
-EXTRAS := ask,cli,dask,numba,onnx,torch
 # Quiet twice: pip's warnings about package indexes are not ours to fix.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check $(if $(PINS),-c $(PINS))
 INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
@@ -47,7 +46,7 @@ test-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python -m pip install -qq -c constraints/dev.txt --upgrade pip
 	.venv-oldest/bin/python tools/lower_bounds.py > .venv-oldest/bounds.txt
-	.venv-oldest/bin/python -m pip install -qq -e ".[$(EXTRAS)]" --group test \
+	.venv-oldest/bin/python -m pip install -qq -e ".[all]" --group test \
 		-c .venv-oldest/bounds.txt -c constraints/held.txt
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) -m "not slow"
 
@@ -89,14 +88,11 @@ lock: $(VENV)/.python-$(VERSION)
 	$(INSTALL) --group lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 		--no-annotate --no-emit-index-url --custom-compile-command "make lock" --constraint constraints/held.txt \
-		$(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) \
-		--group dev pyproject.toml --output-file constraints/dev.txt
+		--extra all --group dev pyproject.toml --output-file constraints/dev.txt
 
 clean:
 	rm -rf .venv .venv-* build dist demo.png demo-embeddings.png docs/_build docs/auto_examples docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-
-comma := ,
 
 # A new environment wherever PYTHON is not the version that the last one was made with.
 $(VENV)/.python-$(VERSION):
@@ -109,7 +105,7 @@ $(VENV)/.demo: $(VENV)/.python-$(VERSION) pyproject.toml constraints/dev.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.python-$(VERSION) pyproject.toml constraints/dev.txt
-	$(INSTALL) -e ".[$(EXTRAS)]" --group test --group lint
+	$(INSTALL) -e ".[all]" --group test --group lint
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.dev

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import pkgutil
 import re
 import shutil
@@ -16,6 +17,9 @@ from seraph import SERAPH
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+# Blocks whose output, if they have one, is not on the page.
+QUIET = r"sh|\{code-block\} (sh|python)|\{(include|image|toctree)\}.*"
 PACKAGES = (
     "seraph",
     "seraph.classic",
@@ -109,6 +113,45 @@ def test_the_learners_page_counts_the_bold_figures_of_the_papers_table():
     assert counted == {name: str(best[name]) for name in counted}
 
 
+def fenced_blocks(page):
+    """Return kind and text of each fenced block on a page."""
+    found, kind, lines = [], None, []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if not line.lstrip().startswith("```"):
+            lines.append(line)
+        elif kind is None:
+            kind, lines = line.strip().removeprefix("```"), []
+        else:
+            found.append((kind, "\n".join(lines)))
+            kind = None
+    assert kind is None
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_no_output_that_is_not_checked(page):
+    # docs/conftest.py runs the pages, and pytest itself the README, which has no console.
+    compared = {"python"} if page.name == "README.md" else {"python", "console"}
+    for kind, text in fenced_blocks(page):
+        if kind not in compared:
+            assert re.fullmatch(QUIET, kind)
+            assert not re.search(r"^ *(\$|>>>) ", text, re.MULTILINE), text
+
+
+# Wrapped lines, an error that is shown, and a table whose rules are shorter.
+CONSOLE = """```console
+$ printf '%s\\n' one \\
+    two
+one two
+$ echo took 3.2 s; exit 2
+took ... s
+$ echo '┌───┐'; echo '│ 1 │'
+┌─────┐
+│ 1   │
+```
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "trouble"),
@@ -119,8 +162,25 @@ def test_the_learners_page_counts_the_bold_figures_of_the_papers_table():
         ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
         ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
         ("```python\n1\n```\n\n```{code-block} sh\nfalse\n```\n", None),
+        (CONSOLE, None),
+        ("```console\n$ echo 12 %\n13 %\n```\n", "Expected:"),
+        ("```console\n$ echo 1\n$ false\n```\n", "exit status 1"),
+        ("Of 15,\n12.\n\n<!-- python\nsays('15, 12')\n-->\n", None),
+        ("Of 15, 12.\n\n<!-- python\nsays('15, 13')\n-->\n", "does not say '15, 13'"),
     ],
-    ids=["right", "wrong output", "error", "warning", "failing command", "left alone"],
+    ids=[
+        "right",
+        "wrong output",
+        "error",
+        "warning",
+        "failing command",
+        "left alone",
+        "right on a console",
+        "wrong on a console",
+        "failing on a console",
+        "right in the text",
+        "wrong in the text",
+    ],
 )
 def test_pages_are_run_and_what_is_wrong_is_noticed(page, trouble, tmp_path):
     shutil.copy(DOCS / "conftest.py", tmp_path)
@@ -151,7 +211,22 @@ def test_broken_links_and_anchors_are_found(tmp_path):
     )
     (tmp_path / "sub" / "b.html").write_text('<p id="here"><a href="../a.html#gone">a</a></p>')
     (tmp_path / "p.png").write_bytes(b"")
-    assert check_links.broken_links(tmp_path) == [
+    assert check_links.broken_links(tmp_path, check_links.read_pages(tmp_path)) == [
         "a.html:1: q.png (no such file)",
         "sub/b.html:1: ../a.html#gone (no such anchor)",
+    ]
+
+
+def test_a_source_page_that_the_site_does_not_show_is_found(tmp_path, capsys):
+    check_links = tool("check_links")
+    sections = {"Guide": [[0, "guide"]], "Search": [[1, "how-to-search"]], "Gone": [[2, None]]}
+    index = {"docnames": ["guide", "search", "gone"], "alltitles": sections}
+    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
+    (tmp_path / "guide.html").write_text('<section id="guide"><h1>Guide</h1></section>')
+    (tmp_path / "search.html").write_text("<h1>Search</h1>")  # Sphinx's own
+    assert check_links.main(tmp_path) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "search.html (without the sections how-to-search of its source)",
+        "gone.html (no such page)",
+        "2 pages, 2 lost, 0 broken links",
     ]

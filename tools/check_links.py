@@ -1,10 +1,12 @@
-"""Check the links within a built site: ``python tools/check_links.py docs/_build/html``.
+"""Check the pages and the links of a built site: ``python tools/check_links.py docs/_build/html``.
 
-Every ``href``, ``src`` and ``srcset`` within the site must lead to a file that exists and, if it
-has a fragment, to an anchor in that file. ``make linkcheck`` checks links to other sites; Sphinx
-does not check links in raw HTML and on the gallery's pages.
+Every source page must be in the site, with all of its sections. Every ``href``, ``src`` and
+``srcset`` within the site must lead to a file that exists and, if it has a fragment, to an anchor
+in that file. ``make linkcheck`` checks links to other sites; Sphinx does not check links in raw
+HTML and on the gallery's pages.
 """
 
+import json
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -42,9 +44,36 @@ class Page(HTMLParser):
                 self.links += [Link(source, self.getpos()[0]) for source in sources]
 
 
-def broken_links(site: Path) -> list[str]:
+def read_pages(site: Path) -> dict[Path, Page]:
+    """Return the pages of a site by their resolved path."""
+    return {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+def lost_pages(site: Path, pages: dict[Path, Page]) -> list[str]:
+    """Return the source pages that the site does not show, each as ``page (what is wrong)``.
+
+    Sphinx's index of the sources has them all. A page may be lost all the same: Sphinx writes
+    pages of its own, such as ``search.html``, in the place of a page with that name.
+    """
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    sections: dict[str, set[str]] = {name: set() for name in index["docnames"]}
+    for places in index["alltitles"].values():
+        for number, anchor in places:
+            if anchor is not None:
+                sections[index["docnames"][number]].add(anchor)
+    found = []
+    for name, anchors in sections.items():
+        page = pages.get((site / f"{name}.html").resolve())
+        if page is None:
+            found.append(f"{name}.html (no such page)")
+        elif lost := sorted(anchors - page.anchors):
+            found.append(f"{name}.html (without the sections {', '.join(lost)} of its source)")
+    return found
+
+
+def broken_links(site: Path, pages: dict[Path, Page]) -> list[str]:
     """Return broken links, each as ``page:line: target (what is wrong)``."""
-    pages = {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
     found = []
     for path, page in pages.items():
         for link in page.links:
@@ -69,13 +98,14 @@ def _problem(link: str, source: Path, pages: dict[Path, Page]) -> str:
 
 
 def main(site: Path) -> int:
-    pages = list(site.rglob("*.html"))
+    pages = read_pages(site)
     if not pages:
         print(f"{site} has no pages: run `make docs` first.")
         return 1
-    broken = broken_links(site)
-    print("\n".join([*broken, f"{len(pages)} pages, {len(broken)} broken links"]))
-    return 1 if broken else 0
+    lost, broken = lost_pages(site, pages), broken_links(site, pages)
+    count = f"{len(pages)} pages, {len(lost)} lost, {len(broken)} broken links"
+    print("\n".join([*lost, *broken, count]))
+    return 1 if lost or broken else 0
 
 
 if __name__ == "__main__":

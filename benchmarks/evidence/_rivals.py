@@ -274,5 +274,6 @@ def from_expression(text):
     if not expression or not name.replace("-", "_").isidentifier():
         raise SystemExit(f"A candidate is written name=SERAPH(...); got {text!r}.")
     names = {**vars(seraph), "classic": classic, "np": np}
-    code = compile(expression, name, "eval")
+    # Without the brackets, coverage takes the name for a file.
+    code = compile(expression, f"<{name}>", "eval")
     return name, Rival(name, learner(lambda: eval(code, names)), BOTH, expression)

@@ -174,6 +174,14 @@ def test_the_demo_needs_no_file(run):
     assert np.load("seraph-demo/digits.npy").shape == (600, 196)
 
 
+def test_the_demo_first_says_which_folder_it_leaves_behind(run, here):
+    before = set(here.iterdir())
+    said = run("demo", "ask", "--no-browser", n=0, classes=demo_digits()[1])["done"].out
+    (left,) = set(here.iterdir()) - before
+    assert left.is_dir()
+    assert str(left.resolve()) in said.splitlines()[0]
+
+
 def test_answers_about_records_find_the_duplicates(run):
     table, person = people(90, 60)
     table.insert(0, "id", [f"P{k}" for k in range(len(table))])

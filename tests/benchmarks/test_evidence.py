@@ -128,6 +128,14 @@ def test_a_failure_counts_as_the_euclidean_distance():
     assert [bad[m] for m in ("error", "auc", "map")] == [base[m] for m in ("error", "auc", "map")]
 
 
+def test_a_candidate_does_not_look_like_a_file():
+    # Coverage reads every file that code names, and warns where there is none.
+    _, rival = _rivals.from_expression("bad=1/0")
+    with pytest.raises(ZeroDivisionError) as raised:
+        rival.fit(None)
+    assert str(raised.traceback[-1].path) == "<bad>"
+
+
 def test_a_stopped_run_goes_on(tmp_path):
     path = tmp_path / "records.jsonl"
     words = ["euclidean", "pca"]

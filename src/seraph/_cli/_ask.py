@@ -151,6 +151,7 @@ def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
     from .._ask._digits import DigitThings, demo_digits
 
     _DEMO.mkdir(exist_ok=True)
+    say(f"The demo keeps your answers and its files in {_DEMO.resolve()}; delete it if you like.")
     X, _ = demo_digits()
     vectors = _DEMO / "digits.npy"
     np.save(vectors, X)

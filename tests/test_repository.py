@@ -1,0 +1,67 @@
+"""The files around the package agree: workflows, Makefile, instructions, what git ignores."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+
+
+def workflow(name):
+    text = (ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8")
+    # YAML 1.1, which GitHub does not follow here, reads the key `on` as true.
+    return yaml.safe_load(re.sub(r"(?m)^on:", "triggers:", text))
+
+
+def included(extra):
+    """Return the extras that an extra stands for, itself among them."""
+    found = {extra}
+    for requirement in EXTRAS[extra]:
+        if named := re.match(r"seraph-learn\[([\w,]+)\]", requirement):
+            found = found.union(*map(included, named[1].split(",")))
+    return found
+
+
+def needed(jobs, name):
+    """Return all jobs that must succeed before a job starts."""
+    first = jobs[name].get("needs", [])
+    first = [first] if isinstance(first, str) else first
+    return set(first).union(*(needed(jobs, job) for job in first))
+
+
+def test_one_extra_has_all_others():
+    assert included("all") == set(EXTRAS)
+
+
+@pytest.mark.parametrize("name", ["Makefile", "CONTRIBUTING.md", ".github/workflows/tests.yml"])
+def test_whatever_runs_the_tests_installs_that_extra(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    installed = re.findall(r'-e "\.\[([\w,]+)\]" --group (?:test|dev)', text)
+    assert set(installed) == {"all"}
+
+
+def test_a_release_needs_the_tests():
+    jobs = workflow("release.yml")["jobs"]
+    called = {jobs[name].get("uses") for name in needed(jobs, "publish")}
+    assert "./.github/workflows/tests.yml" in called
+    assert "workflow_call" in workflow("tests.yml")["triggers"]
+
+
+def test_what_the_targets_and_the_demos_leave_behind_is_not_committed(tmp_path):
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
+    (tmp_path / ".gitignore").write_text(ignored, encoding="utf-8")
+    made = [".venv-3.13/bin/python", "seraph-demo/answers.csv", "demo.png", "dist/a.whl"]
+    for name in (".venv", *made):  # .venv as a file stands for one that is a link
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    status = ["git", "status", "--porcelain", "--untracked-files=all"]
+    done = subprocess.run(status, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["??", ".gitignore"]
