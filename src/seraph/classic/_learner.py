@@ -80,7 +80,10 @@ class ClassicLearner(MahalanobisLearner, ABC):
                 f"{labels.likeness[unsure][0]:g}. Leave such pairs out, or use SERAPH."
             )
         if np.any(labels.weights != 1.0):
-            warn(f"{name} does not use the weights of marks: each marked pair counts once.")
+            warn(
+                f"{name} does not use the weights of marks: each marked pair counts once, also "
+                "where it is marked twice."
+            )
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002
         """Check the shrinkage, and return how to mix."""
