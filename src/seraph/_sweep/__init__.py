@@ -33,7 +33,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
     _formulas  the pair terms, for numpy; _compiled (numba) and _tensors (torch) have the same
     _chunks    points in a dask collection
-    _threads   settings of the process, such as the threads of BLAS
+    _threads   settings of the process and its threads, such as the threads of BLAS
 """
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
@@ -60,7 +60,7 @@ from ._points import (
 )
 from ._subset import SubsetSweep
 from ._terms import PairTerms, Posterior, Sample, Sweep
-from ._threads import one_blas_thread
+from ._threads import one_blas_thread, one_openmp_thread
 
 __all__ = [
     "BACKENDS",
@@ -92,6 +92,7 @@ __all__ = [
     "make_sweep",
     "map_rows",
     "one_blas_thread",
+    "one_openmp_thread",
     "posterior",
     "principal_directions",
     "shares",

@@ -15,6 +15,7 @@ from . import _formulas
 from ._design import Strip, row_blocks, shares
 from ._list import PairList
 from ._terms import ROUNDING, PairTerms, Variable
+from ._threads import one_blas_thread
 from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
 
 # Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)
@@ -179,7 +180,12 @@ class NumpySweep:
         """Apply a function to each item, in parallel; results come in order."""
         if self.n_threads == 1 or len(items) == 1:
             return map(function, items)
-        return self._threads.map(function, items)
+
+        def limited(item: Any) -> Any:
+            with one_blas_thread():  # some libraries of BLAS have a limit for each thread
+                return function(item)
+
+        return self._threads.map(limited, items)
 
     @computed_once
     def _threads(self) -> ThreadPoolExecutor:

@@ -1,15 +1,20 @@
-"""Settings of the whole process, changed for as long as any thread needs them."""
+"""Settings of the process and of its threads, changed for as long as a thread needs them."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import lru_cache, partial
 
 from threadpoolctl import LibController, ThreadpoolController
+
+# One for all settings. A fork copies it as it is, so the thread that forks takes it first: another
+# thread that had it would not exist in the child, and would never release it there.
+_lock = threading.RLock()
+_settings: list[SharedSetting] = []
 
 
 class SharedSetting:
@@ -40,77 +45,152 @@ class SharedSetting:
         self._change = change
         self._restore: Callable[[], None] = lambda: None
         self._users: list[int] = []  # a thread that entered twice stands here twice
-        self._lock = threading.RLock()
-        if hasattr(os, "register_at_fork"):  # not on Windows
-            # A fork copies the lock as it is. Taking it first makes sure that no other thread
-            # has it: that thread does not exist in the child, and would never release it.
-            os.register_at_fork(
-                before=self._lock.acquire,
-                after_in_parent=self._lock.release,
-                after_in_child=self._after_fork,
-            )
+        with _lock:
+            _settings.append(self)
 
     def __enter__(self) -> None:
-        with self._lock:
+        with _lock:
             if not self._users:
                 self._restore = self._change()
             self._users.append(threading.get_ident())
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
+        with _lock:
             self._users.remove(threading.get_ident())
             if not self._users:
                 self._restore()
 
-    def _after_fork(self) -> None:
+    def forget_other_threads(self) -> None:
         """In a child, forget the threads that only the parent has."""
         had_users = bool(self._users)
         self._users = [thread for thread in self._users if thread == threading.get_ident()]
         if had_users and not self._users:
             self._restore()
-        self._lock.release()
+
+
+def _after_fork() -> None:
+    for setting in _settings:
+        setting.forget_other_threads()
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork
+    )
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread while sweeps run: their tiles are what runs in parallel.
 
-    The limit is the process's; fits that overlap in several threads share it.
+    What is promised, on every platform:
+
+    - Inside, every BLAS library that was loaded by an import has one thread, in the thread that
+      entered. Some libraries have one number for the process (OpenBLAS with pthreads); it is 1
+      while any thread is inside. Others have a number for each thread (MKL, OpenBLAS with
+      OpenMP); the numbers of other threads stay as they are. So each thread that calls BLAS must
+      enter, also those of a sweep.
+    - A library that is loaded while a thread is inside keeps its number until the next time that
+      any thread enters.
+    - Outside, all numbers are what they were: those of a thread when it has left, those of the
+      process when the last thread has left. A forked child has the limits of the thread that
+      forked, and no others.
+
+    An OpenBLAS with OpenMP has the number of its OpenMP runtime. Whatever else uses this runtime,
+    in a thread that entered, has one thread, too.
     """
-    return _one_blas_thread
+    return _one_thread("blas")
+
+
+def one_openmp_thread() -> AbstractContextManager[None]:
+    """Limit OpenMP to one thread, as `one_blas_thread` does with BLAS."""
+    return _one_thread("openmp")
+
+
+@contextmanager
+def _one_thread(user_api: str) -> Iterator[None]:
+    with ExitStack() as limits:
+        for library in _libraries(len(sys.modules)):
+            if library.user_api != user_api:
+                continue
+            setting = _setting(library)
+            if setting is None:
+                limits.callback(_limit(library))
+            else:
+                limits.enter_context(setting)
+        yield
 
 
 @lru_cache(maxsize=1)
-def _blas_libraries(_: int) -> list[LibController]:
-    """Find the loaded BLAS libraries; the argument is the number of modules imported so far.
+def _libraries(_: int) -> list[LibController]:
+    """Find the loaded libraries; the argument is the number of modules imported so far.
 
     The search takes as long as a small fit. A new library comes with new modules.
     """
-    found: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    found: list[LibController] = ThreadpoolController().lib_controllers
     return found
 
 
-def _limit_blas() -> Callable[[], None]:
-    libraries = _blas_libraries(len(sys.modules))
-    before = [(library, n) for library in libraries if (n := library.num_threads) != 1]
-    _set_threads([(library, 1) for library, _ in before])
-    return lambda: _set_threads(before)
+# By the path of the library; None if each thread has its own number.
+_settings_of: dict[str, SharedSetting | None] = {}
 
 
-def _set_threads(numbers: list[tuple[LibController, int]]) -> None:
-    """Set the numbers of threads of libraries, from any thread.
+def _setting(library: LibController) -> SharedSetting | None:
+    """Return the setting that threads share, or None if each thread has its own number."""
+    with _lock:
+        if library.filepath not in _settings_of:
+            if library.num_threads == 1:  # nothing to change, so it cannot be measured yet
+                return None
+            shared = _is_shared(library)
+            _settings_of[library.filepath] = (
+                SharedSetting(partial(_limit, library)) if shared else None
+            )
+        return _settings_of[library.filepath]
 
-    From version 3.8 on, threadpoolctl ignores all threads but the one that set a limit first.
-    That one need not be the last to finish, and our lock already keeps the calls apart.
+
+def _is_shared(library: LibController) -> bool:
+    """Measure whether a number that is set here changes in another thread, too.
+
+    This depends on the library, its version, its OpenMP runtime and the function that this
+    version of threadpoolctl calls. A list of names would be wrong somewhere.
     """
-    _allow_any_thread(numbers)
-    for library, n_threads in numbers:
+    elsewhere: list[int] = []
+
+    def look() -> None:
+        thread = threading.Thread(target=lambda: elsewhere.append(library.num_threads))
+        thread.start()
+        thread.join()
+
+    look()
+    restore = _limit(library)
+    look()
+    restore()
+    return elsewhere[0] != elsewhere[1]
+
+
+def _limit(library: LibController) -> Callable[[], None]:
+    """Set a number of threads to 1; return what sets it back."""
+    before = library.num_threads
+    if before == 1:
+        return lambda: None
+    _set_threads(library, 1)
+    return lambda: _set_threads(library, before)
+
+
+def _set_threads(library: LibController, n_threads: int) -> None:
+    """Set the number of threads of a library, from any thread.
+
+    From version 3.8 on, threadpoolctl has a guard on OpenBLAS: while a thread that has set a
+    number holds it, those that others set are ignored without a word. We let go of it at once,
+    since another thread may be the last to leave. We take it by force only from the user, whose
+    main thread may be in a ``with threadpool_limits(2)`` while other threads fit: there is no
+    gentler way to be heard. The end of that block restores its numbers all the same.
+    """
+    library.set_num_threads(n_threads)
+    let_go = getattr(library, "clear_controlling_thread", None)
+    if let_go is None:
+        return
+    if library.num_threads != n_threads:
+        let_go(force=True)
         library.set_num_threads(n_threads)
-    _allow_any_thread(numbers)
-
-
-def _allow_any_thread(numbers: list[tuple[LibController, int]]) -> None:
-    for kind in {type(library) for library, _ in numbers}:  # which have it in common
-        getattr(kind, "clear_controlling_thread", lambda **_: None)(force=True)
-
-
-_one_blas_thread = SharedSetting(_limit_blas)
+    let_go()

@@ -6,6 +6,7 @@ neighbors, and the trace ratio of the three.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,10 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from .._pairs import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude, principal_directions
+from .._sweep import (
+    CONSTANT_FEATURE,
+    centered,
+    exact_size,
+    magnitude,
+    one_openmp_thread,
+    principal_directions,
+)
 from .._typing import Array
 from .._validation import check_number
 from ._learner import ClassicLearner
@@ -230,7 +237,7 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     array([0.5, 0. , 0.5])
     """
     n, k = len(X), min(n_neighbors, len(X) - 1)
-    with threadpool_limits(1 if n < _POINTS_FOR_THREADS else None, user_api="openmp"):
+    with one_openmp_thread() if n < _POINTS_FOR_THREADS else nullcontext():
         neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
