@@ -15,7 +15,7 @@ from .._sweep import FLOATS, in_memory, posterior
 from .._typing import Array
 from .._validation import as_numbers, check_choice, check_number
 from .._warnings import warn
-from ..metrics._tiles import squared_distances
+from ..metrics._tiles import SquaredDistances
 from . import _query as query
 
 
@@ -119,8 +119,8 @@ class PosteriorLearner(MahalanobisLearner):
         points = self._points_of_metric(X)
         names = RowNames.of(X, ids, np.empty((0, 2)) if pairs is None else pairs, "drop")
         labeled, marked = _known(len(points), y, pairs, names)
-        d2 = squared_distances(points @ self.components_.T.astype(points.dtype))
-        span2 = squared_distances(points)
+        d2 = SquaredDistances(points @ self.components_.T.astype(points.dtype))
+        span2 = SquaredDistances(points)
 
         def doubt(a: Array, b: Array) -> Array:
             return -np.abs(d2(a, b) - self.eta_)
@@ -141,7 +141,7 @@ class PosteriorLearner(MahalanobisLearner):
     def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        with as_numbers("X"):
+        with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels, RowNames
-from .._typing import Array
-from ._ordered import ordered_counts, pair_chunks
-from ._tiles import checked_points
+from ._ordered import Counts, ordered_counts, pair_chunks
+from ._tiles import SquaredDistances, checked_points, in_range
 
 
 def pair_auc(
@@ -22,8 +23,10 @@ def pair_auc(
     """Compute the area under the ROC curve of the distance, over all labeled pairs.
 
     This is the probability that a random similar pair is closer than a random dissimilar one; a
-    tie counts half. It is exact for any number of points: distances are sorted in parts, and
-    recomputed for each part.
+    tie counts half. All pairs count, for any number of points: distances are sorted in parts, and
+    recomputed for each part. Whole numbers tie where their distances are equal in exact
+    arithmetic, other points where squared distances are within 2**-44 of each other
+    (see ``help(seraph.metrics)``).
 
     Parameters
     ----------
@@ -51,13 +54,13 @@ def pair_auc(
     >>> pair_auc([[0.0], [1.0], [4.0]], pairs=[[0, 1], [1, 2]], pair_labels=[-1, 1])
     0.0
     """
-    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
+    labels, counted = _labeled_pairs(Z, y, pairs, pair_labels, ids)
     below, area = 0.0, 0.0
-    for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
+    for counts in counted:
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
-        area += float((closer / labels.n_similar) @ (counts.dissimilar / labels.n_dissimilar))
-        below += counts.similar.sum()
-    return area
+        area += float(closer @ counts.dissimilar)
+        below += float(counts.similar.sum())
+    return area / (labels.n_similar * labels.n_dissimilar)
 
 
 def equal_error_rate(
@@ -72,7 +75,8 @@ def equal_error_rate(
 
     A threshold calls the pairs at that distance or below alike. It accepts a share of the
     dissimilar pairs and rejects a share of the similar ones; this is their common value, on the
-    straight line between the two points of the ROC curve where they cross.
+    straight line between the two points of the ROC curve where they cross. Ties are those of
+    `pair_auc`.
 
     Parameters
     ----------
@@ -90,9 +94,9 @@ def equal_error_rate(
     >>> equal_error_rate([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     0.0
     """
-    points, labels = _labeled_pairs(Z, y, pairs, pair_labels, ids)
+    labels, counted = _labeled_pairs(Z, y, pairs, pair_labels, ids)
     accepted, rejected = 0.0, 1.0
-    for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
+    for counts in counted:
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
         rejects = rejected - np.cumsum(counts.similar) / labels.n_similar
         crossed = np.flatnonzero(accepts >= rejects)
@@ -112,8 +116,8 @@ def _labeled_pairs(
     pairs: ArrayLike | None,
     pair_labels: ArrayLike | None,
     ids: ArrayLike | None,
-) -> tuple[Array, PairLabels]:
-    """Check the points and labels, and that there are pairs of both kinds."""
+) -> tuple[PairLabels, Iterator[Counts]]:
+    """Check that there are pairs of both kinds, and count them at each distance."""
     points = checked_points(Z)
     names = None if pairs is None else RowNames.of(Z, ids, pairs)
     labels = PairLabels.make(len(points), y, pairs, pair_labels, names=names)
@@ -122,4 +126,5 @@ def _labeled_pairs(
             "Pairs of both kinds are needed to judge a distance; got "
             f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
         )
-    return points, labels
+    d2 = SquaredDistances(*in_range(points))
+    return labels, ordered_counts(pair_chunks(d2, labels), labels.n_labeled, d2.tie)
