@@ -1,5 +1,6 @@
 """Labels of points and pairs, checked and merged, and the rows that they belong to."""
 
+from ._columns import exact_column
 from ._labels import (
     PairLabels,
     as_labels,
@@ -15,6 +16,7 @@ __all__ = [
     "PairLabels",
     "RowNames",
     "as_labels",
+    "exact_column",
     "is_frame",
     "is_missing",
     "is_unknown",

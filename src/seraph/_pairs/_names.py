@@ -18,6 +18,7 @@ from .._sweep import in_memory, is_chunked
 from .._typing import Array
 from .._validation import shown
 from .._warnings import warn
+from ._columns import ROUNDED, exact_column, exact_table
 
 Absent = Literal["refuse", "warn", "drop"]
 
@@ -196,7 +197,7 @@ def _listed(ids: ArrayLike) -> list[Any]:
     ids = in_memory(ids)
     if isinstance(ids, list | tuple):  # an array would turn numbers among text into text
         return list(ids)
-    names = np.asarray(ids)
+    names = np.asarray(exact_column(ids))
     if names.ndim != 1:
         raise ValueError(f"ids must hold one name per row; got shape {names.shape}.")
     return names.tolist()
@@ -211,6 +212,7 @@ def _names(what: str, names: list[Any]) -> dict[Hashable, int]:
             raise ValueError(
                 f"{what} must hold names, such as text or numbers; row {row} has {shown(name)}."
             ) from None
+        _refuse_rounded(what, name)
         missing = name is None or bool(name != name)  # noqa: PLR0124 (NaN, whatever its type)
         if missing or first != row:
             trouble = "is missing" if missing else f"{shown(name)} is that of row {first}, too"
@@ -221,11 +223,21 @@ def _names(what: str, names: list[Any]) -> dict[Hashable, int]:
     return row_of
 
 
+def _refuse_rounded(what: str, name: Any) -> None:
+    """Refuse a name that may have been another one before it became a float."""
+    if isinstance(name, float | np.floating) and abs(float(name)) >= ROUNDED:
+        raise ValueError(
+            f"{what} has the name {shown(name)}, a float. From 2**53 on, floats are rounded, so "
+            "it may be the name of another row: pass whole numbers (in pandas, Int64 if some are "
+            "missing) or text."
+        )
+
+
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
 def _rows_of_names(pairs: ArrayLike, what: str, width: int) -> Array:
-    named = np.asarray(in_memory(pairs), dtype=object)
+    named = exact_table(in_memory(pairs))
     if named.size == 0:
         return np.empty((0, width), dtype=object)
     if named.ndim != 2 or named.shape[1] != width:
@@ -233,6 +245,8 @@ def _rows_of_names(pairs: ArrayLike, what: str, width: int) -> Array:
             f"{what} must have shape (n_{what}, {width}), {_NUMBERS[width]} names of rows each; "
             f"got shape {named.shape}."
         )
+    for name in named.flat:
+        _refuse_rounded(what, name)
     return named
 
 
