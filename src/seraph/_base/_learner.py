@@ -52,7 +52,7 @@ class MahalanobisLearner(
         if _is_fine(X):
             return X
         points = in_memory(X)
-        with as_numbers("X"):
+        with as_numbers("X", X):
             return check_array(
                 points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
             )
@@ -131,9 +131,10 @@ class MahalanobisLearner(
         if is_tensor(X):
             return self._transform_tensor(X)
         if is_chunked(X):
-            validate_data(self, header(X), reset=False, skip_check_array=True)
+            with as_numbers("X", X):
+                validate_data(self, header(X), reset=False, skip_check_array=True)
             return map_rows(X, _Map(self.components_), width=len(self.components_))
-        with as_numbers("X"):
+        with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
@@ -220,7 +221,7 @@ class MahalanobisLearner(
 
     def _squared_distances(self, pairs: ArrayLike) -> Array:
         check_is_fitted(self)
-        with as_numbers("pairs"):
+        with as_numbers("pairs", pairs):
             points: Array = check_array(
                 in_memory(pairs),
                 dtype=FLOATS,
@@ -275,7 +276,7 @@ class _Map:
     components: Array
 
     def __call__(self, chunk: ArrayLike) -> Array:
-        with as_numbers("X"):
+        with as_numbers("X", chunk):
             points: Array = check_array(
                 in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
             )

@@ -30,7 +30,7 @@ def pair_points(pairs: ArrayLike, X: Any, ids: ArrayLike | None) -> Any:
         if ids is not None:
             raise ValueError("ids was passed without X: it names the rows of X.")
         return pairs
-    with as_numbers("X"):
+    with as_numbers("X", X):
         table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
     rows = row_numbers(RowNames.of(X, ids, pairs).rows(pairs)[0], len(table))
     return table[rows]

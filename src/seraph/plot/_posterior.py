@@ -121,7 +121,7 @@ class PosteriorDisplay:
         estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
-        with as_numbers("X"):
+        with as_numbers("X", X):
             points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
         labels = PairLabels.make(n, y, pairs, pair_labels, names=names, required=False)
