@@ -1,4 +1,5 @@
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,9 @@ DISGUISES = {
     "booleans and None": [False, False, None, None, True],
     "dates": np.array(["2020", "2020", "NaT", "NaT", "2021"], dtype="M8[Y]"),
     "date objects": [datetime.date(2020, 1, 1)] * 2 + [None] * 2 + [datetime.date(2021, 1, 1)],
-    "text and NaN in an array": np.array(["a", "a", np.nan, -1.0, "b"]),
-    "bytes and NaN in an array": np.array([b"a", b"a", np.nan, -1.0, b"b"]),
+    "text and floats in an array": np.array(["a", "a", -1.0, -1.0, "b"]),
+    "bytes and floats in an array": np.array([b"a", b"a", -1.0, -1.0, b"b"]),
+    "short text": np.array(["a", "a", "-1", "-1.0", "b"]),
     "masked numbers": np.ma.array([7, 7, 7, -1, 9], mask=[0, 0, 1, 0, 0]),
     "masked floats": np.ma.array([7.0, 7.0, 7.0, 8.0, 9.0], mask=[0, 0, 1, 1, 0]),
     "masked unsigned": np.ma.array([7, 7, 7, 8, 9], mask=[0, 0, 1, 1, 0], dtype=np.uint64),
@@ -53,11 +55,13 @@ def test_labels_in_every_disguise_mean_the_same(disguise):
     [
         np.array(["nan", "a", "a"]),
         np.array(["nan", "a", "b" * 40]),
+        np.array(["a", np.nan, "b"]),
+        np.array([b"a", np.nan, b"b"]),
         np.array([b"nan", b"a", b"a"]),
         ["nan", "a", "a"],
         pd.Series(["nan", "a", "a"], dtype=object),
     ],
-    ids=["text", "long text", "bytes", "list", "pandas"],
+    ids=["text", "long text", "made by numpy", "bytes made by numpy", "bytes", "list", "pandas"],
 )
 def test_the_text_nan_is_neither_a_class_nor_missing(y):
     with pytest.raises(ValueError, match=r'text "nan".*Write None'):
@@ -324,3 +328,18 @@ def test_classes_are_numbered_in_their_order(y):
     np.testing.assert_array_equal(codes, np.unique(y, return_inverse=True)[1])
     assert codes.dtype == np.intp
     assert not np.shares_memory(codes, y)
+
+
+@pytest.mark.parametrize("text", ["", "unknown", "Unknown", "NA", "?", "  "])
+@pytest.mark.parametrize("form", [list, np.array, pd.Series, pl.Series], ids=lambda f: f.__name__)
+def test_a_class_that_is_probably_missing_is_named(text, form):
+    with pytest.warns(UserWarning, match="counts as a class.*None or -1") as caught:
+        labels = PairLabels.make(4, form(["a", "a", text, text]))
+    assert [f"label {text!r}" in str(warning.message) for warning in caught] == [True]
+    assert (labels.n_similar, labels.n_dissimilar) == (2, 4)
+
+
+def test_no_other_class_is_named():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PairLabels.make(4, ["a", "nano", "unknowns", None])

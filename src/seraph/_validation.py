@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
@@ -148,8 +148,13 @@ _COMPLEX = "Complex data not supported"
 
 
 @contextmanager
-def as_numbers(name: str) -> Iterator[None]:
-    """Refuse a table with something else than numbers, where it is turned into an array."""
+def as_numbers(name: str, table: Any = None) -> Iterator[None]:
+    """Refuse a table with something else than numbers, where it is turned into an array.
+
+    numpy takes some other types for numbers in silence. So the `table` is looked at before.
+    """
+    if table is not None:
+        _refuse_other_types(name, table)
     try:
         yield
     except OverflowError as error:
@@ -169,6 +174,66 @@ def as_numbers(name: str) -> Iterator[None]:
             f"{name} must be a table of numbers, with as many in each row: {_sentence(error)} "
             "Turn words into numbers, or leave their columns out."
         ) from error
+
+
+_DATES = (
+    "Turn dates and durations into numbers, such as days since a day of your choice, or leave "
+    "their columns out."
+)
+_BYTES = "Decode text, and turn it into numbers; or leave its columns out."
+_RECORDS = (
+    "Stack its fields as columns (numpy.lib.recfunctions.structured_to_unstructured), or pass a "
+    "data frame."
+)
+
+
+def _refuse_other_types(name: str, table: Any) -> None:
+    """Refuse dates, durations, bytes and records."""
+    for column, dtype in _types(table):
+        advice = _advice(dtype)
+        if advice:
+            where = "" if column is None else f" in column {shown(column)}"
+            found = dtype.__name__ if isinstance(dtype, type) else in_short(dtype)
+            raise TypeError(f"{name} must be a table of numbers; got {found}{where}. {advice}")
+
+
+def _types(table: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the columns of a table and their types; of objects, the types of those inside."""
+    if isinstance(table, list | tuple):
+        try:
+            table = np.asarray(table)
+        except (TypeError, ValueError, OverflowError):  # ragged, say: refused later on
+            return
+    columns = getattr(table, "columns", None)
+    if columns is not None and hasattr(table, "dtypes"):
+        # A frame of pandas, polars or dask.
+        yield from zip(list(columns), list(table.dtypes), strict=False)
+        if hasattr(table, "iloc") and not hasattr(table, "dask"):
+            for place, column in enumerate(columns):
+                if getattr(table.dtypes.iloc[place], "kind", "") == "O":
+                    yield from ((column, kind) for kind in _kinds(table.iloc[:, place]))
+    elif isinstance(table, np.ndarray):
+        yield None, table.dtype
+        if table.dtype.kind == "O":
+            yield from ((None, kind) for kind in _kinds(table.flat))
+    elif hasattr(table, "dtype"):
+        yield None, table.dtype
+
+
+def _kinds(cells: Iterable[Any]) -> set[type]:
+    return {type(cell) for cell in cells}
+
+
+def _advice(dtype: Any) -> str:
+    """Return what to do about a type that is no number; nothing if it may be one."""
+    if isinstance(dtype, type):
+        kinds = {np.datetime64: "M", np.timedelta64: "m", bytes: "S", np.bytes_: "S"}
+        kind = kinds.get(dtype, "")
+    elif hasattr(dtype, "is_temporal"):  # polars
+        kind = "M" if dtype.is_temporal() else "S" if str(dtype) == "Binary" else ""
+    else:
+        kind = getattr(dtype, "kind", "")
+    return {"M": _DATES, "m": _DATES, "S": _BYTES, "V": _RECORDS}.get(kind, "")
 
 
 @contextmanager

@@ -57,7 +57,7 @@ def test_unlabeled_rows_never_vote_but_the_learner_sees_them():
         ([3.0, np.nan, 2.0, 3.0, np.nan], np.array([2.0, 3.0])),
         ([3, None, 2, 3, None], np.array([2, 3])),
         (np.array([3, -1, 2, 3, -1], dtype=np.int8), np.array([2, 3], dtype=np.int8)),
-        (pd.Series([3, pd.NA, 2, 3, pd.NA], dtype="Int64"), np.array([2.0, 3.0])),
+        (pd.Series([3, pd.NA, 2, 3, pd.NA], dtype="Int64"), np.array([2, 3])),
         (pd.Series([3, None, 2, 3, None], dtype=object), np.array([2, 3])),
         (np.array([True, False, False, True, False]), np.array([False, True])),
     ],

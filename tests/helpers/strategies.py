@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -178,6 +179,10 @@ def _named(codes, missing, name=lambda code: f"class {code}"):
     return [missing if code < 0 else name(code) for code in codes.tolist()]
 
 
+def _long(code):
+    return LONG + code
+
+
 def _dates(codes):
     days = np.datetime64("2020-01-01") + codes.astype("timedelta64[D]")
     days[codes < 0] = np.datetime64("NaT", "D")
@@ -208,6 +213,41 @@ DISGUISES = {
     "polars": lambda codes: pl.Series(_named(codes, None)),
     "polars numbers": lambda codes: pl.Series(_named(codes, None, int)),
 }
+# Neighbors from here on are the same float.
+LONG = 2**53
+# Classes as ids of many digits, which no way into the package may round.
+LONG_DISGUISES = {
+    "long list": lambda codes: _named(codes, None, _long),
+    "long objects": lambda codes: _objects(_named(codes, None, _long)),
+    "long int64": lambda codes: np.where(codes < 0, -1, LONG + codes),
+    "beyond int64": lambda codes: _named(codes, None, lambda code: 2**64 + LONG + code),
+    "long pandas Int64": lambda codes: pd.array(_named(codes, None, _long), dtype="Int64"),
+    "long pandas UInt64": lambda codes: pd.Series(
+        _named(codes, None, lambda code: 2**63 + LONG + code), dtype="UInt64"
+    ),
+    "long pandas arrow": lambda codes: pd.Series(
+        _named(codes, None, _long), dtype="int64[pyarrow]"
+    ),
+    "long pandas frame": lambda codes: pd.DataFrame(
+        {"y": pd.array(_named(codes, None, _long), dtype="Int64")}
+    ),
+    "long pandas category": lambda codes: pd.Categorical(
+        _objects(_named(codes, None, _long)),
+        categories=np.arange(LONG, LONG + max(1, codes.max() + 1)),
+    ),
+    "long pandas category of Int64": lambda codes: pd.Series(
+        pd.array(_named(codes, None, _long), dtype="Int64")
+    ).astype("category"),
+    "long polars": lambda codes: pl.Series(_named(codes, None, _long), dtype=pl.Int64),
+    "long polars unsigned": lambda codes: pl.Series(
+        _named(codes, None, lambda code: 2**63 + LONG + code), dtype=pl.UInt64
+    ),
+    "long pyarrow": lambda codes: pa.array(_named(codes, None, _long), type=pa.int64()),
+    "long pyarrow dictionary": lambda codes: pa.array(
+        _named(codes, None, _long), type=pa.int64()
+    ).dictionary_encode(),
+}
+DISGUISES |= LONG_DISGUISES
 # These can hold two classes only, or no unknown one.
 NARROW_DISGUISES = {
     "booleans and None": lambda codes: _named(codes, None, lambda code: code % 2 == 0),

@@ -20,6 +20,7 @@ from seraph.metrics import (
     precision_at_1,
     recall_at_k,
 )
+from seraph.metrics._tiles import SquaredDistances
 
 FEW = settings(max_examples=15)
 
@@ -93,12 +94,12 @@ def test_auc_and_equal_error_rate_are_those_of_all_distances(seed, r):
 @pytest.mark.parametrize("whole", [False, True], ids=["distinct", "with ties"])
 def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole, monkeypatch):
     Z, y = sample(3, n=40, whole=whole)
-    Z -= Z.mean(axis=0)  # so that ties stay ties
     labels = _ordered.PairLabels.make(len(y), y, [[0, 2]], [-1])
-    chunks = _ordered.pair_chunks(Z, labels, tile=15)
+    chunks = _ordered.pair_chunks(SquaredDistances(Z), labels, tile=15)
     total = labels.n_labeled
-    parts = list(_ordered.ordered_counts(chunks, total, budget))
-    (whole_list,) = _ordered.ordered_counts(chunks, total, total)
+    parts = list(_ordered.ordered_counts(chunks, total, 0, budget))
+    whole = list(_ordered.ordered_counts(chunks, total, 0, total))
+    whole_list = _ordered.Counts(*map(np.concatenate, zip(*whole, strict=True)))
     for name in ("d2", "similar", "dissimilar"):
         joined = np.concatenate([getattr(part, name) for part in parts])
         np.testing.assert_array_equal(joined, getattr(whole_list, name))

@@ -56,7 +56,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if _is_fine(X):
             return X
         points = in_memory(X)
-        with as_numbers("X"):
+        with as_numbers("X", X):
             return check_array(
                 points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
             )
@@ -134,9 +134,10 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if is_tensor(X):
             return self._transform_tensor(X)
         if is_chunked(X):
-            validate_data(self, header(X), reset=False, skip_check_array=True)
+            with as_numbers("X", X):
+                validate_data(self, header(X), reset=False, skip_check_array=True)
             return map_rows(X, _Map(self.components_), width=len(self.components_))
-        with as_numbers("X"):
+        with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)
 
@@ -231,7 +232,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _squared_distances(self, pairs: ArrayLike) -> Array:
         check_is_fitted(self)
-        with as_numbers("pairs"):
+        with as_numbers("pairs", pairs):
             points: Array = check_array(
                 in_memory(pairs),
                 dtype=FLOATS,
@@ -259,7 +260,7 @@ def pair_points(pairs: ArrayLike, X: Any) -> Any:
     """Return pairs of points: `pairs` itself, or the rows of `X` that it names."""
     if X is None:
         return pairs
-    with as_numbers("X"):
+    with as_numbers("X", X):
         table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
     return table[Rows.of(X).require(pairs)]
 
@@ -295,7 +296,7 @@ class _Map:
     components: Array
 
     def __call__(self, chunk: ArrayLike) -> Array:
-        with as_numbers("X"):
+        with as_numbers("X", chunk):
             points: Array = check_array(
                 in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
             )

@@ -13,7 +13,7 @@ from .._pairs import Marks, PairLabels
 from .._typing import Array
 from .._validation import check_choice, check_number, check_seed
 from .._warnings import warn
-from ..metrics._tiles import checked_points, squared_distances
+from ..metrics._tiles import SquaredDistances, checked_points
 from ._links import Links
 
 _SWEEPS = 20
@@ -139,7 +139,7 @@ def constrained_agglomerative(
     check_choice("linkage", linkage, ("average", "complete", "ward"))
     points, links = _input(Z, n_clusters, y, marks)
     everything = np.arange(len(points))
-    d = squared_distances(points)(everything, everything)
+    d = SquaredDistances(points)(everything, everything)
     merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
     for members in _groups(links.group):
         for other in members[1:]:

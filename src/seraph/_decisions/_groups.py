@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._pairs import PairLabels
 from .._typing import Array
-from ..metrics._tiles import squared_distances
+from ..metrics._tiles import SquaredDistances
 from ._cluster import Merging
 from ._links import Links
 
@@ -84,7 +84,7 @@ def _connected(n: int, pairs: Array, distances: Array) -> list[Array]:
 
 def _merged(Z: Array, must: Array, apart: Array, threshold: float) -> Array:
     everything = np.arange(len(Z))
-    merging = Merging(np.sqrt(squared_distances(Z)(everything, everything)), "average")
+    merging = Merging(np.sqrt(SquaredDistances(Z)(everything, everything)), "average")
     place: dict[int, int] = {}
     for row, group in enumerate(must.tolist()):
         first = place.setdefault(group, row)

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
-from ..metrics._tiles import squared_distances
+from ..metrics._tiles import SquaredDistances
 
 _NEIGHBORS = 20
 
@@ -45,7 +45,7 @@ def typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -
     covered = np.unique(cluster[labeled])
     sizes = np.bincount(cluster, minlength=k)
     sizes[covered] = 0
-    d2 = squared_distances(points)
+    d2 = SquaredDistances(points)
     for number in np.argsort(-sizes, kind="stable")[:n]:
         if sizes[number]:
             rows = np.flatnonzero(cluster == number)

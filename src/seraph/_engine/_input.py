@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
@@ -43,7 +44,8 @@ def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
         The same settings, with the backend and the device that will be used.
     """
     if is_chunked(X) and settings.backend in ("auto", "dask") and settings.device is None:
-        points = ChunkedPoints.read(X)
+        with as_numbers("X", X):
+            points = ChunkedPoints.read(X)
         if points.shape[0] > points.shape[1]:
             return points, _settled(settings, X, len(points))
         X = points.array
@@ -69,7 +71,8 @@ def _settled(settings: Settings, X: Any, n: int) -> Settings:
 
 
 def _checked(X: Any, name: str) -> Array:
-    with as_numbers("X"):
+    is_float = type(X) is np.ndarray and X.dtype in FLOATS  # then there is nothing to look at
+    with as_numbers("X", None if is_float else X):
         return check_array(
             in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=name, input_name="X"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -238,7 +239,8 @@ def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
         # A list or a column may hold objects only because some labels are missing.
         kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
         if kinds == {float} or (kinds == {str} and (masked or isinstance(y, list | tuple))):
-            known = np.array(known.tolist())
+            plain = np.array(known.tolist())
+            known = plain if plain.tolist() == known.tolist() else known  # no number is rounded
     try:
         classes, codes = np.unique(known, return_inverse=True)
     except TypeError:
@@ -249,7 +251,8 @@ def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
         ) from None
     if classes.dtype.kind == "f" and np.isinf(classes).any():
         raise ValueError("Input y contains infinity, which cannot be a class.")
-    check_classification_targets(known)
+    if not (known.dtype.kind == "O" and all(isinstance(label, Integral) for label in known)):
+        check_classification_targets(known)  # it does not know whole numbers beyond 64 bits
     return classes, codes
 
 

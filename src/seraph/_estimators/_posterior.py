@@ -49,6 +49,6 @@ class PosteriorLearner(MahalanobisLearner):
     def _points_of_metric(self, X: ArrayLike) -> Array:
         """Return the points `X` in the space that ``components_`` maps from."""
         check_is_fitted(self)
-        with as_numbers("X"):
+        with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points

@@ -16,7 +16,7 @@ from .._sweep import posterior
 from .._typing import Array
 from .._validation import as_numbers, check_choice, check_number, check_seed
 from .._warnings import warn
-from ..metrics._tiles import squared_distances
+from ..metrics._tiles import SquaredDistances
 from ._best_pairs import best_pairs
 from ._pair_classifier import PairClassifier
 from ._posterior import PosteriorLearner
@@ -80,7 +80,7 @@ def query_pairs(
     check_number("n", n, low=1, integer=True)
     check_choice("strategy", strategy, ("entropy", "gradient"))
     points, Z, threshold, slope = _decision(model, X)
-    d2, span2 = squared_distances(Z), squared_distances(points)
+    d2, span2 = SquaredDistances(Z), SquaredDistances(points)
     known = PairLabels.of(X, len(Z), y, marks, required=False)
 
     def doubt(a: Array, b: Array) -> Array:

@@ -1,6 +1,7 @@
 """What people know about rows: classes, and marks of pairs and triplets, checked and merged."""
 
 from ._answers import ANSWERS, is_unknown, mark_weights, pair_signs
+from ._columns import exact_column
 from ._labels import PairLabels, as_labels, is_missing
 from ._marks import Marks
 from ._rows import Rows, is_frame
@@ -11,6 +12,7 @@ __all__ = [
     "PairLabels",
     "Rows",
     "as_labels",
+    "exact_column",
     "is_frame",
     "is_missing",
     "is_unknown",

@@ -6,7 +6,6 @@ class codes stand for them.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,19 @@ from .._sweep import in_memory
 from .._typing import Array
 from .._validation import shown
 from .._warnings import warn
+from ._answers import is_unknown
+from ._columns import ROUNDED, exact_column, exact_table
 from ._marks import EVEN, Marks
 
 # Types of numpy that classes are compared in; others are compared as objects.
 _KINDS = "biufmMUSO"
+_MINUS_ONE = (-1, "-1", "-1.0", b"-1", b"-1.0")
+# Texts that often mean that a class is unknown, but are taken for classes.
+SUSPECTS = {
+    "", "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "na", "<na>", "nan", "null", "none", "unknown",
+    "unlabeled", "unlabelled", "not labeled", "missing", "undefined", "unclassified",
+    "unspecified", "tbd", "to do", "todo",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,7 +128,7 @@ class PairLabels:
             Number of rows.
         y : array-like of shape (n,), optional
             Class labels of any type; -1, NaN, None, pandas.NA and masked entries mean unknown.
-            The text "nan" is refused, unless numpy has made it from a NaN.
+            The text "nan" is refused.
         marks : Marks, optional
             Marks of these rows, by number.
         required : bool, default=True
@@ -245,6 +253,12 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
             "as a class like any other. If it stands for -1, convert y to a signed type before "
             "you mark rows as unlabeled."
         )
+    if labels.dtype.kind == "f" and np.any(np.isfinite(labels) & (np.abs(labels) >= ROUNDED)):
+        warn(
+            f"y is {labels.dtype} and has classes of 2**53 or more, where floats are rounded: "
+            "different classes may have become one. Pass whole numbers (in pandas, Int64 if some "
+            "are missing) or text."
+        )
     if _are_codes(labels):
         return labels.copy()
     missing = is_missing(labels)
@@ -282,6 +296,7 @@ def as_labels(y: ArrayLike) -> Array:
     """
     if type(y) is not np.ndarray:
         y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
+        y = exact_table(y) if hasattr(y, "columns") else exact_column(y)
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
         return y  # nothing that scikit-learn would change, or refuse
     labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
@@ -311,6 +326,9 @@ def _object_array(y: ArrayLike) -> Any:
 def is_missing(labels: Array) -> Array:
     """Say which labels are -1, NaN, None or pandas.NA.
 
+    The text "nan" is refused, whoever has written it. Texts that often mean that a class is
+    unknown, such as "" and "unknown", are classes; a warning names them.
+
     Examples
     --------
     >>> is_missing(as_labels(["a", -1, None]))
@@ -323,41 +341,39 @@ def is_missing(labels: Array) -> Array:
         return labels == -1
     if kind in "mM":
         return np.isnat(labels)
-    if kind in "US":  # numpy turns the -1 of ["a", -1] into text
+    if kind in "US":
         return _is_missing_text(labels.astype(str))
     if kind != "O":
         return np.zeros(len(labels), dtype=bool)
-    pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
-    missing = np.zeros(len(labels), dtype=bool) if pandas is None else pandas.isna(labels)
+    missing = is_unknown(labels)
+    texts: set[str] = set()
     for index in np.flatnonzero(~missing):
         label = labels[index]
-        is_nan = bool(label != label)  # noqa: PLR0124 (whatever its type)
-        missing[index] = label is None or is_nan or label in (-1, "-1")
-    _refuse_nan_text(any(isinstance(label, str) and label == "nan" for label in labels))
+        missing[index] = label in _MINUS_ONE
+        if isinstance(label, str | bytes):
+            texts.add(label if isinstance(label, str) else label.decode(errors="replace"))
+    _look_at_texts(texts)
     return missing
 
 
 def _is_missing_text(labels: Array) -> Array:
-    """Say which labels numpy has made from -1 or NaN.
-
-    numpy makes room for 32 characters where it turns floats into text, so a wider type than the
-    text needs shows that there were floats.
-    """
-    missing = labels == "-1"
-    if (
-        labels.dtype.itemsize == 32 * np.dtype("U1").itemsize
-        and np.char.str_len(labels).max(initial=0) < 32
-    ):
-        return missing | (labels == "nan") | (labels == "-1.0")
-    _refuse_nan_text(bool(np.any(labels == "nan")))
-    return missing
+    """Say which labels are the text that numpy makes of the -1 of ``["a", -1]``."""
+    _look_at_texts(set(np.unique(labels).tolist()))
+    return np.isin(labels, ["-1", "-1.0"])
 
 
-def _refuse_nan_text(found: bool) -> None:
-    if found:
+def _look_at_texts(texts: set[str]) -> None:
+    """Refuse the text "nan", and warn of others that often mean that the class is unknown."""
+    if "nan" in texts:
         raise ValueError(
-            'y contains the text "nan", which may be a class or a missing label. Write None '
-            "where the class is unknown, or give the class another name."
+            'y contains the text "nan", which may be a class or a missing label (numpy makes it '
+            "of the NaN in an array with text). Write None where the class is unknown, or give "
+            "the class another name."
+        )
+    for text in sorted(text for text in texts if text.strip().casefold() in SUSPECTS):
+        warn(
+            f"y has the label {text!r}, which counts as a class. If it means that the class is "
+            "unknown, write None or -1 instead."
         )
 
 

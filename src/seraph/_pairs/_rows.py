@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from .._sweep import in_memory, is_chunked
 from .._typing import Array
 from .._validation import shown
+from ._columns import ROUNDED, exact_column, exact_table
 
 _WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
@@ -54,11 +55,13 @@ class Rows:
                 raise ValueError(f"rows must be a number of rows of at least 0; got {rows}.")
             return cls(int(rows))
         if is_frame(rows):
-            return cls(len(rows), _names("The index", rows.index.tolist()), "the index")
+            index = exact_column(rows.index)
+            return cls(len(rows), _names("The index", index.tolist()), "the index")
         if is_table(rows):
             return cls(n_rows(rows))
         try:
-            names = rows.tolist() if hasattr(rows, "tolist") else list(in_memory(rows))
+            given = exact_column(in_memory(rows))
+            names = given.tolist() if hasattr(given, "tolist") else list(given)
         except TypeError:
             raise TypeError(
                 "rows must say which table the marks are about: a number of rows, one name per "
@@ -89,10 +92,12 @@ class Rows:
         """
         if self.names is None:
             return _row_numbers(what, in_memory(given), width, self.n)
-        named = np.asarray(in_memory(given), dtype=object)
+        named = exact_table(in_memory(given))
         if named.size == 0:
             return np.empty((0, width), dtype=np.intp)
         _check_shape(what, named, width, "names of rows")
+        for name in named.flat:
+            _refuse_rounded(what, name)
         row_of = {_key(name): row for row, name in enumerate(self.names.tolist())}
         found = [_looked_up(row_of, name) for name in named.ravel().tolist()]
         return np.array(found, dtype=np.intp).reshape(-1, width)
@@ -109,7 +114,7 @@ class Rows:
         """Say which name is not there first, and how many of `given` have such a name."""
         missing = np.any(rows < 0, axis=1)
         at = int(np.flatnonzero(missing)[0])
-        name = np.asarray(in_memory(given), dtype=object)[at][rows[at] < 0][0]
+        name = exact_table(in_memory(given))[at][rows[at] < 0][0]
         return (
             f"{what}[{at}] names row {shown(name)}, which is not in {self.source}; "
             f"{missing.sum()} of {len(missing)} {what} are like that."
@@ -172,6 +177,7 @@ def _names(what: str, names: list[Any]) -> Array:
             raise ValueError(
                 f"{what} must hold names, such as text or numbers; row {row} has {shown(name)}."
             ) from None
+        _refuse_rounded(what, name)
         missing = name is None or bool(name != name)  # noqa: PLR0124 (NaN, whatever its type)
         if missing or first != row:
             trouble = "is missing" if missing else f"{shown(name)} is that of row {first}, too"
@@ -183,6 +189,16 @@ def _names(what: str, names: list[Any]) -> Array:
     array = np.empty(len(names), dtype=object)
     array[:] = names
     return array
+
+
+def _refuse_rounded(what: str, name: Any) -> None:
+    """Refuse a name that may have been another one before it became a float."""
+    if isinstance(name, float | np.floating) and abs(float(name)) >= ROUNDED:
+        raise ValueError(
+            f"{what} has the name {shown(name)}, a float. From 2**53 on, floats are rounded, so "
+            "it may be the name of another row: pass whole numbers (in pandas, Int64 if some are "
+            "missing) or text."
+        )
 
 
 def _check_shape(what: str, given: Array, width: int, of: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._pairs import PairLabels
 from .._typing import Array
-from ._tiles import squared_distances
+from ._tiles import SquaredDistances
 
 _TILE = 1024
 # Most distances in memory at a time.
@@ -23,27 +23,29 @@ Chunks = Callable[[], Iterator[tuple[Array, Array]]]
 
 
 class Counts(NamedTuple):
-    """Distinct squared distances, ascending, and the number of pairs of each kind at each."""
+    """Distinct squared distances, ascending, and the number of pairs of each kind at each.
+
+    Of distances that count as equal, `d2` has the smallest.
+    """
 
     d2: Array
     similar: Array
     dissimilar: Array
 
 
-def pair_chunks(Z: Array, labels: PairLabels, tile: int = _TILE) -> Chunks:
+def pair_chunks(d2: SquaredDistances, labels: PairLabels, tile: int = _TILE) -> Chunks:
     """Return a function that yields all labeled pairs: squared distances, and which are similar.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
-        Points.
+    d2 : SquaredDistances
+        Squared distances of the points.
     labels : PairLabels
         Labels of the pairs.
     tile : int, default=1024
         Side of a tile of pairs.
     """
     rows = np.flatnonzero(labels.codes >= 0)
-    d2 = squared_distances(Z)
 
     def chunks() -> Iterator[tuple[Array, Array]]:
         for i in range(0, len(rows), tile):
@@ -58,14 +60,15 @@ def pair_chunks(Z: Array, labels: PairLabels, tile: int = _TILE) -> Chunks:
                     yield found.ravel(), same.ravel()
         for k in range(0, len(labels.pairs), tile):
             first, second = labels.pairs[k : k + tile].T
-            gap = Z[first] - Z[second]
-            yield np.einsum("kr,kr->k", gap, gap), labels.similar[k : k + tile]
+            yield d2.of_pairs(first, second), labels.similar[k : k + tile]
 
     return chunks
 
 
-def ordered_counts(chunks: Chunks, total: int, budget: int = _BUDGET) -> Iterator[Counts]:
-    """Yield all distances in ascending order, at most `budget` at a time.
+def ordered_counts(
+    chunks: Chunks, total: int, tie: int, budget: int = _BUDGET
+) -> Iterator[Counts]:
+    """Yield all distances in ascending order, at most about `budget` at a time.
 
     If there are more, a first pass counts how many lie in each range, and each further pass
     sorts those of one range. The bits of floats that are not negative, read as whole numbers,
@@ -77,18 +80,43 @@ def ordered_counts(chunks: Chunks, total: int, budget: int = _BUDGET) -> Iterato
         Yields squared distances and which of them belong to similar pairs; the same every time.
     total : int
         Number of distances.
+    tie : int
+        Distances count as equal if the steps between them, in ascending order, are at most so
+        many floats.
     budget : int
         Most distances to sort at a time, unless they are all equal.
 
     Yields
     ------
     Counts
+        Distances that count as equal are together in one of them.
     """
+    held: Counts | None = None  # the last group, which may go on in the next part
+    end = 0
+    for part, part_end in _sorted_parts(chunks, total, tie, budget):
+        if held is not None:
+            if _keys(part.d2[:1])[0] - end <= tie:
+                part.similar[0] += held.similar[0]
+                part.dissimilar[0] += held.dissimilar[0]
+                part.d2[0] = held.d2[0]
+            else:
+                yield held
+        if len(part.d2) > 1:
+            yield Counts(*(values[:-1] for values in part))
+        held, end = Counts(*(values[-1:] for values in part)), part_end
+    if held is not None:
+        yield held
+
+
+def _sorted_parts(
+    chunks: Chunks, total: int, tie: int, budget: int
+) -> Iterator[tuple[Counts, int]]:
+    """Yield the distances of one range after the other, and the key of the largest in each."""
     ranges = [(0, _ALL_KEYS, total)]
     while ranges:
         low, high, count = ranges.pop()
         if count <= budget or high - low == 1:
-            yield _counts(chunks, low, high)
+            yield _counts(chunks, low, high, tie)
         else:
             ranges += _parts(chunks, low, high, budget)[::-1]
 
@@ -101,7 +129,7 @@ def _inside(keys: Array, low: int, high: int) -> Array:
     return (keys >= low) & (keys < high) if high < _ALL_KEYS else keys >= low
 
 
-def _counts(chunks: Chunks, low: int, high: int) -> Counts:
+def _counts(chunks: Chunks, low: int, high: int, tie: int) -> tuple[Counts, int]:
     """Count the pairs of each kind at each distance of a range."""
     found: list[Array] = []
     n_equal = np.zeros(2, dtype=np.int64)
@@ -114,14 +142,15 @@ def _counts(chunks: Chunks, low: int, high: int) -> Counts:
             # The last bit says which kind it is, so that one sort serves both.
             found.append((keys[inside].astype(np.uint64) << 1) | similar[inside])
     if high - low == 1:
-        return Counts(_distances([low]), n_equal[1:], n_equal[:1])
+        return Counts(_distances([low]), n_equal[1:], n_equal[:1]), low
     ordered = np.concatenate(found)
     found.clear()
     ordered.sort()
-    starts = np.append(0, np.flatnonzero((ordered[1:] ^ ordered[:-1]) > 1) + 1)
+    starts = np.append(0, np.flatnonzero(np.diff(ordered >> 1) > tie) + 1)
     n_similar = np.add.reduceat((ordered & 1).astype(np.uint8), starts, dtype=np.int64)
     n_all = np.diff(starts, append=len(ordered))
-    return Counts(_distances(ordered[starts] >> 1), n_similar, n_all - n_similar)
+    counts = Counts(_distances(ordered[starts] >> 1), n_similar, n_all - n_similar)
+    return counts, int(ordered[-1] >> 1)
 
 
 def _distances(keys: ArrayLike) -> Array:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._pairs import Marks, PairLabels
 from .._typing import Array
-from ._ordered import ordered_counts, pair_chunks
-from ._tiles import checked_points
+from ._ordered import Counts, ordered_counts, pair_chunks
+from ._tiles import SquaredDistances, checked_points, in_range
 
 
 def pair_auc(
@@ -20,8 +22,10 @@ def pair_auc(
     """Compute the area under the ROC curve of the distance, over all labeled pairs.
 
     This is the probability that a random similar pair is closer than a random dissimilar one; a
-    tie counts half. It is exact for any number of points: distances are sorted in parts, and
-    recomputed for each part.
+    tie counts half. All pairs count, for any number of points: distances are sorted in parts, and
+    recomputed for each part. Whole numbers tie where their distances are equal in exact
+    arithmetic, other points where squared distances are within 2**-44 of each other
+    (see ``help(seraph.metrics)``).
 
     Parameters
     ----------
@@ -52,13 +56,13 @@ def pair_auc(
 
 def labels_auc(points: Array, labels: PairLabels) -> float:
     """Compute the same from checked points and labels."""
-    _need_both_kinds(labels)
+    counted = _counted(points, labels)
     below, area = 0.0, 0.0
-    for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
+    for counts in counted:
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
-        area += float((closer / labels.n_similar) @ (counts.dissimilar / labels.n_dissimilar))
-        below += counts.similar.sum()
-    return area
+        area += float(closer @ counts.dissimilar)
+        below += float(counts.similar.sum())
+    return area / (labels.n_similar * labels.n_dissimilar)
 
 
 def equal_error_rate(
@@ -71,7 +75,8 @@ def equal_error_rate(
 
     A threshold calls the pairs at that distance or below alike. It accepts a share of the
     dissimilar pairs and rejects a share of the similar ones; this is their common value, on the
-    straight line between the two points of the ROC curve where they cross.
+    straight line between the two points of the ROC curve where they cross. Ties are those of
+    `pair_auc`.
 
     Parameters
     ----------
@@ -91,9 +96,9 @@ def equal_error_rate(
     """
     points = checked_points(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
-    _need_both_kinds(labels)
+    counted = _counted(points, labels)
     accepted, rejected = 0.0, 1.0
-    for counts in ordered_counts(pair_chunks(points, labels), labels.n_labeled):
+    for counts in counted:
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
         rejects = rejected - np.cumsum(counts.similar) / labels.n_similar
         crossed = np.flatnonzero(accepts >= rejects)
@@ -107,9 +112,12 @@ def equal_error_rate(
     return 0.5 * (accepted + rejected)  # only rounding keeps the ends, 1 and 0, from crossing
 
 
-def _need_both_kinds(labels: PairLabels) -> None:
+def _counted(points: Array, labels: PairLabels) -> Iterator[Counts]:
+    """Check that there are pairs of both kinds, and count them at each distance."""
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(
             "Pairs of both kinds are needed to judge a distance; got "
             f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
         )
+    d2 = SquaredDistances(*in_range(points))
+    return ordered_counts(pair_chunks(d2, labels), labels.n_labeled, d2.tie)

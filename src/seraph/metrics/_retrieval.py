@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._pairs import as_labels, is_missing
 from .._typing import Array
 from .._validation import check_number
-from ._tiles import checked_points, squared_distances
+from ._tiles import SquaredDistances, checked_points, in_range
 
 # Distances in memory at a time.
 _BUDGET = 2**22
@@ -27,7 +28,9 @@ def precision_at_1(
 
     Each labeled point is a query; the neighbors are the other labeled points, or those of a
     reference. A query that has no companion there is left out, because nothing could be found.
-    Among equally near points those of other classes come first, so ties count as errors.
+    Among equally near points those of other classes come first, so ties count as errors. Whole
+    numbers tie where their distances are equal in exact arithmetic, other points where squared
+    distances are within 2**-44 of each other (see ``help(seraph.metrics)``).
 
     Parameters
     ----------
@@ -132,14 +135,14 @@ def map_at_r(
     >>> map_at_r([[0.0], [1.0], [2.0], [3.5], [9.0]], [0, 0, 0, 1, 1])
     0.7
     """
-    total, queries = 0.0, 0
+    scores: list[Array] = []
     for hits, companions in _neighbors(Z, y, Z_reference, y_reference, None):
         places = np.arange(1, hits.shape[1] + 1)
         counted = hits & (places <= companions[:, np.newaxis])
         precision = np.cumsum(counted, axis=1) / places
-        total += float(((precision * counted).sum(axis=1) / companions).sum())
-        queries += len(hits)
-    return total / queries
+        scores.append((precision * counted).sum(axis=1) / companions)
+    every = np.concatenate(scores)
+    return math.fsum(every) / len(every)  # the same in any order
 
 
 def _neighbors(
@@ -174,15 +177,14 @@ def _neighbors(
             "No labeled point has another one of its class to find: label at least two points of "
             "a class."
         )
-    d2 = squared_distances(points, reference)
+    d2 = SquaredDistances(*(in_range(points) if itself else in_range(points, reference)))
     depth = min(int(companions.max()) if k is None else k, len(columns) - int(itself))
     step = max(1, _BUDGET // len(columns))
     for start in range(0, len(rows), step):
         a = rows[start : start + step]
         gap = d2(a, columns)
         same = codes[a][:, np.newaxis] == other_codes[columns]
-        with np.errstate(under="ignore"):  # of a distance of zero
-            gap[same] = np.nextafter(gap[same], np.inf)  # ties count as errors
+        gap.view(np.int64)[same] += d2.tie + 1  # so many floats: ties count as errors
         if itself:
             gap[np.arange(len(a)), np.searchsorted(columns, a)] = np.inf
         nearest = np.argpartition(gap, depth - 1, axis=1)[:, :depth]

@@ -248,7 +248,7 @@ def _leading(W: Any, n_components: int, X: ArrayLike | None, *, unit_length: boo
         raise ValueError(
             "n_components needs X: some of your vectors, which decide the directions to keep."
         )
-    with as_numbers("X"):
+    with as_numbers("X", X):
         if len(getattr(X, "shape", ())) != 2:
             X = check_array(X, dtype=np.float64, input_name="X")
         step = max(-(-np.shape(X)[0] // _ROWS), 1)

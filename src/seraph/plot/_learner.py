@@ -75,5 +75,5 @@ def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[Ar
             f"{type(estimator).__name__} takes kernel values: there are no points."
         )
     mapped = np.asarray(transform(X), dtype=np.float64)
-    with as_numbers("X"):
+    with as_numbers("X", X):
         return check_array(X, dtype=np.float64), mapped

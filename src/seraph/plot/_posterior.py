@@ -120,7 +120,7 @@ class PosteriorDisplay:
         estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
-        with as_numbers("X"):
+        with as_numbers("X", X):
             points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
         labels = PairLabels.of(table, n, y, marks, required=False)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..._pairs import is_unknown
+from ..._pairs import exact_column, is_unknown
 from ..._typing import Array
 from ..._validation import as_numbers, check_seed, check_unmasked
 from ..._warnings import warn
@@ -100,20 +100,21 @@ class BaseMetricLearner(BaseEstimator, ABC):
         """Check points (and labels)."""
         checks = {"ensure_min_samples": 2} | checks if reset else checks
         check_seed(getattr(self, "random_state", None))
+        y = tuple(exact_column(labels) for labels in y)
         for labels in y:
             _check_labels(labels)
-        with as_numbers("X"):
-            return validate_data(
-                self, self._formed(X, 2), *y, reset=reset, dtype=_FLOATS, **checks
-            )
+        points = self._formed(X, 2)
+        with as_numbers("X", points):
+            return validate_data(self, points, *y, reset=reset, dtype=_FLOATS, **checks)
 
     def _tuples(self, X: Any, y: Any = None, *, size: int, reset: bool = True) -> Any:
         """Check tuples of points (and labels of pairs)."""
         name = _TUPLES[size]
         check_seed(getattr(self, "random_state", None))
-        with as_numbers(name):
+        points = self._formed(X, 3)
+        with as_numbers(name, points):
             tuples = check_array(
-                self._formed(X, 3),
+                points,
                 dtype=_FLOATS,
                 allow_nd=True,
                 ensure_2d=False,

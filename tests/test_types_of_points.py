@@ -1,0 +1,130 @@
+"""What is no table of numbers is refused in words, where numpy would take it for numbers."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from seraph import SERAPH, MetricNeighborsClassifier, MetricPipeline
+from seraph.classic import Euclidean
+from seraph.compat import metric_learn
+from seraph.metrics import pair_auc
+from tests.hostile.cases import required_by
+from tests.hostile.fits import ESTIMATORS
+from tests.hostile.others import STAND_INS
+
+DAYS = np.arange(24).reshape(12, 2).astype("M8[D]")
+Y = np.arange(12) % 2
+# Each with what the message says of it.
+TYPES = {
+    "dates": (DAYS, "datetime64"),
+    "nanoseconds": (DAYS.astype("M8[ns]"), "datetime64"),
+    "durations": (DAYS - DAYS[0, 0], "timedelta64"),
+    "bytes": (np.arange(24).reshape(12, 2).astype("S"), "S2"),
+    "records": (np.zeros(12, dtype=[("a", float), ("b", float)]), "'a'"),
+    "records in a table": (np.zeros((12, 2), dtype=[("a", float)]), "'a'"),
+    "list of bytes": ([[b"1", b"2"]] * 12, "S1"),
+    "list of dates": (list(map(list, DAYS)), "datetime64"),
+    "objects with bytes": (np.array([[b"1", 2.0]] * 12, dtype=object), "bytes"),
+    "objects with dates": (
+        np.array([[np.datetime64(5, "D"), 2.0]] * 12, dtype=object),
+        "datetime",
+    ),
+    "objects with durations": (
+        np.array([[np.timedelta64(5, "D"), 2.0]] * 12, dtype=object),
+        "timedelta64",
+    ),
+    "python dates": (np.array([[datetime.date(2020, 1, 1)]] * 12, dtype=object), "date"),
+    "python times": ([[datetime.datetime(2020, 1, 1)]] * 12, "datetime"),
+    "pandas dates": (pd.DataFrame({"a": 1.0, "when": DAYS[:, 0]}), "column 'when'"),
+    "pandas dates alone": (pd.DataFrame(DAYS), "column 0"),
+    "pandas dates of a zone": (
+        pd.DataFrame({"when": pd.date_range("2020", periods=12, tz="UTC")}),
+        "column 'when'",
+    ),
+    "pandas durations": (pd.DataFrame({"long": DAYS[:, 0] - DAYS[0, 0]}), "column 'long'"),
+    "pandas bytes": (pd.DataFrame({"a": [b"1"] * 12}), "bytes in column 'a'"),
+    "pandas arrow dates": (
+        pd.DataFrame({"when": pd.Series(DAYS[:, 0]).astype("timestamp[ns][pyarrow]")}),
+        "column 'when'",
+    ),
+    "pandas periods": (pd.DataFrame({"p": pd.period_range("2020", periods=12)}), "Period"),
+    "polars dates": (pl.DataFrame({"a": [1.0] * 12, "when": DAYS[:, 0]}), "column 'when'"),
+    "polars times": (pl.DataFrame({"when": [datetime.datetime(2020, 1, 1)] * 12}), "'when'"),
+    "polars durations": (pl.DataFrame({"long": [datetime.timedelta(1)] * 12}), "column 'long'"),
+    "polars bytes": (pl.DataFrame({"a": [b"1"] * 12}), "column 'a'"),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_that_are_no_numbers_are_refused_by_name(kind):
+    X, message = TYPES[kind]
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        SERAPH().fit(X, Y)
+    assert "table of numbers" in str(caught.value)
+
+
+# (The first step of a pipeline may turn dates into numbers.)
+@pytest.mark.parametrize(
+    "Estimator",
+    [Estimator for Estimator in ESTIMATORS if Estimator is not MetricPipeline],
+    ids=lambda Estimator: Estimator.__name__,
+)
+def test_no_learner_takes_dates_for_numbers(Estimator):
+    with pytest.raises(TypeError, match=r"datetime64.*days since"):
+        Estimator(**required_by(Estimator)).fit(DAYS, Y)
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_no_stand_in_takes_dates_for_numbers(name):
+    learner = getattr(metric_learn, name)()
+    tuples = {"ITML": 2, "MMC": 2, "SDML": 2, "LSML": 4, "SCML": 3}.get(name)
+    points = DAYS if tuples is None else np.stack([DAYS] * tuples, axis=1)
+    labels = (Y * 2 - 1,) if tuples == 2 else () if tuples else (Y,)
+    with pytest.raises(TypeError, match=r"datetime64.*days since"):
+        learner.fit(points, *labels)
+
+
+@pytest.mark.parametrize("kind", ["dates", "bytes", "pandas dates alone", "records in a table"])
+def test_points_to_map_and_to_compare_are_looked_at_too(kind):
+    X, _ = TYPES[kind]
+    numbers = np.random.default_rng(0).normal(size=(12, 2))
+    learner = Euclidean().fit(numbers)
+    neighbors = MetricNeighborsClassifier(Euclidean()).fit(numbers, Y)
+    pairs = np.stack([np.asarray(X), np.asarray(X)], axis=1)
+    acts = [
+        lambda: learner.transform(X),
+        lambda: learner.pair_distance([[0, 1]], X),
+        lambda: learner.pair_distance(pairs),
+        lambda: neighbors.predict(X),
+        lambda: pair_auc(X, Y),
+    ]
+    if isinstance(X, pd.DataFrame):
+        X.columns = ["a", "b"]
+        learner = Euclidean().fit(pd.DataFrame(numbers, columns=["a", "b"]))
+        neighbors = MetricNeighborsClassifier(Euclidean()).fit(
+            pd.DataFrame(numbers, columns=["a", "b"]), Y
+        )
+    for act in acts:
+        with pytest.raises(TypeError, match="must be a table of numbers"):
+            act()
+
+
+def test_chunks_of_dates_are_refused():
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(TypeError, match="datetime64"):
+        SERAPH().fit(da.from_array(DAYS, chunks=(6, 2)), Y)
+
+
+def test_numbers_of_every_type_pass():
+    for X in (
+        np.eye(4, dtype=bool),
+        np.eye(4, dtype=object),
+        pd.DataFrame(np.eye(4)).astype("Float64"),
+        pd.DataFrame(np.eye(4)).astype("float64[pyarrow]"),
+        pl.DataFrame(np.eye(4)),
+        np.eye(4).tolist(),
+    ):
+        Euclidean().fit(X, [0, 0, 1, 1]).transform(X)
