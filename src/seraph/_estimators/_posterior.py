@@ -30,13 +30,6 @@ class PosteriorLearner(MahalanobisLearner):
 
     eta_: float
     kappa_: float
-    lam: float | Literal["auto"]
-
-    @property
-    def _averages(self) -> bool:
-        """Whether the learned share is the mean of the metrics for several weights."""
-        # (Neither has been checked yet: an array has no truth value.)
-        return isinstance(self.lam, str) and isinstance(self.shrinkage, str)
 
     def pair_proba(
         self, pairs: ArrayLike, X: Any = None, *, ids: ArrayLike | None = None
@@ -144,6 +137,12 @@ class PosteriorLearner(MahalanobisLearner):
         with as_numbers("X"):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
+
+
+def averages(learner: Any) -> bool:
+    """Say whether the learned share is the mean of the metrics for several weights."""
+    # (Neither has been checked yet: an array has no truth value.)
+    return isinstance(learner.lam, str) and isinstance(learner.shrinkage, str)
 
 
 def _known(
