@@ -50,8 +50,10 @@ ESTIMATORS = [
     for value in (getattr(package, name) for name in package.__all__)
     if inspect.isclass(value) and issubclass(value, BaseEstimator)
 ]
-# Arguments that a constructor requires, or that make a fit quick.
+# Arguments that a constructor requires, or that make a fit quick or repeatable.
 ARGUMENTS = {
+    LSML: {"random_state": 0},
+    SCML: {"random_state": 0},
     MetricNeighborsClassifier: {"learner": SERAPH()},
     MetricPipeline: {"prepare": StandardScaler(), "learner": SERAPH()},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
@@ -102,7 +104,7 @@ SETTINGS = [
     SERAPH(n_jobs=2),
     SERAPH(gamma=2.0),
     SERAPH(manifold=0.1, n_neighbors=2),
-    KernelSERAPH(n_landmarks=12),
+    KernelSERAPH(n_landmarks=12, random_state=0),
     MetricNeighborsClassifier(Euclidean()),
     GDM(diagonal=True),
     ITML(prior="covariance"),
@@ -169,7 +171,8 @@ BAD = {
     "em_tol": numbers(0),
     "eta": numbers(0),
     "gamma": numbers(0, optional=True),
-    (KernelSERAPH, "gamma"): numbers(0, optional=True),
+    (SERAPHCV, "shrinkage"): [-0.1, 1.1, "much", np.nan, [0.5], True],
+    (KernelSERAPH, "kernel_gamma"): numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
     (LSML, "gamma"): numbers(0),
     "init": CHOICES,

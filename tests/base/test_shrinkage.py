@@ -4,11 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH
-from seraph._base import _shrinkage
+from seraph._base import Blend, _shrinkage
+from seraph._sweep import PointsInMemory
 from seraph.classic import GDM, ITML, LMNN, NCA
 
 X, CLASSES = load_wine(return_X_y=True)
@@ -103,8 +105,46 @@ def test_auto_averages_the_metrics_of_several_weights():
         A = one.get_mahalanobis_matrix()
         metrics.append(A / np.trace(A @ COVARIANCE))
     expected = mixture(np.mean(metrics, axis=0), np.eye(13), rule(np.eye(13)))
-    # The two others are solved roughly.
-    assert_proportional(learner.get_mahalanobis_matrix(), expected, tol=0.03)
+    # The two others are solved 30 times as roughly.
+    assert_proportional(learner.get_mahalanobis_matrix(), expected, tol=1e-5)
+
+
+def learned_distances(X, y, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = SERAPH(tol=1e-8, max_iter=2000, **parameters).fit(X, y)
+    return pdist(learner.transform(X))
+
+
+@pytest.mark.parametrize(
+    "parameters", [pytest.param({"gamma": 0.5}, marks=pytest.mark.slow), {"mu": 0.0}, {}], ids=str
+)
+def test_what_does_not_matter_changes_distances_by_no_more_than_tol_allows(parameters):
+    # (Of this set the rough metrics differed by 1e-4 with a column of zeros.)
+    rng = np.random.default_rng(1)
+    n, m, k = int(rng.integers(15, 60)), int(rng.integers(2, 14)), int(rng.integers(2, 5))
+    codes = rng.integers(k, size=n)
+    points = rng.normal(size=(n, m)) + 1.5 * rng.normal(size=(k, m))[codes]
+    y = np.where(np.arange(n) < n // 2, codes, -1)
+    plain = learned_distances(points, y, **parameters)
+    wider = learned_distances(np.c_[points, np.zeros(n)], y, **parameters)
+    np.testing.assert_allclose(wider, plain, rtol=1e-6)
+    backwards = learned_distances(points[::-1], y[::-1], **parameters)
+    np.testing.assert_allclose(
+        squareform(backwards)[::-1, ::-1], squareform(plain), rtol=1e-6, atol=1e-12
+    )
+
+
+def test_the_order_of_many_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    points, y = rng.normal(size=(700, 3)), np.where(np.arange(700) < 20, np.arange(700) % 2, -1)
+    points[:, 0] += 2.0 * y
+    order = rng.permutation(700)
+    A, B = (
+        SERAPH(mu=0.0, tol=1e-8).fit(points[rows], y[rows]).get_mahalanobis_matrix()
+        for rows in (np.arange(700), order)
+    )
+    np.testing.assert_allclose(A, B, rtol=1e-6, atol=1e-9)
 
 
 def test_a_weight_of_ones_own_is_not_averaged():
@@ -196,11 +236,39 @@ def test_more_features_than_points(monkeypatch):
     np.testing.assert_allclose(narrow.pair_distance(pairs), whole.pair_distance(pairs), rtol=1e-9)
 
 
-def test_points_that_coincide_leave_the_metric_as_it_is():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        learner = SERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
-    np.testing.assert_array_equal(learner.components_, learner.learned_components_)
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e200])
+@pytest.mark.parametrize("shape", [(6, 2), (3, 5)])
+def test_of_points_that_coincide_the_target_is_left_as_it_is(value, shape):
+    n, m = shape
+    y, target = np.arange(n) % 2, np.diag(np.arange(1.0, m + 1.0))
+    for learner, expected in ((SERAPH(), np.eye(m)), (SERAPH(shrinkage_target=target), target)):
+        with pytest.warns(UserWarning, match=r"rank 0\): only the metric that it shrinks toward"):
+            learner.fit(np.full(shape, value), y)
+        assert learner.learned_components_.shape == (0, m)
+        np.testing.assert_allclose(learner.get_mahalanobis_matrix(), expected, atol=1e-14 * m)
+
+
+@pytest.mark.parametrize("exponent", [308, 300, -300, -308, -310, -320, -323])
+def test_the_size_of_the_target_does_not_matter(exponent):
+    size = float(f"1e{exponent}")
+    target = size * np.eye(4)  # (smaller numbers have too few digits for another one)
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    for learner in (SERAPH(lam=0.1), ITML(shrinkage=0.3)):
+        plain = learner.fit(X, np.arange(20) % 2).get_mahalanobis_matrix()
+        learner.set_params(shrinkage_target=target).fit(X, np.arange(20) % 2)
+        np.testing.assert_allclose(learner.get_mahalanobis_matrix(), plain, rtol=1e-10, atol=1e-13)
+
+
+def test_where_nothing_is_learned_and_there_is_no_threshold_the_target_keeps_its_size():
+    coordinates = PointsInMemory(X[:, :2]).coordinates()
+    for size in (1e308, 3.0, 1e-320):
+        blend = Blend.of(ITML(shrinkage=0.5, shrinkage_target=size * np.eye(2)), 2)
+        factor = blend(np.zeros((0, 2)), coordinates)
+        np.testing.assert_allclose(factor.T @ factor, size * np.eye(2), rtol=1e-3)
+    single = PointsInMemory(X[:, :2].astype(np.float32)).coordinates()
+    blend = Blend.of(ITML(shrinkage=0.5, shrinkage_target=1e300 * np.eye(2)), 2)
+    with pytest.raises(ValueError, match=r"float32 ends at 3\.4e\+38\. Scale .*float64"):
+        blend(np.zeros((0, 2)), single)
 
 
 def test_single_precision_stays_single():

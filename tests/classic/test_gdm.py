@@ -491,3 +491,36 @@ def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
     distance = learner.pair_distance(X[[[sums.rows[3], 999]]]).item()
     assert distance > 0.0
     assert learner.objective_ == pytest.approx(15 * distance, rel=1e-4)
+
+
+def left_side(P, X, y):
+    """The left side of the constraint with the automatic ridge, pair by pair."""
+    i, j = np.triu_indices(len(X), 1)
+    D, similar = X[i] - X[j], y[i] == y[j]
+    squared = np.sum((D @ P.T) ** 2, axis=1)
+    n, m = X.shape
+    equal, share = m / (m + n), np.mean(similar)
+    ridge = (1 - equal) * squared.sum() + equal * np.mean(np.sum(D**2, axis=0)) * np.sum(P**2)
+    return squared[similar].sum() + share * ridge
+
+
+@pytest.mark.parametrize("exponent", [0, 4, 8, 14])
+@pytest.mark.parametrize("n", [40, 6])
+def test_the_constraint_is_met_whatever_the_scales_of_the_features(rng, n, exponent):
+    y = np.arange(n) % 3
+    X = (rng.normal(size=(n, 8)) + np.eye(3, 8)[y]) * np.logspace(0, exponent, 8)
+    X[:, 3] = X[:, 2]  # another direction in which no pair differs
+    learner = classic.GDM(n_constraints=None, shrinkage=0).fit(X, y)
+    assert left_side(learner.components_, X, y) == pytest.approx(1.0, abs=1e-12)
+    i, j = np.triu_indices(n, 1)
+    apart = (X[i] - X[j])[y[i] != y[j]] @ learner.components_.T
+    assert learner.objective_ == pytest.approx(np.linalg.norm(apart, axis=1).sum(), rel=1e-9)
+    assert learner.converged_
+    # No other metric under the constraint is better by more than the gap.
+    for _ in range(30):
+        P = learner.components_ + 10.0 ** rng.uniform(-6, 1) * (
+            rng.normal(size=learner.components_.shape) / X.std(axis=0)
+        )
+        P /= np.sqrt(left_side(P, X, y))
+        other = np.linalg.norm((X[i] - X[j])[y[i] != y[j]] @ P.T, axis=1).sum()
+        assert other <= learner.objective_ * (1 + learner.optimality_gap_ + 1e-9)

@@ -52,10 +52,10 @@ def test_no_more_triplets_are_made_than_asked_for():
     X, y = blobs(n=60)
     labels = PairLabels.make(60, y)
     every = set(map(tuple, SCML()._comparisons(X, labels).tolist()))
-    some = SCML(n_constraints=50)._comparisons(X, labels)
+    some = SCML(n_constraints=50, random_state=0)._comparisons(X, labels)
     assert len(every) > 50
     assert len(some) == len({*map(tuple, some.tolist())} & every) == 50
-    again = SCML(n_constraints=50)._comparisons(X, labels)
+    again = SCML(n_constraints=50, random_state=0)._comparisons(X, labels)
     assert again.tolist() == some.tolist()
 
 
@@ -98,7 +98,7 @@ def test_gradient_by_finite_differences(rounding):
 
 def test_objective_is_the_literal_one():
     X, y = blobs()
-    learner = SCML().fit(X, y)
+    learner = SCML(random_state=0).fit(X, y)
     rows = np.array(literal_triplets(X, y, 3, 10))
     A = learner.get_mahalanobis_matrix()
     near, far = X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 0]] - X[rows[:, 2]]
@@ -111,7 +111,9 @@ def test_objective_is_the_literal_one():
 
 def test_a_larger_beta_keeps_fewer_directions():
     X, y = blobs(n=90, m=10)
-    counts = [SCML(beta=beta).fit(X, y).n_directions_ for beta in (1e-3, 0.03, 0.1)]
+    counts = [
+        SCML(beta=beta, random_state=0).fit(X, y).n_directions_ for beta in (1e-3, 0.03, 0.1)
+    ]
     assert counts[0] > counts[1] > counts[2] > 0
     with pytest.warns(UserWarning, match=r"metric is zero \(rank 0\)"):
         assert SCML(beta=100.0).fit(X, y).components_.shape == (0, 10)
@@ -128,7 +130,7 @@ def test_triplets_that_the_euclidean_distance_violates_are_satisfied():
         return np.linalg.norm(a - b, axis=1) < np.linalg.norm(a - c, axis=1)
 
     rows = np.where(closer(scaled, rows)[:, None], rows, rows[:, [0, 2, 1]])
-    learner = SCML().fit(X, triplets=rows[:300])
+    learner = SCML(random_state=0).fit(X, triplets=rows[:300])
     held_out = closer(learner.transform(X), rows[300:]).mean()
     assert held_out > 0.85
     assert closer(X, rows[300:]).mean() < 0.75
@@ -136,7 +138,7 @@ def test_triplets_that_the_euclidean_distance_violates_are_satisfied():
 
 def test_distances_do_not_depend_on_the_unit():
     X, y = blobs()
-    plain, scaled = SCML().fit(X, y), SCML().fit(1e3 * X, y)
+    plain, scaled = SCML(random_state=0).fit(X, y), SCML(random_state=0).fit(1e3 * X, y)
     assert_allclose(
         scaled.get_mahalanobis_matrix() * 1e6, plain.get_mahalanobis_matrix(), rtol=0.1
     )
@@ -145,8 +147,8 @@ def test_distances_do_not_depend_on_the_unit():
 def test_says_what_is_wrong():
     X, _ = blobs()
     with pytest.raises(ValueError, match=r"shape \(n_triplets, 3\).*got shape \(1, 2\)"):
-        SCML().fit(X, triplets=[[0, 1]])
+        SCML(random_state=0).fit(X, triplets=[[0, 1]])
     with pytest.raises(ValueError, match="No point is in both"):
-        SCML().fit(X, pairs=[[0, 1], [2, 3]], pair_labels=[1, -1])
+        SCML(random_state=0).fit(X, pairs=[[0, 1], [2, 3]], pair_labels=[1, -1])
     with pytest.raises(ValueError, match="all 1 triplets coincide"):
-        SCML().fit(np.ones((3, 2)), triplets=[[0, 1, 2]])
+        SCML(random_state=0).fit(np.ones((3, 2)), triplets=[[0, 1, 2]])

@@ -119,7 +119,7 @@ def test_learners_that_know_no_weights_are_not_told_of_any():
 def test_kernel_values_are_cut_on_both_sides():
     kernel = rbf_kernel(X, gamma=0.05)
     by_values = KernelSERAPH(kernel="precomputed").fit(kernel, **MARKS)
-    by_points = KernelSERAPH(kernel="rbf", gamma=0.05).fit(X, **MARKS)
+    by_points = KernelSERAPH(kernel="rbf", kernel_gamma=0.05).fit(X, **MARKS)
     found = held_out(by_values, kernel, Given(**MARKS), 3)
     expected = held_out(by_points, X, Given(**MARKS), 3)
     np.testing.assert_array_equal(found.rows, expected.rows)

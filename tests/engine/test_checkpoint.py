@@ -149,7 +149,7 @@ def test_fits_by_way_of_subsets_go_on_too(wine, file, n_computed, monkeypatch):
 
 def test_kernel_fits_go_on_too(wine, file, n_computed):
     X, y, _ = wine
-    learner = KernelSERAPH(n_landmarks=40)
+    learner = KernelSERAPH(n_landmarks=40, random_state=0)
     plain = clone(learner).fit(X, y)
     begun(learner, file, X, y, iteration=plain.n_iter_)
     n_before = n_computed()

@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+import seraph
 from seraph import SERAPHCV
 from seraph._decisions import assign_folds, restricted
 from seraph._engine._graph import neighbor_graph
@@ -275,3 +276,46 @@ def test_fits_within_the_folds_do_not_warn(some_wine):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SERAPHCV(lam_factors=[1.0, 1e4], cv=2).fit(X, y_partial)  # 1e4 gives rank 0
+
+
+# What is handed out
+
+
+def test_with_one_factor_it_is_seraph():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    some = np.full(len(y), -1)
+    some[::15] = y[::15]
+    plain = seraph.SERAPH().fit(X, some)
+    search = SERAPHCV(lam_factors=(1.0,)).fit(X, some)
+    np.testing.assert_array_equal(search.components_, plain.components_)
+    assert search.shrinkage_ == plain.shrinkage_
+
+
+def test_the_average_is_around_the_chosen_weight(some_wine):
+    X, y_partial, _ = some_wine
+    learner = SERAPHCV(seraph.SERAPH(tol=1e-6), lam_factors=(4.0,)).fit(X, y_partial)
+    metrics = []
+    for factor in (3.0, 1.0, 0.1):
+        A = SERAPH(lam=factor * learner.lam_, tol=1e-6).fit(X, y_partial).get_mahalanobis_matrix()
+        metrics.append(A / np.trace(A @ np.cov(X.T)))
+    mean = np.mean(metrics, axis=0)
+    rho = learner.shrinkage_
+    expected = (1 - rho) * mean + rho * np.eye(len(mean)) / np.trace(np.cov(X.T))
+    found = learner.get_mahalanobis_matrix()
+    found = found / np.trace(found @ np.cov(X.T))
+    np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_shrinkage_is_a_parameter_and_the_learners_own_unless_it_is_set(some_wine):
+    X, y_partial, _ = some_wine
+    assert SERAPHCV().get_params()["shrinkage"] is None
+    learner = seraph.SERAPH(shrinkage=0.5)
+    search = {"lam_factors": (1.0,), "cv": 2}
+    assert SERAPHCV(learner, **search).fit(X, y_partial).shrinkage_ == 0.5
+    assert SERAPHCV(learner, shrinkage=0.2, **search).fit(X, y_partial).shrinkage_ == 0.2
+    assert learner.shrinkage == 0.5
+    plain = SERAPHCV(learner, shrinkage=0, **search).fit(X, y_partial)
+    np.testing.assert_array_equal(plain.components_, plain.learned_components_)
+    with pytest.raises(ValueError, match="shrinkage must be"):
+        SERAPHCV(shrinkage=2.0).fit(X, y_partial)

@@ -41,7 +41,7 @@ def test_a_polynomial_kernel_gives_the_distances_of_seraph_on_its_monomials(rng)
     y = np.r_[np.arange(12) % 2, np.full(28, -1)]
     monomials = np.c_[X**2, np.sqrt(2) * X[:, :1] * X[:, 1:], np.sqrt(2) * X, np.ones(40)]
     plain = SERAPH(tol=1e-5).fit(monomials, y)
-    kernel = KernelSERAPH(kernel="poly", degree=2, gamma=1.0, coef0=1.0, tol=1e-5).fit(X, y)
+    kernel = KernelSERAPH(kernel="poly", degree=2, kernel_gamma=1.0, coef0=1.0, tol=1e-5).fit(X, y)
     np.testing.assert_allclose(distances(kernel, X), distances(plain, monomials), rtol=1e-4)
 
 
@@ -100,7 +100,7 @@ def test_random_labels_on_two_rings_are_enough_with_the_default_width():
             some[rng.permutation(np.flatnonzero(y == ring))[:3]] = ring
         row = []
         for gamma in (None, "median"):
-            Z = seraph.KernelSERAPH(gamma=gamma).fit(X, some).transform(X)
+            Z = seraph.KernelSERAPH(kernel_gamma=gamma).fit(X, some).transform(X)
             neighbors = KNeighborsClassifier(1).fit(Z[some >= 0], y[some >= 0])
             row.append(1 - neighbors.score(Z[some < 0], y[some < 0]))
         errors.append(row)
@@ -109,8 +109,8 @@ def test_random_labels_on_two_rings_are_enough_with_the_default_width():
 
 
 KERNELS = {
-    "rbf": {"gamma": 0.5},
-    "laplacian": {"gamma": 0.5},
+    "rbf": {"kernel_gamma": 0.5},
+    "laplacian": {"kernel_gamma": 0.5},
     "cosine": {},
     "poly": {"degree": 2},
     "polynomial": {"degree": 2, "coef0": 0.5},
@@ -132,7 +132,7 @@ def test_all_kernels_of_scikit_learn(rng, kernel):
 def test_a_precomputed_kernel_and_a_callable_are_the_same_as_a_named_one(wine, rng):
     X, y_partial, _ = wine
     new = rng.normal(size=(7, 13))
-    named = KernelSERAPH(kernel="rbf", gamma=0.5).fit(X, y_partial)
+    named = KernelSERAPH(kernel="rbf", kernel_gamma=0.5).fit(X, y_partial)
     given = KernelSERAPH(kernel="precomputed").fit(rbf_kernel(X, gamma=0.5), y_partial)
     called = KernelSERAPH(kernel=gaussian, kernel_params={"width": 1.0}).fit(X, y_partial)
     expected = distances(named, new)
@@ -151,10 +151,10 @@ def gaussian(u, v, width):
 
 def test_landmarks_approach_the_exact_metric_as_they_grow_in_number(digits):
     X, y_partial, _ = digits
-    exact = distances(KernelSERAPH(gamma=0.05).fit(X, y_partial), X)
+    exact = distances(KernelSERAPH(kernel_gamma=0.05).fit(X, y_partial), X)
     apart = [
         np.abs(
-            distances(KernelSERAPH(gamma=0.05, n_landmarks=k).fit(X, y_partial), X) - exact
+            distances(KernelSERAPH(kernel_gamma=0.05, n_landmarks=k).fit(X, y_partial), X) - exact
         ).max()
         for k in (30, 100, 199)
     ]
@@ -165,7 +165,7 @@ def test_landmarks_approach_the_exact_metric_as_they_grow_in_number(digits):
 def test_landmarks_depend_on_the_seed_alone(digits):
     X, y_partial, _ = digits
     fits = [
-        KernelSERAPH(gamma=0.05, n_landmarks=50, random_state=seed).fit(X, y_partial)
+        KernelSERAPH(kernel_gamma=0.05, n_landmarks=50, random_state=seed).fit(X, y_partial)
         for seed in (0, 0, 1)
     ]
     a, b, c = (distances(learner, X) for learner in fits)
@@ -176,9 +176,9 @@ def test_landmarks_depend_on_the_seed_alone(digits):
 
 def test_landmarks_of_a_precomputed_kernel_are_its_rows(digits):
     X, y_partial, _ = digits
-    named = KernelSERAPH(gamma=0.05, n_landmarks=50).fit(X, y_partial)
+    named = KernelSERAPH(kernel_gamma=0.05, n_landmarks=50, random_state=0).fit(X, y_partial)
     K = rbf_kernel(X, gamma=0.05)
-    given = KernelSERAPH(kernel="precomputed", n_landmarks=50).fit(K, y_partial)
+    given = KernelSERAPH(kernel="precomputed", n_landmarks=50, random_state=0).fit(K, y_partial)
     np.testing.assert_allclose(distances(given, K), distances(named, X), atol=1e-6)
 
 
@@ -187,7 +187,7 @@ def test_landmarks_of_a_precomputed_kernel_are_its_rows(digits):
 
 def test_pair_methods_agree_on_the_distance_in_feature_space(wine):
     X, y_partial, _ = wine
-    learner = KernelSERAPH(gamma=0.5).fit(X, y_partial)
+    learner = KernelSERAPH(kernel_gamma=0.5).fit(X, y_partial)
     pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
     Z = learner.transform(X)
     d = np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1)
@@ -211,9 +211,11 @@ def test_pairs_and_class_labels_are_merged(wine):
     X, _, y = wine
     i, j = np.triu_indices(10, k=1)
     marks = np.where(y[i] == y[j], 1, -1)
-    by_pairs = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, pairs=np.c_[i, j], pair_labels=marks)
+    by_pairs = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(
+        X, pairs=np.c_[i, j], pair_labels=marks
+    )
     partial = np.where(np.arange(len(y)) < 10, y, -1)
-    by_class = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, partial)
+    by_class = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(X, partial)
     np.testing.assert_allclose(distances(by_pairs, X), distances(by_class, X), atol=1e-3)
 
 
@@ -224,14 +226,14 @@ def test_points_that_are_all_alike_do_not_break_anything():
 
 def test_n_components_caps_the_rank(digits):
     X, y_partial, _ = digits
-    learner = KernelSERAPH(gamma=0.05, n_components=2).fit(X, y_partial)
+    learner = KernelSERAPH(kernel_gamma=0.05, n_components=2).fit(X, y_partial)
     assert learner.transform(X).shape == (200, 2)
 
 
 def test_pipelines_and_searches(wine):
     X, _, y = wine
     pipeline = make_pipeline(KernelSERAPH(), KNeighborsClassifier(1))
-    search = GridSearchCV(pipeline, {"kernelseraph__gamma": [0.1, 1.0]}, cv=3).fit(X, y)
+    search = GridSearchCV(pipeline, {"kernelseraph__kernel_gamma": [0.1, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.8
 
 

@@ -1,7 +1,9 @@
 """What the generator has found, each as a test of its own."""
 
+import inspect
 import warnings
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,7 +54,9 @@ def test_no_learner_loses_digits_far_from_the_origin(rng, name):
     X = rng.integers(-500, 500, size=(40, 3)) / 2.0**6
     y = np.arange(40) % 2
     X[y == 1] += 4.0
-    learners = [getattr(classic, name)().fit(X + offset, y) for offset in (0.0, 1e8)]
+    Learner = getattr(classic, name)
+    seed = {"random_state": 0} if "random_state" in inspect.signature(Learner).parameters else {}
+    learners = [Learner(**seed).fit(X + offset, y) for offset in (0.0, 1e8)]
     near, far = (learner.get_mahalanobis_matrix() for learner in learners)
     np.testing.assert_allclose(far, near, rtol=0, atol=1e-5 * np.abs(near).max())
 
@@ -417,3 +421,69 @@ def test_stand_ins_take_a_column_of_categories(rng):
     y = pd.Series(pd.Categorical(["a", "b"] * 6))
     learner = metric_learn.NCA(max_iter=3).fit(rng.normal(size=(12, 3)), y)
     assert np.all(np.isfinite(learner.components_))
+
+
+# A third attack
+
+
+@pytest.mark.parametrize("solver", ["low-rank", "spg", "projected-gradient"])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("n", [3, 12])
+def test_equal_points_have_a_zero_metric_and_a_warning(n, value, solver):
+    X, y = np.full((n, 4), value), np.arange(n) % 2
+    with pytest.warns(UserWarning, match="or all points are equal"):
+        learner = SERAPH(shrinkage=0, solver=solver).fit(X, y)
+    assert learner.components_.shape == (0, 4)
+
+
+@pytest.mark.parametrize("parameters", [{"algorithm": "em"}, {"warm_start": True}], ids=str)
+def test_equal_points_have_no_other_start(parameters, rng):
+    y = np.arange(12) % 2
+    learner = SERAPH(shrinkage=0, **parameters).fit(rng.normal(size=(12, 4)) + y[:, None], y)
+    assert len(learner.components_)
+    with pytest.warns(UserWarning, match="or all points are equal"):
+        learner.fit(np.ones((12, 4)), y)
+    assert learner.components_.shape == (0, 4)
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0])
+def test_equal_points_in_chunks_have_a_zero_metric_too(value):
+    X, y = da.full((30, 3), value, chunks=(7, 3)), np.arange(30) % 2
+    with pytest.warns(UserWarning, match="or all points are equal"):
+        learner = SERAPH(shrinkage=0).fit(X, y)
+    assert learner.components_.shape == (0, 3)
+
+
+@pytest.mark.parametrize("scale", [1e-33, 1e-20, 1e-10, 1.0, 1e20, 1e33])
+def test_a_metric_beyond_single_precision_has_a_matrix_in_double(scale):
+    X = (scale * np.random.default_rng(0).normal(size=(30, 4))).astype(np.float32)
+    with pytest.warns(UserWarning, match="All 1 labeled pairs are dissimilar"):
+        learner = SERAPH().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+    A, P = learner.get_mahalanobis_matrix(), learner.components_.astype(np.float64)
+    assert learner.components_.dtype == np.float32
+    np.testing.assert_allclose(A, P.T @ P, rtol=1e-3, atol=1e-5 * np.abs(P).max() ** 2)
+    assert A.dtype == (np.float32 if 1e-15 < scale < 1e15 else np.float64)
+
+
+def test_a_metric_beyond_double_precision_says_so(rng):
+    learner = classic.Covariance().fit(rng.normal(size=(20, 2)))
+    learner.components_ = 1e200 * np.eye(2)
+    with pytest.raises(ValueError, match=r"as large as 1e\+200, .* no room for their squares"):
+        learner.get_mahalanobis_matrix()
+
+
+@pytest.mark.parametrize("name", classic.__all__)
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-155, 1e155, 1e170, 1e300])
+def test_points_out_of_range_are_called_so(name, scale, rng):
+    X, y = scale * rng.normal(size=(20, 3)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"typical distance between two points is .*e[+-]"):
+        getattr(classic, name)().fit(X, y)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-170, 1.0, 1e170, 1e300])
+def test_distances_neither_overflow_nor_vanish(scale, rng):
+    X = rng.integers(-9, 9, size=(10, 3)).astype(float)
+    learner = Euclidean().fit(X)
+    pairs = np.stack([X, X[::-1]], axis=1)
+    expected = scale * learner.pair_distance(pairs)
+    np.testing.assert_allclose(learner.pair_distance(scale * pairs), expected, rtol=1e-2)

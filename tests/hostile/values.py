@@ -29,6 +29,7 @@ VALUES = {
     "eps": (0.5, 1e-3, 1e-9),
     "eta": WEIGHTS,
     "gamma": (None, *WEIGHTS),
+    "kernel_gamma": ("median", None, *WEIGHTS),
     "kernel": ("rbf", "linear", "poly", "sigmoid", "cosine", "laplacian"),
     "kernel_params": (None, {}),
     "lam": ("auto", "auto", *WEIGHTS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeGuard
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from .._public import publish
 from .._sweep import (
     FLOATS,
     Coordinates,
+    check_range,
     header,
     in_memory,
     is_chunked,
@@ -48,18 +49,22 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     components_: Array
     learned_components_: Array
     shrinkage_: float
-    shrinkage: float | Literal["auto"] = 0.0
-    shrinkage_target: ArrayLike | None = None
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
         if _is_fine(X):
-            return X
-        points = in_memory(X)
-        with as_numbers("X", X):
-            return check_array(
-                points, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
-            )
+            points: Array = X
+        else:
+            with as_numbers("X", X):
+                points = check_array(
+                    in_memory(X),
+                    dtype=FLOATS,
+                    ensure_min_samples=2,
+                    estimator=self,
+                    input_name="X",
+                )
+        check_range(points)
+        return points
 
     def _learned(
         self,
@@ -174,7 +179,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return np.sqrt(self._squared_distances(pair_points(pairs, X)))
+        return _lengths(self._differences(pair_points(pairs, X)))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -225,12 +230,18 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_features, n_features)
-            Symmetric positive semi-definite matrix.
+            Symmetric positive semi-definite matrix. It has the type of the components, or is
+            float64 where float32 has no room for their squares.
         """
         check_is_fitted(self)
-        return self.components_.T @ self.components_
+        return _matrix(self.components_)
 
     def _squared_distances(self, pairs: ArrayLike) -> Array:
+        difference = self._differences(pairs)
+        return np.einsum("kr,kr->k", difference, difference)
+
+    def _differences(self, pairs: ArrayLike) -> Array:
+        """Check pairs of points, and map their differences."""
         check_is_fitted(self)
         with as_numbers("pairs", pairs):
             points: Array = check_array(
@@ -248,8 +259,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
                 "If you have row numbers or names of rows of a table X, pass X as well."
             )
-        difference = self._mapped_differences(points)
-        return np.einsum("kr,kr->k", difference, difference)
+        return self._mapped_differences(points)
 
     def _mapped_differences(self, pairs: Array) -> Array:
         """Map the difference of the two points of each pair."""
@@ -263,6 +273,36 @@ def pair_points(pairs: ArrayLike, X: Any) -> Any:
     with as_numbers("X", X):
         table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
     return table[Rows.of(X).require(pairs)]
+
+
+def _matrix(P: Array) -> Array:
+    """Return the matrix ``P'P``, in double precision where single has no room for it."""
+    kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
+    if size <= math.sqrt(kind.max / max(1, len(P))):
+        is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
+        return P.T @ P if P.dtype == np.float64 or not is_tiny else _matrix(P.astype(np.float64))
+    if P.dtype != np.float64:
+        return _matrix(P.astype(np.float64))
+    raise ValueError(
+        f"The components of the metric are as large as {size:.3g}, and float64 has no room for "
+        "their squares. Use transform or pair_distance; or scale the features, and fit again."
+    )
+
+
+def _lengths(differences: Array) -> Array:
+    """Return the length of each row, also where squares would overflow or vanish."""
+    with np.errstate(over="ignore", under="ignore"):
+        squared: Array = np.einsum("kr,kr->k", differences, differences)
+    kind = np.finfo(squared.dtype)
+    odd = np.flatnonzero((squared < kind.tiny / kind.eps) | ~np.isfinite(squared))
+    lengths = np.sqrt(squared)
+    if len(odd) and differences.shape[1]:
+        rows = differences[odd]
+        sizes = np.abs(rows).max(axis=1)
+        sizes[sizes == 0.0] = 1.0
+        rows = rows / sizes[:, np.newaxis]
+        lengths[odd] = sizes * np.sqrt(np.einsum("kr,kr->k", rows, rows))
+    return lengths
 
 
 def _is_fine(X: ArrayLike) -> TypeGuard[Array]:

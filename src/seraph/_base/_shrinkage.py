@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 from scipy.spatial.distance import pdist
 
-from .._sweep import Coordinates
+from .._sweep import Coordinates, exact_size, magnitude
 from .._typing import Array
 from .._validation import check_number
 
@@ -51,35 +51,46 @@ _ROWS_FOR_THRESHOLD = 500
 _MOST_FEATURES = 2048
 
 
-def check_target(target: ArrayLike | None, n_features: int) -> Array | None:
-    """Check a matrix to shrink toward; None is the Euclidean distance."""
+def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | None, float]:
+    """Check a matrix to shrink toward; None is the Euclidean distance.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_features, n_features) or None
+        The target over `size`: its products neither overflow nor vanish.
+    size : float
+        A power of two near the largest entry.
+    """
     if target is None:
-        return None
+        return None, 1.0
     shape = (n_features, n_features)
-    matrix = np.asarray(target)
-    if matrix.dtype.kind not in "iuf" or matrix.shape != shape or not np.isfinite(matrix).all():
+    given = np.asarray(target)
+    is_matrix = given.dtype.kind in "iuf" and given.shape == shape
+    with np.errstate(over="ignore"):  # a longer float may be infinite in double precision
+        matrix = given.astype(np.float64) if is_matrix else np.full((1, 1), np.nan)
+    if not np.isfinite(matrix).all():
         raise ValueError(
             f"shrinkage_target must be a matrix of finite numbers of shape {shape}, as X has "
-            f"{n_features} features; got an array of {matrix.dtype} of shape {matrix.shape}"
-            f"{' with NaN or infinity' if matrix.shape == shape else ''}."
+            f"{n_features} features; got an array of {given.dtype} of shape {given.shape}"
+            f"{' with NaN or infinity' if given.shape == shape else ''}."
         )
-    matrix = matrix.astype(np.float64)
-    size = np.abs(matrix).max(initial=0.0)
-    if size == 0.0:
+    if not matrix.any():
         raise ValueError("shrinkage_target is zero: there is nothing to shrink toward.")
-    if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9 * size):
+    size = exact_size(magnitude(matrix))
+    matrix = matrix / size
+    if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-9):
         raise ValueError(
             "shrinkage_target must be symmetric; got a matrix that differs from its transpose by "
-            f"up to {np.abs(matrix - matrix.T).max():.3g}."
+            f"up to {np.abs(matrix - matrix.T).max() * size:.3g}."
         )
     least = float(np.linalg.eigvalsh(matrix)[0])
-    if least < -1e-8 * size * n_features:
+    if least < -1e-8 * n_features:
         raise ValueError(
             "shrinkage_target must be positive semi-definite; got a smallest eigenvalue of "
-            f"{least:.3g}. The inverse of a covariance, or get_mahalanobis_matrix() of a fitted "
-            "learner, is."
+            f"{least * size:.3g}. The inverse of a covariance, or get_mahalanobis_matrix() of a "
+            "fitted learner, is."
         )
-    return (matrix + matrix.T) / 2.0
+    return (matrix + matrix.T) / 2.0, size
 
 
 @dataclass(frozen=True)
@@ -91,18 +102,21 @@ class Blend:
     shrinkage : float or None
         Share of the target, from 0 to 1; None goes by the rule above.
     target : ndarray of shape (m, m) or None
-        Matrix of the target; None is the Euclidean distance.
+        Matrix of the target, over `target_size`; None is the Euclidean distance.
     n_components : int, float or None
         Number of leading directions to keep; a share means as many as were learned.
     threshold : float or None
         The threshold for squared distances, if the model has one. Where nothing was learned, it
         becomes the mean squared distance under the target.
+    target_size : float
+        Factor of `target`. It matters only where nothing was learned and there is no threshold.
     """
 
     shrinkage: float | None
     target: Array | None = None
     n_components: float | None = None
     threshold: float | None = None
+    target_size: float = 1.0
 
     @classmethod
     def of(
@@ -119,8 +133,7 @@ class Blend:
         Parameters
         ----------
         estimator : estimator
-            Has the parameters ``shrinkage`` and, maybe, ``shrinkage_target`` and
-            ``n_components``.
+            May have the parameters ``shrinkage``, ``shrinkage_target`` and ``n_components``.
         n_features : int
             Number of features of the metric.
         has_rule : bool, default=False
@@ -130,13 +143,15 @@ class Blend:
         threshold : float, optional
             The threshold for squared distances, if the model has one.
         """
-        value = estimator.shrinkage
+        value = getattr(estimator, "shrinkage", 0.0)
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
+        target, size = check_target(getattr(estimator, "shrinkage_target", None), n_features)
         return cls(
             automatic if isinstance(value, str) else float(value),
-            check_target(estimator.shrinkage_target, n_features),
+            target,
             getattr(estimator, "n_components", None),
             threshold,
+            size,
         )
 
     @property
@@ -172,16 +187,16 @@ class Blend:
         -------
         ndarray of shape (k, m)
         """
-        aim = float(self._target_variances(coordinates).trace())
-        if aim == 0.0:  # all points coincide: every metric is the same
-            return P
+        aim, size = float(self._target_variances(coordinates).trace()), 1.0
         P = P.astype(np.float64, copy=False)
         variance = _total_variance(P, coordinates)
-        if variance > 0.0:
+        if variance > 0.0 and aim > 0.0:
             rho = self.share(coordinates)
             a, b = 1.0 - rho, rho * variance / aim
-        elif self.threshold is None:
-            a, b = 0.0, coordinates.unit**2  # the target as it is
+        elif aim == 0.0 and len(P):  # points do not vary along the target
+            return P.astype(coordinates.array.dtype)
+        elif self.threshold is None or aim == 0.0:
+            a, b, size = 0.0, coordinates.unit**2, self.target_size  # the target as it is
         else:
             a, b = 0.0, self.threshold / (2.0 * aim)
         if self.target is None:
@@ -198,7 +213,7 @@ class Blend:
             total = (a * variance) + (b * aim)
             kept = _total_variance(factor, coordinates)
             factor = factor * np.sqrt(total / kept) if kept > 0.0 else factor
-        return factor.astype(coordinates.array.dtype)
+        return _in_range(factor * math.sqrt(size), coordinates.array.dtype)
 
     def _target_variances(self, coordinates: Coordinates) -> Array:
         """Return the covariance of the points under the target, over ``unit**2``."""
@@ -207,6 +222,17 @@ class Blend:
         factor = _factor(self.target)
         own = factor if coordinates.basis is None else factor @ coordinates.basis
         return own @ coordinates.covariance @ own.T
+
+
+def _in_range(factor: Array, dtype: Any) -> Array:
+    """Return a factor in the precision of the points, if that has room for it."""
+    if np.abs(factor).max(initial=0.0) <= np.finfo(dtype).max:
+        return factor.astype(dtype)
+    raise ValueError(
+        f"The metric to hand out has components of up to {np.abs(factor).max():.3g}, and "
+        f"{np.dtype(dtype).name} ends at {np.finfo(dtype).max:.3g}. Scale the features or "
+        "shrinkage_target, or pass X in float64."
+    )
 
 
 def _total_variance(P: Array, coordinates: Coordinates) -> float:
@@ -222,7 +248,9 @@ def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coor
         pdist(points @ coordinates.from_features(one.astype(np.float64)).T, "sqeuclidean")
         for one in (learned, factor)
     )
-    share = float(np.mean(before < threshold))
+    # The inverse of the quantile below: it does not jump where a pair crosses the threshold.
+    before.sort()
+    share = float(np.interp(threshold, before, np.linspace(0.0, 1.0, len(before))))
     # With all pairs on one side, the nearest ones (or the farthest) decide.
     least = 1.0 / len(before)
     limit = float(np.quantile(after, min(max(share, least), 1.0 - least)))

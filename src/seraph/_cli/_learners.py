@@ -54,7 +54,7 @@ def make_learner(
     Examples
     --------
     >>> make_learner("ITML", {"max_iter": 50}, ["gamma=2.0"])
-    ITML(gamma=2.0, max_iter=50)
+    ITML(gamma=2.0, max_iter=50, random_state=0)
     """
     known = learners()
     if name.casefold() not in known:
@@ -70,6 +70,8 @@ def make_learner(
                 f"{type(learner).__name__} has no parameter {parameter}. It has "
                 f"{', '.join(parameters) or 'none'}."
             )
+    if "random_state" in parameters:  # the same command gives the same model
+        settings.setdefault("random_state", 0)
     learner.set_params(**settings)
     if choose_lam:
         if not isinstance(learner, SERAPH):

@@ -64,7 +64,8 @@ def warn_of_kappa_zero(gamma: float) -> None:
     warn(
         f"The full model is best at kappa = 0: with gamma={gamma:g} and this lam, no metric "
         "gains more than it costs, and every pair is as likely similar as not (p = 1/2). "
-        "The learned metric is zero. Lower gamma or lam, or set gamma=None."
+        "The learned metric is zero. Lower gamma or lam, or set gamma=None; or give features "
+        "that vary, if all points are equal."
     )
 
 

@@ -126,8 +126,13 @@ _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NO
 # Without a prior, a kappa beyond this is on its way to minus infinity.
 _STEEP = 1e3
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
-# itself, and how exactly they are solved: they only add directions, or stress the leading ones.
-_OTHER_WEIGHTS, _ROUGH = (3.0, 0.1), 3e-2
+# itself.
+_OTHER_WEIGHTS = (3.0, 0.1)
+# How exactly these are solved: to so many times the tolerance, and at least to this one. They only
+# add directions, or stress the leading ones.
+_ROUGHER, _ROUGH = 30.0, 3e-2
+# With a smaller tolerance than this, an estimate of the objective is not enough for them.
+_ESTIMATED_TOL = 1e-3
 
 
 # Shares of the pairs, and estimates from them.
@@ -366,11 +371,15 @@ class _Search:
         """
         settings = self.settings
         objective = self.problem.objective(settings.lam, settings.lam_factor * factor)
-        tol = _ROUGH * max(1.0, 1.0 / factor)  # the same accuracy in absolute terms
+
+        def rougher(tol: float) -> float:
+            # The same accuracy in absolute terms, whatever the factor.
+            return max(tol, min(_ROUGH, _ROUGHER * tol) * max(1.0, 1.0 / factor))
+
         rough = replace(
             settings,
-            tol=max(settings.tol, tol),
-            em_tol=max(settings.em_tol, tol),
+            tol=rougher(settings.tol),
+            em_tol=rougher(settings.em_tol),
             callback=None,
             verbose=0,
         )
@@ -379,9 +388,13 @@ class _Search:
         )
         if surrogate is not None:
             try:
-                return other._on(surrogate), 1.0
+                P = other._on(surrogate)
             except solvers.RunAwayError:
                 pass
+            else:
+                if settings.tol >= _ESTIMATED_TOL:
+                    return P, 1.0
+                other.given_start = self.problem.coordinates.to_features(P) if len(P) else None
         found, s = other.run()
         return found.P, s
 
@@ -407,6 +420,8 @@ class _Search:
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
         settings, coordinates = self.settings, self.problem.coordinates
+        if self.problem.is_flat:
+            return np.zeros((0, self.objective.n_features))
         if self.given_start is not None:
             P = coordinates.from_features(self.given_start.astype(np.float64)) * np.sqrt(s)
             return solvers.compress(P)[: settings.n_components]

@@ -17,6 +17,7 @@ from .._sweep import (
     Sample,
     SubsetSweep,
     Sweep,
+    check_unit,
     digest,
     make_sweep,
     shares,
@@ -32,8 +33,6 @@ from ._triplets import Triplets
 
 # Rows of the first factor of the low-rank solver, which widens or narrows it from there.
 _FIRST_RANK = 20
-# Units in which the metric, and lam in the solvers' coordinates, are numbers of full precision.
-_UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
 # A sample of more pairs than this is one of tiles, which take no memory and less time for each
 # pair. (In a sample of fewer pairs for each row, tiles would be too small to pay off.)
 _LISTED, _LISTED_PER_ROW = 1 << 20, 64
@@ -97,7 +96,7 @@ class Problem:
             Records the sums of the sweeps.
         """
         coordinates = points.coordinates(rescale=settings.solver_name != "projected-gradient")
-        _check_unit(coordinates.unit, points.dtype)
+        check_unit(coordinates.unit, points.dtype)
         first, terms = ordered_terms(labels, settings.eta, _mu(labels, settings))
         size = settings.sample_size(labels.n_unlabeled) or labels.n_unlabeled
         is_sampled = terms.mu > 0.0 and size < labels.n_unlabeled
@@ -162,6 +161,11 @@ class Problem:
         return self.noise * self.coordinates.unit**2
 
     @property
+    def is_flat(self) -> bool:
+        """Whether all points are equal: then the metric is zero, whatever the labels say."""
+        return self.noise == 0.0
+
+    @property
     def n_sweeps(self) -> int:
         """Number of sweeps so far, over all pairs or some."""
         return self.sweep.n_sweeps + sum(sweep.n_sweeps for _, sweep in self.subsets)
@@ -205,19 +209,6 @@ def _subsets(
     n = len(order) if terms.mu > 0.0 else k
     found = [SubsetSweep(sweep, n, k, size, make) for size in subset_sizes(n, sweep.n_features)]
     return [(some.share, some) for some in found]
-
-
-def _check_unit(unit: float, dtype: np.dtype[Any]) -> None:
-    """Refuse points so far apart, or so close, that their squared distances leave all range."""
-    low, high = _UNITS[dtype.name]
-    if low <= unit <= high:
-        return
-    raise ValueError(
-        f"The typical distance between two points is {unit:.1e}, and {dtype.name} has room for "
-        f"{low:g} to {high:g}. Scale the features first, for example with "
-        "sklearn.preprocessing.StandardScaler; or divide X by this distance, which changes "
-        "nothing but the units."
-    )
 
 
 def ordered_terms(labels: PairLabels, eta: float, mu: float) -> tuple[Array, PairTerms]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,7 @@ from .._sweep import PointsInMemory
 from .._typing import Array
 from .._validation import check_number, check_seed, shown
 from .._warnings import warn
-from ._posterior import PosteriorLearner
+from ._posterior import PosteriorLearner, averages
 from ._seraph import SERAPH
 
 # Held-out pairs of each kind, or triplets, that are needed to choose by.
@@ -66,6 +66,13 @@ class SERAPHCV(PosteriorLearner):
         Multiples of the learner's `mu` to choose from. (The likelihood of labeled pairs says
         little about the use of unlabeled ones: on wine, digits and breast cancer, errors were
         larger when mu was chosen as well.)
+    shrinkage : float, "auto" or None, default=None
+        Share of the Euclidean distance in the metric handed out, as in `SERAPH`. None means the
+        learner's own, which is "auto" unless it says otherwise. The folds are scored without
+        it, since what is chosen is the weight of the learned metric. With "auto", and if the
+        learner's `lam` is "auto", too, the metric handed out is the mean of those for 3, 1 and
+        0.1 times the chosen `lam_`. So ``SERAPHCV(lam_factors=(1.0,))`` learns what ``SERAPH()``
+        learns.
     cv : int, default=5
         Largest number of folds. Small classes allow fewer, since a fold should hold two
         points of one class.
@@ -119,12 +126,14 @@ class SERAPHCV(PosteriorLearner):
         *,
         lam_factors: Sequence[float] = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
         mu_factors: Sequence[float] = (1.0,),
+        shrinkage: float | Literal["auto"] | None = None,
         cv: int = 5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.learner = learner
         self.lam_factors = lam_factors
         self.mu_factors = mu_factors
+        self.shrinkage = shrinkage
         self.cv = cv
         self.random_state = random_state
 
@@ -165,7 +174,9 @@ class SERAPHCV(PosteriorLearner):
             grid = np.array(self._grid(), dtype=np.float64)
             best = _choice(grid, scores) if len(scores) else None
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
-            settings = replace(settings, lam_factor=lam_factor, mu_factor=mu_factor)
+            settings = replace(
+                settings, lam_factor=lam_factor, mu_factor=mu_factor, average=averages(learner)
+            )
             fit = learn(points, labels, settings, graph=graph, journal=journal)
             fit.warn(settings, shrunk=not blend.is_off)
             return self._learned(
@@ -173,6 +184,7 @@ class SERAPHCV(PosteriorLearner):
                 fit.components,
                 blend,
                 fit.coordinates,
+                fit.averaged,
                 best_params_={"lam": fit.lam, "mu": fit.mu},
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
@@ -188,6 +200,9 @@ class SERAPHCV(PosteriorLearner):
                 f"learner must be a SERAPH, whose weights are chosen; got {shown(self.learner)}."
             )
         learner = SERAPH() if self.learner is None else self.learner
+        if self.shrinkage is not None:
+            parameters = learner.get_params(deep=False)
+            learner = type(learner)(**{**parameters, "shrinkage": self.shrinkage})
         for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
             factors = getattr(self, name)
             # Not a generator, which could be read only once.

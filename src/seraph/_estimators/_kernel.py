@@ -33,7 +33,7 @@ from .._pairs import Marks
 from .._sweep import Backend, PointsInMemory
 from .._typing import Array
 from .._validation import check_choice, check_number, shown, two_points
-from ._posterior import PosteriorLearner
+from ._posterior import PosteriorLearner, averages
 
 Kernel = str | Callable[..., float]
 # These kernels ignore a translation, but rbf loses digits far from the origin.
@@ -104,8 +104,8 @@ class KernelSERAPH(PosteriorLearner):
         Any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a function of two
         points, or "precomputed": then X is the matrix of kernel values, ``(n, n)`` in ``fit``
         and ``(n_new, n)`` afterwards.
-    gamma : float, "median" or None, default="median"
-        Parameter of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
+    kernel_gamma : float, "median" or None, default="median"
+        The parameter gamma of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
         scikit-learn. "median" lets the data set the width: 1 over the median of what the kernel
         multiplies by gamma, the squared distance of two points for rbf and their Manhattan
         distance for laplacian; other kernels keep their own default. None is the kernel's own
@@ -126,7 +126,7 @@ class KernelSERAPH(PosteriorLearner):
         Largest number of points for which the kernel's principal components are exact.
     checkpoint, callback, verbose, n_jobs
         As in `SERAPH`.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed for sampling the landmarks, if there are more points than that, and for sampling
         `unlabeled_pairs`.
 
@@ -175,7 +175,7 @@ class KernelSERAPH(PosteriorLearner):
         self,
         *,
         kernel: Kernel = "rbf",
-        gamma: float | Literal["median"] | None = "median",
+        kernel_gamma: float | Literal["median"] | None = "median",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
@@ -200,10 +200,10 @@ class KernelSERAPH(PosteriorLearner):
         callback: Callable[[FitState], object] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
-        self.gamma = gamma
+        self.kernel_gamma = kernel_gamma
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
@@ -259,7 +259,7 @@ class KernelSERAPH(PosteriorLearner):
         """
         self._check_kernel()
         check_checkpoint(self.checkpoint)
-        settings = Settings.of(self, gamma=None, average=self._averages)
+        settings = Settings.of(self, average=averages(self))
         points, settings = read_array(X, settings)
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
@@ -331,8 +331,8 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {shown(self.kernel)}."
             )
-        if self.gamma is not None:
-            check_number("gamma", self.gamma, low=0, instead="median")
+        if self.kernel_gamma is not None:
+            check_number("kernel_gamma", self.kernel_gamma, low=0, instead="median")
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
@@ -343,8 +343,8 @@ class KernelSERAPH(PosteriorLearner):
 
     def _gamma(self, points: Array) -> float | None:
         """Return the kernel's gamma; None for its own default."""
-        if not isinstance(self.gamma, str):
-            return self.gamma
+        if not isinstance(self.kernel_gamma, str):
+            return self.kernel_gamma
         if self.kernel not in _WIDTHS:
             return None
         rows = points[:: -(-len(points) // _ROWS_FOR_WIDTH)].astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,13 +21,6 @@ class PosteriorLearner(MahalanobisLearner):
 
     eta_: float
     kappa_: float
-    lam: float | Literal["auto"]
-
-    @property
-    def _averages(self) -> bool:
-        """Whether the learned share is the mean of the metrics for several weights."""
-        # (Neither has been checked yet: an array has no truth value.)
-        return isinstance(self.lam, str) and isinstance(self.shrinkage, str)
 
     def pair_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the probability (5) that the two points of each pair are alike.
@@ -52,3 +45,9 @@ class PosteriorLearner(MahalanobisLearner):
         with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
+
+
+def averages(learner: Any) -> bool:
+    """Say whether the learned share is the mean of the metrics for several weights."""
+    # (Neither has been checked yet: an array has no truth value.)
+    return isinstance(learner.lam, str) and isinstance(learner.shrinkage, str)

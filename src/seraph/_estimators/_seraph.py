@@ -24,7 +24,7 @@ from .._engine import (
 from .._pairs import Marks
 from .._sweep import Backend
 from .._validation import check_flag
-from ._posterior import PosteriorLearner
+from ._posterior import PosteriorLearner, averages
 
 
 class SERAPH(PosteriorLearner):
@@ -61,8 +61,9 @@ class SERAPH(PosteriorLearner):
         points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
         number of directions that the points effectively have (the participation ratio of the
         covariance's eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
-        for 3, 1 and 0.1 times `lam_`, since few labels do not tell which weight is best. The
-        paper has 0.
+        for 3, 1 and 0.1 times `lam_`, since few labels do not tell which weight is best. (The
+        two others are solved to a gap of 30 times `tol`, or 0.03, in units of `lam_`.) The paper
+        has 0.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one: the inverse of a
         covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
@@ -321,7 +322,7 @@ class SERAPH(PosteriorLearner):
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
-        settings = Settings.of(self, average=self._averages)
+        settings = Settings.of(self, average=averages(self))
         check_flag("warm_start", self.warm_start)
         check_checkpoint(self.checkpoint)
         points, settings = read_points(X, settings)

@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from .._typing import Array
-from ._points import Coordinates, digest, exact_size
+from ._points import Coordinates, digest, exact_size, rounding_of_mean
 
 # Number of results merged by one task. They are merged in order, so that the sum does not
 # depend on which worker finishes first.
@@ -202,11 +202,14 @@ class ChunkedPoints:
             )
         size = exact_size(found.size or 1.0)
         share = (found.size or 1.0) / size
+        covariance = share**2 * found.scatter / n
+        if 2.0 * np.trace(covariance) <= rounding_of_mean(np.float64, m):
+            covariance = np.zeros((m, m))  # all points are equal
         return cls(
             _with_lengths(array, found.lengths),
             size,
             share * found.mean,
-            share**2 * found.scatter / n,
+            covariance,
             np.vstack(found.rows),
         )
 
@@ -229,7 +232,8 @@ class ChunkedPoints:
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
-        spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0
+        # (Of points that are all equal, the unit is 1.)
+        spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0 / self.size
         unit = spread if rescale else 1.0 / self.size
         return _ChunkedCoordinates(
             self._scaled(unit),

@@ -28,6 +28,11 @@ CONSTANT_FEATURE = 1e-13
 _ROWS, _SHORT = 1 << 14, 1 << 9
 # Squares of numbers between these are finite and have all their digits.
 _LOW, _HIGH = 1e-140, 1e150
+# Typical distances of two points for which a metric, and weights in its units, are numbers of full
+# precision.
+_UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
+# Largest numbers of such points that need no closer look, as a share of the largest distance.
+_FAR_BELOW = 1e-3
 
 
 def is_tensor(X: Any) -> bool:
@@ -98,6 +103,41 @@ def magnitude(X: Array) -> float:
     return max(float(X.max(initial=0.0)), -float(X.min(initial=0.0))) or 1.0
 
 
+def check_unit(unit: float, dtype: np.dtype[Any]) -> None:
+    """Refuse points so far apart, or so close, that their squared distances leave all range.
+
+    Examples
+    --------
+    >>> check_unit(1.0, np.dtype(np.float64))
+    >>> check_unit(1e200, np.dtype(np.float64))
+    Traceback (most recent call last):
+        ...
+    ValueError: The typical distance between two points is 1.0e+200, and float64 has room for...
+    """
+    low, high = _UNITS[dtype.name]
+    if low <= unit <= high:
+        return
+    raise ValueError(
+        f"The typical distance between two points is {unit:.1e}, and {dtype.name} has room for "
+        f"{low:g} to {high:g}. Scale the features first, for example with "
+        "sklearn.preprocessing.StandardScaler; or divide X by this distance, which changes "
+        "nothing but the units."
+    )
+
+
+def check_range(X: Array) -> None:
+    """Refuse points as `check_unit` does.
+
+    Examples
+    --------
+    >>> check_range(np.array([[1e170], [1e170]]))  # at no distance
+    """
+    low, high = _UNITS[X.dtype.name]
+    # Points that differ do so by at least a rounding error.
+    if not low / np.finfo(X.dtype).eps <= magnitude(X) <= _FAR_BELOW * high:
+        check_unit(PointsInMemory(X).coordinates().unit, X.dtype)
+
+
 def sum_of_squares(points: Array) -> float:
     """Sum all squares in double precision, some rows at a time.
 
@@ -154,6 +194,19 @@ def _means(X: Array) -> Array:
     """Return the mean of each feature, in double precision (twice as fast as `X.mean`)."""
     total: Array = np.einsum("ij->j", X, dtype=np.float64, casting="safe")
     return total / len(X)
+
+
+def rounding_of_mean(dtype: Any, n_features: int) -> float:
+    """Return a bound of the mean squared distance of equal points that are centered.
+
+    Their numbers are at most 1. The mean of equal numbers may differ from them by rounding.
+
+    Examples
+    --------
+    >>> rounding_of_mean(np.float64, 10) < 1e-29
+    True
+    """
+    return n_features * float(4.0 * np.finfo(dtype).eps) ** 2
 
 
 def centered(X: Array, *, rounding: float = 0.0) -> Array:
@@ -268,10 +321,15 @@ class Coordinates:
         return scatter(self.array) / len(self.array)
 
     def some_rows(self, count: int) -> Array:
-        """Return at most `count` points, evenly spaced, in double precision."""
-        step = -(-len(self.array) // count)
-        rows: Array = in_memory(self.array[::step])
-        return rows.astype(np.float64)
+        """Return at most `count` points, in double precision.
+
+        They are evenly spaced among all, sorted by their length: so they do not depend on the
+        order of the rows.
+        """
+        X, step = self.array, -(-len(self.array) // count)
+        if step == 1:
+            return X.astype(np.float64)
+        return X[np.argsort(np.einsum("ij,ij->i", X, X))[::step]].astype(np.float64)
 
     def top_variance(self) -> float:
         """Compute the largest eigenvalue of the covariance."""
@@ -396,9 +454,12 @@ class PointsInMemory:
         with np.errstate(over="ignore"):  # as above
             points = np.divide(X, X.dtype.type(size), order="C")
         points -= _means(points).astype(X.dtype)
+        squared = 2.0 * sum_of_squares(points) / len(points)
+        if squared <= rounding_of_mean(X.dtype, X.shape[1]) and (X[0] == X).all():
+            points[:] = 0.0
+            squared, size = 0.0, 1.0
         if not rescale:
             return Coordinates(points * X.dtype.type(size), None, 1.0)
-        squared = 2.0 * sum_of_squares(points) / len(points)
         spread = np.sqrt(squared) or 1.0
         points /= X.dtype.type(spread)
         basis = None

@@ -33,6 +33,8 @@ _ODDS = 3.0
 # Shares of the scatter below this are rounding errors of zero. If it has at most this condition
 # number, they have nearly all of their digits.
 _ZERO, _WELL_CONDITIONED = 1e-12, 1e6
+# Eigenvalues of the constraint that differ by more than this factor lose digits, the small ones.
+_FAR_APART = 1e4
 
 
 class GDM(ClassicLearner):
@@ -265,6 +267,8 @@ def _unit_constraint(
         held, turn, failed = lapack.dsyevd(constraint)  # less overhead than numpy's
         if failed:
             raise np.linalg.LinAlgError("the eigenvalues of the constraint did not converge")
+        if equal > 0.0 and held[-1] > _FAR_APART * max(held[0], 0.0):
+            return _by_features(X, scale, sums, share, equal, mean)
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
     if share == 0.0 and held.min() <= _ZERO:
         raise ValueError(
@@ -273,6 +277,27 @@ def _unit_constraint(
             "pairs."
         )
     return C @ (turn / np.sqrt(held))
+
+
+def _by_features(
+    X: Array, scale: Array, sums: PairSums, share: float, equal: float, mean: float
+) -> Array:
+    """Return what `_unit_constraint` does, for features of very different scales.
+
+    Where each feature is divided by its own share of the constraint, the identity part keeps the
+    rest well conditioned, so that the root of the constraint has nearly all digits.
+    """
+    varying = scale > 0.0
+    inverse = 1.0 / scale[varying]
+    Z = X[:, varying] * inverse
+    constraint = sums.similar_scatter(Z) + share * (1.0 - equal) * sums.scatter(Z)
+    constraint.flat[:: len(constraint) + 1] += share * equal * mean * inverse**2
+    unit = 1.0 / np.sqrt(np.diag(constraint))
+    root = np.linalg.cholesky(constraint * np.outer(unit, unit))
+    C = np.zeros((len(scale), len(constraint)))
+    C[varying] = (inverse * unit)[:, np.newaxis] * lapack.dtrtri(root, lower=1)[0].T
+    turn: Array = principal_directions(X @ C, _ZERO)[2].T
+    return C @ turn
 
 
 def _coincide() -> ValueError:

@@ -52,8 +52,8 @@ class LSML(ComparisonLearner):
         Maximum number of iterations.
     tol : float, default=1e-5
         Stop at this ``optimality_gap_``.
-    random_state : int, RandomState instance or None, default=0
-        Seed for sampling the quadruplets. With the default, every fit gives the same result.
+    random_state : int, RandomState instance or None, default=None
+        Seed for sampling the quadruplets, if there are more than `n_constraints`.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class LSML(ComparisonLearner):
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.gamma = gamma
         self.prior = prior

@@ -57,8 +57,8 @@ class MLKR(MahalanobisLearner):
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
         Stop where an iteration lowers the objective by less than this, relatively.
-    random_state : int, RandomState instance or None, default=0
-        Seed of ``init="random"``. With the default, every fit gives the same result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of ``init="random"``; nothing else is random.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class MLKR(MahalanobisLearner):
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.init = init

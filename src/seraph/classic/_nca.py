@@ -53,9 +53,9 @@ class NCA(ClassLabelLearner):
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
         Tolerance of L-BFGS.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed of ``init="random"``, and of the randomized decomposition that "pca" uses for
-        large data. With the default, every fit gives the same result.
+        large data.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class NCA(ClassLabelLearner):
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.init = init

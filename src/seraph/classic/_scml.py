@@ -64,9 +64,9 @@ class SCML(ComparisonLearner):
         Maximum number of iterations.
     tol : float, default=0.001
         Stop at this ``optimality_gap_``.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the clustering that finds the neighborhoods, and of the sample of triplets. With
-        the default, every fit gives the same result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the clustering that finds the neighborhoods, and of the sample of triplets. Pass a
+        number to get the same metric in each fit.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class SCML(ComparisonLearner):
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 0.001,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.beta = beta
         self.n_basis = n_basis
