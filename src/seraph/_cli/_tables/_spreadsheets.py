@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime
 import io
+import zipfile
 from collections.abc import Sequence
 from typing import Any
+
+from ._limits import check_unpacked
 
 
 def spreadsheet_table(data: bytes) -> Any:
@@ -30,6 +33,9 @@ def spreadsheet_table(data: bytes) -> Any:
         raise ImportError(
             "Spreadsheets need python-calamine: pip install 'seraph-learn[cli]'."
         ) from error
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_unpacked(len(data), sum(entry.file_size for entry in archive.infolist()))
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     rows = book.get_sheet_by_index(0).to_python(skip_empty_area=True)
     rows = [row for row in rows if any(cell != "" for cell in row)]
