@@ -79,7 +79,8 @@ def _interrupted() -> str:
     """Say what the command had done when it was interrupted."""
     # Not imported: an import may be what was interrupted. Without the module, nothing was written.
     files = sys.modules.get("seraph._files._whole")
-    written = files.finished_writes() if hasattr(files, "finished_writes") else []
+    finished = getattr(files, "finished_writes", list)
+    written: list[object] = finished()
     if not written:
         return "seraph: interrupted before any file was written."
     names = "".join(c if c.isprintable() else "?" for c in ", ".join(map(str, written)))
