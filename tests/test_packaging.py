@@ -3,6 +3,7 @@
 import ast
 import configparser
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -51,7 +52,10 @@ def bare(monkeypatch, tmp_path):
         monkeypatch.setattr(sys, "argv", ["seraph", *arguments])
         command.main()
 
-    return run
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    handler = signal.getsignal(signal.SIGINT)
+    yield run
+    signal.signal(signal.SIGINT, handler)  # the command ignores it, as it ends the process
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):

@@ -1,38 +1,99 @@
 """The command ``seraph`` and ``python -m seraph``.
 
-Without the packages of the ``cli`` extra, only the demo runs. Ctrl-C ends with one line, also
-while packages are still being imported.
+Without the packages of the ``cli`` extra, only the demo runs. Ctrl-C ends with one line, from
+here on and at whatever moment; so this file imports as little as it can before it watches for it.
 """
 
 from __future__ import annotations
 
-import argparse
+import os
+import signal
 import sys
-from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
-
-_INTERRUPTED = "seraph: interrupted."
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main() -> None:
-    """Run the command line, or only the demo if typer or rich is not installed."""
-    try:
-        if find_spec("typer") and find_spec("rich"):
-            from ._cli import main as run
+    """Run the command line, or only the demo if typer or rich is not installed.
 
-            run()
-        else:
-            _demo_only(sys.argv[1:])
+    Ctrl-C ends with one line that names the files written, and code 130. Once the command has
+    ended, Ctrl-C changes nothing any more.
+    """
+    end: SystemExit | None = None
+    try:
+        signal.signal(signal.SIGINT, _interrupt)
+        sys.unraisablehook = _unraisable
+        try:
+            _run()
+        except SystemExit as error:
+            end = error
+        _ignore_interrupts()
     except KeyboardInterrupt:
-        print(_INTERRUPTED, file=sys.stderr)
-        sys.exit(130)
+        _ignore_interrupts()
+        print(_interrupted(), file=sys.stderr)
+        end = SystemExit(130)
+    if end is not None:
+        raise end
+
+
+def _run() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("typer") and find_spec("rich"):
+        from ._cli import main as run
+
+        run()
+    else:
+        _demo_only(sys.argv[1:])
+
+
+def _interrupt(*_: object) -> None:
+    """Handle the first Ctrl-C: what runs cleans up. The second one does not wait for that."""
+    signal.signal(signal.SIGINT, _leave)
+    raise KeyboardInterrupt
+
+
+def _ignore_interrupts() -> None:
+    # Not a function of Python: the interpreter forgets those before the process has ended.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _unraisable(unraisable: Any) -> None:
+    """Leave where Python would print a traceback and go on: Ctrl-C within a ``__del__``, say."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _leave()
+    sys.__unraisablehook__(unraisable)
+
+
+def _leave(*_: object) -> None:
+    """End the process now."""
+    if sys.stderr.isatty():
+        os.write(2, b"\x1b[?25h")  # a progress bar may have hidden the cursor
+    os.write(2, f"{_interrupted()}\n".encode(errors="replace"))
+    os._exit(130)
+
+
+def _interrupted() -> str:
+    """Say what the command had done when it was interrupted."""
+    # Not imported: an import may be what was interrupted. Without the module, nothing was written.
+    files = sys.modules.get("seraph._files._whole")
+    finished = getattr(files, "finished_writes", list)
+    written: list[object] = finished()
+    if not written:
+        return "seraph: interrupted before any file was written."
+    names = "".join(c if c.isprintable() else "?" for c in ", ".join(map(str, written)))
+    return f"seraph: interrupted after writing {names}."
 
 
 def _demo_only(arguments: Sequence[str]) -> None:
     """Run a demo that needs none of the extras."""
+    import argparse
+    from pathlib import Path
+
+    from ._version import __version__
+
     parser = argparse.ArgumentParser(
         prog="seraph",
         description="Semi-supervised metric learning. Only the demo is installed: for the other "

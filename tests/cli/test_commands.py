@@ -580,7 +580,7 @@ def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     out, err = running.communicate(timeout=60)
     assert started
     assert running.returncode == 130, err
-    assert err.splitlines()[-1] == "seraph: interrupted."
+    assert err.splitlines()[-1] == "seraph: interrupted before any file was written."
     assert "Traceback" not in err
     assert out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]

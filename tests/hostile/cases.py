@@ -32,6 +32,7 @@ from tests.hostile.others import (
     an_answers_file,
     some_constraints,
 )
+from tests.hostile.tamper import a_tampered_model
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
 
@@ -220,7 +221,8 @@ KINDS = {
     a_fit: 42,
     a_question: 15,
     a_path: 5,
-    a_model_file: 6,
+    a_model_file: 4,
+    a_tampered_model: 3,
     a_checkpoint: 2,
     an_answers_file: 2,
     a_command: 9,

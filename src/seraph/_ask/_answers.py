@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, Self
 
-from .._files import write_whole
+from .._files import note_write, write_whole
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,7 @@ class AnswerFile:
                 self._file.truncate(self._ends[-1])
             raise
         self._ends.append(self._ends[-1] + len(data))
+        note_write(self.path)
 
     def _read(self) -> None:
         """Read what is there; drop a last line that a killed process left unfinished."""

@@ -86,9 +86,12 @@ def _root(
 
 
 def main() -> None:
-    """Run the command and exit: 0 if it succeeded, 2 for bad input, 130 for an interrupt.
+    """Run the command and exit: 0 if it succeeded, 2 for bad input, with one line on stderr.
 
-    Bad input ends with one line on stderr.
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, for the caller to say so.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # print ? where the terminal has no ±
@@ -99,8 +102,8 @@ def main() -> None:
     except BrokenPipeError:
         give_up_stdout()
         sys.exit(0)
-    except (KeyboardInterrupt, typer.Abort):
-        code = 130
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except _UsageError as error:
         message = _usage_message(error)
         if not message:  # no arguments: the help has been shown
@@ -113,8 +116,8 @@ def main() -> None:
         _refuse(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ValueError, ImportError) as error:
         _refuse(str(error))
-    if code == 130:
-        print("seraph: interrupted.", file=sys.stderr)
+    if code == 130:  # what typer makes of Ctrl-C
+        raise KeyboardInterrupt
     sys.exit(code or 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -149,12 +150,15 @@ def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
     import numpy as np
 
     from .._ask._digits import DigitThings, demo_digits
+    from .._files import write_whole
 
     _DEMO.mkdir(exist_ok=True)
     say(f"The demo keeps your answers and its files in {_DEMO.resolve()}; delete it if you like.")
     X, _ = demo_digits()
     vectors = _DEMO / "digits.npy"
-    np.save(vectors, X)
+    content = io.BytesIO()
+    np.save(content, X, allow_pickle=False)
+    write_whole(vectors, content.getvalue())
     job = _Job(
         arguments=["fit", str(vectors), "--scale", "none"],
         output=_DEMO / "answers.csv",

@@ -76,7 +76,7 @@ def compare(
         keep=keep or (),
     )
     methods = _methods(learner)
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(data, asked=[label], decimal_comma=decimal_comma, sql=sql)
     request = Request(
         preparation=preparation,
         label=label,

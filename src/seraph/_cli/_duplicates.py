@@ -105,7 +105,7 @@ def duplicates(
         if path is not None and path != STDOUT:
             check_output(path, MIXED_TABLES, inputs)
     _check_options(pairs, output, pairs_out, ask)
-    tables = [read_tables(data, decimal_comma=decimal_comma, sql=sql)]
+    tables = [read_tables(data, asked=[id_column], decimal_comma=decimal_comma, sql=sql)]
     if against is not None:
         tables.append(read_table(against, decimal_comma=decimal_comma))
     sides = [_Side.of(table, id_column) for table in tables]

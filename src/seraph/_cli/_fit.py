@@ -160,7 +160,7 @@ def fit(
         check=not no_check,
         curve=report is not None and not no_check,
     )
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
     summary = learn_model(table, request)
     # Files first: what goes wrong while printing or drawing must not cost the model.
     noted = {"label": label, "unlabeled": list(unlabeled or ()), "id": id_column}

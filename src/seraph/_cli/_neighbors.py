@@ -70,7 +70,7 @@ def neighbors(
     if index is not None:
         check_output(index, (".safetensors",), inputs=(model, *data))
     fitted = SavedModel.read(model)
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
     label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     place = find_row(table, row, id_column)
     labels = table.labels(label, unlabeled_labels)

@@ -65,7 +65,12 @@ def predict(
     if output is not None and output != STDOUT:
         check_output(output, MIXED_TABLES, (model, *data, reference))
     fitted = SavedModel.read(model)
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(
+        data,
+        asked=[id_column, label if reference is None else None],
+        decimal_comma=decimal_comma,
+        sql=sql,
+    )
     known = None
     if reference is not None:
         known = read_table(reference, decimal_comma=decimal_comma)

@@ -64,7 +64,7 @@ def query(
             f"{model} holds a {type(fitted.learner).__name__}, which cannot say how sure it is "
             "about a pair: fit a SERAPH."
         )
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
     label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     points = fitted.points(table, without=[label, id_column])
     marks = None

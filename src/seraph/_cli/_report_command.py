@@ -44,7 +44,7 @@ def report(
 
     check_output(output, (".html", ".htm"), (model, *data, pairs))
     fitted = SavedModel.read(model)
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
     label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
     summary = summarize_model(
         fitted,

@@ -47,7 +47,7 @@ def transform(
         if id_column is not None and output.suffix == ".npy":
             raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
     fitted = SavedModel.read(model)
-    table = read_tables(data, decimal_comma=decimal_comma, sql=sql)
+    table = read_tables(data, asked=[id_column], decimal_comma=decimal_comma, sql=sql)
     points = fitted.points(table, without=[id_column])
     mapped = np.asarray(fitted.estimator.transform(points))
     columns = {} if id_column is None else {id_column: table.cells(id_column)}

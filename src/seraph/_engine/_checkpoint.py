@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from .._files import write_whole
+from .._files import note_write, write_whole
 from .._pairs import PairLabels
 from .._sweep import PairTerms, Points, Sample, Sweep, digest
 from .._typing import Array
@@ -212,6 +212,7 @@ class Journal:
     def commit(self) -> None:
         """Write to disk what has been recorded since the last time."""
         self._connection.execute("COMMIT")
+        note_write(self.path)
         self._connection.execute("BEGIN")
         self._due = time.monotonic() + EVERY
 

@@ -6,6 +6,7 @@ import io
 import os
 import secrets
 import stat
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
@@ -14,6 +15,38 @@ from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# The last files of this process: where each was prepared, if anywhere, and where it belongs.
+_writes: deque[tuple[Path | None, Path]] = deque(maxlen=100)
+
+
+def finished_writes() -> list[Path]:
+    """Return the files that this process wrote last and that are there; remove unfinished ones.
+
+    For a process that ends now. It asks the disk: whoever interrupts a process after it moved a
+    file, and before it noted that, must still be told that the file is there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = write_whole(Path(folder) / "note.txt", "Hello.")
+    ...     path in finished_writes()
+    True
+    """
+    written: dict[Path, None] = {}
+    for temporary, path in tuple(_writes):
+        if temporary is not None and temporary.exists():
+            temporary.unlink(missing_ok=True)
+        elif path.exists():
+            written[path] = None
+    return list(written)
+
+
+def note_write(path: Path) -> None:
+    """Note that a file is written in place, for `finished_writes`."""
+    if (None, path) not in _writes:
+        _writes.append((None, path))
 
 
 def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -> Path:
@@ -53,8 +86,10 @@ def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -
         # Never more open than the file it becomes, not even while it is being written.
         return os.open(name, flags, 0o666 if mode is None else mode)
 
+    write = (temporary, path)
     try:
         with open(temporary, "xb", opener=private_enough) as file:
+            _writes.append(write)
             if callable(content):
                 content(file)
             else:
@@ -70,7 +105,10 @@ def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -
         if not target.exists():
             raise
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        if temporary.exists():  # else it is moved, and counts as written
+            with suppress(ValueError):
+                _writes.remove(write)
+            temporary.unlink(missing_ok=True)
         raise
     for leftover in target.parent.glob(f"{prefix}*"):
         with suppress(OSError):  # somebody else's, or open on Windows

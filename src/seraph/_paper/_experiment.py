@@ -21,6 +21,7 @@ import scipy
 import sklearn
 from threadpoolctl import threadpool_limits
 
+from .._files import note_write, write_whole
 from .._version import __version__
 from ..datasets import load_task
 from ._methods import METHODS
@@ -118,6 +119,7 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     with path.open("a", encoding="utf-8") as file:
         if new:
             _write(file, [_header(plan)])
+        note_write(path)
         for records in _run_all(work, jobs):
             _write(file, [asdict(record) for record in records])
             yield from records
@@ -133,7 +135,7 @@ def load_records(path: Path, plan: Plan) -> list[Record]:
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        path.write_text(whole, encoding="utf-8")
+        write_whole(path, whole)
     lines = [json.loads(line) for line in whole.splitlines()]
     if not lines:
         path.unlink()

@@ -25,6 +25,7 @@ from .._version import __version__
 from .._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
 from ._parts import changed, from_file, to_file
+from ._sound import check_sound
 from ._trusted import TRUSTED, file_names, foreign_part, foreign_types, with_public_names
 
 # Our own entry in the archive; skops ignores it.
@@ -125,8 +126,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is not a model file, is damaged, contains a type that is not trusted, or
-        unpacks to more than 256 MiB and more than 20 times its size.
+        If the file is not a model file, is damaged, contains a type that is not trusted,
+        unpacks to more than 256 MiB and more than 20 times its size, or holds a fitted model
+        that does not work: it is tried on four rows.
 
     Warns
     -----
@@ -168,10 +170,11 @@ def load(path: str | os.PathLike[str]) -> Any:
             model = changed(
                 skops_io.loads(write_archive(entries), trusted=list(TRUSTED)), from_file
             )
-    except Exception as error:
+        if not isinstance(model, BaseEstimator):
+            raise ValueError(f"it holds a {type(model).__name__}, not a model")
+        check_sound(model)
+    except Exception as error:  # whatever does not fit together
         raise _damaged(path, error) from error
-    if not isinstance(model, BaseEstimator):
-        raise ValueError(f"{path} holds a {type(model).__name__}, not a model.")
     return model
 
 

@@ -109,7 +109,7 @@ def foreign_part(value: Any, where: str = "") -> tuple[str, str] | None:
     name = _type_name(value)
     if name not in TRUSTED:
         return where, name
-    for key, inner in _parts_of(value):
+    for key, inner in parts_of(value):
         found = foreign_part(inner, f"{where}.{key}" if where and key else where + key)
         if found:
             return found
@@ -169,7 +169,7 @@ def _node_name(node: dict[str, Any]) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
-def _parts_of(value: Any) -> Iterator[tuple[str, Any]]:
+def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a trusted value, each with its attribute name or key."""
     if is_object(value):
         yield from vars(value).items()

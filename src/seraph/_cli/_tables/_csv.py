@@ -13,11 +13,16 @@ import re
 from itertools import islice
 from typing import Any
 
+from ._limits import LONGEST_LINE, check_columns, check_memory
+
 _SEPARATORS = (",", ";", "\t", "|")
 # A longer name means that the file is not a table, or that a quotation mark was never closed.
 _LONGEST_NAME = 10_000
 # Bytes that are decoded or parsed at a time.
 _BLOCK = 1 << 24
+# pyarrow's parser takes about 10,000 bytes a column. For more columns than _WIDE, with less text
+# than _SHORT each, Python's csv module takes less.
+_WIDE, _SHORT = 1_000, 4_000
 
 
 def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
@@ -40,28 +45,72 @@ def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
     >>> parse_csv(b"a;b\n1,5;x\n")["a"].to_pylist()
     ['1,5']
     """
-    data = _checked(data)
     if separator is None:
         separator = separator_of(data)
-    columns = _columns(data, separator)
-    if not columns:
+    names = csv_names(data, separator)
+    data = _checked(data)
+    n_cells = data.count(separator.encode()) + data.count(b"\n")
+    check_memory(max(len(data), 8 * n_cells))
+    columns = _columns(data, separator, len(names))
+    return {name: column.slice(1) for name, column in zip(names, columns, strict=True)}
+
+
+def csv_names(data: bytes, separator: str) -> list[str]:
+    r"""Return the names in the header of a text table, without reading the rows.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    separator : str
+        Separator between cells.
+
+    Examples
+    --------
+    >>> csv_names(b"a,,b\n1,2,3\n", ",")
+    ['a', 'unnamed_2', 'b']
+    """
+    if len(data) <= LONGEST_LINE:
+        data = _checked(data)
+    else:
+        _check_lines(data)
+        data = data[:LONGEST_LINE].removeprefix(codecs.BOM_UTF8)
+    try:
+        header: list[str] = next((row for row in _rows(data, separator) if row), [])
+    except (csv.Error, UnicodeDecodeError) as error:
+        _checked(data)  # knows the line
+        raise ValueError(f"the header cannot be read ({error}).") from None
+    if not header:
         raise ValueError("the file is empty: it needs a header line and rows.")
-    names = [column[0].as_py().strip() for column in columns]
+    names = [name.strip() for name in header]
     _check_names(names)
-    return {
-        name or f"unnamed_{number}": column.slice(1)
-        for number, (name, column) in enumerate(zip(names, columns, strict=True), start=1)
-    }
+    return [name or f"unnamed_{number}" for number, name in enumerate(names, start=1)]
 
 
-def _checked(data: bytes) -> bytes:
-    """Return text without a byte-order mark; refuse what is not UTF-8 with its line."""
+def _check_kind(data: bytes) -> None:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError("the text is UTF-16: save it as UTF-8.")
     if b"\0" in data:
         raise ValueError(
             "it contains NUL bytes, which a text table never does: is it another format?"
         )
+
+
+def _check_lines(data: bytes) -> None:
+    """Refuse a line that no parser could take without many times its memory."""
+    start, end_of_line = 0, b"\n" if b"\n" in data else b"\r"
+    while len(data) - start > LONGEST_LINE:
+        start = data.rfind(end_of_line, start, start + LONGEST_LINE) + 1
+        if start == 0:
+            raise ValueError(
+                f"a line is longer than {LONGEST_LINE:,} bytes: is this a text table?"
+            )
+
+
+def _checked(data: bytes) -> bytes:
+    """Return text without a byte-order mark; refuse what is not UTF-8 with its line."""
+    _check_kind(data)
+    _check_lines(data)
     start = _first_bad_byte(data)
     if start is not None:
         line = data.count(b"\n", 0, start) + 1
@@ -101,6 +150,7 @@ def separator_of(data: bytes) -> str:
     >>> separator_of(b"a;b\n1,5;2,5\n")
     ';'
     """
+    data = data[: 2 * LONGEST_LINE]
     best = (False, 1, ",")
     for separator in _SEPARATORS:
         try:
@@ -113,26 +163,43 @@ def separator_of(data: bytes) -> str:
     return best[2]
 
 
-def _columns(data: bytes, separator: str) -> list[Any]:
+def _columns(data: bytes, separator: str, width: int) -> list[Any]:
     """Return all cells, including the header, column by column."""
     import pyarrow as pa
 
-    try:
-        header: list[str] = next((row for row in _rows(data, separator) if row), [])
-    except csv.Error as error:
-        raise ValueError(f"the header cannot be read ({error}).") from None
-    if not header:
-        return []
-    if not data.endswith(b"\n"):
+    if width > _WIDE and len(data) < _SHORT * width:
+        return _wide_columns(data, separator, width)
+    if len(data) <= _BLOCK and not data.endswith(b"\n"):
         data += b"\n"  # pyarrow ignores a header without a line end
     try:
-        return _parsed(data, separator, len(header), _BLOCK)
+        return _parsed(data, separator, width, _BLOCK)
     except pa.ArrowInvalid:
         pass  # perhaps only because a row is longer than a block
     try:
-        return _parsed(data, separator, len(header), max(len(data), _BLOCK))
+        return _parsed(data, separator, width, max(len(data), _BLOCK))
     except pa.ArrowInvalid as error:
-        raise ValueError(_ragged(data, separator, len(header)) or f"{error}.") from None
+        raise ValueError(_ragged(data, separator, width) or f"{error}.") from None
+
+
+def _wide_columns(data: bytes, separator: str, width: int) -> list[Any]:
+    """Return the cells of a table with many columns, each taken out of one array of all cells."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows, parts = _rows(data, separator), []
+    try:
+        for row in rows:
+            if row and len(row) != width:
+                break
+            if row:
+                parts.append(pa.array(row, type=pa.string()))
+        else:
+            cells = pa.concat_arrays(parts)
+            first = np.arange(len(parts)) * width
+            return [pa.chunked_array([cells.take(first + k)]) for k in range(width)]
+    except csv.Error:
+        pass
+    raise ValueError(_ragged(data, separator, width))
 
 
 def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
@@ -172,6 +239,7 @@ def _ragged(data: bytes, separator: str, width: int) -> str | None:
 
 
 def _check_names(names: list[str]) -> None:
+    check_columns(len(names))
     named = [name for name in names if name]
     if any(len(name) > _LONGEST_NAME for name in named):
         raise ValueError("the first line is too long for a header: is this a text table?")

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..._typing import Array
-from ._csv import parse_csv, separator_of
+from ._csv import csv_names, parse_csv, separator_of
 from ._databases import query_columns, query_database
+from ._limits import (
+    LONGEST_LINE,
+    TooLarge,
+    check_columns,
+    check_memory,
+    gunzip,
+    read_bounded,
+    read_file,
+)
 from ._spreadsheets import spreadsheet_table
 from ._stack import named_columns, stack
-from ._table import InputTable, NamedColumns, PlainArray
+from ._table import InputTable, NamedColumns, PlainArray, check_column
 
 KINDS = (
     ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow",
@@ -54,7 +64,11 @@ def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
 
 
 def read_tables(
-    paths: Sequence[Path], *, decimal_comma: bool = False, sql: str | None = None
+    paths: Sequence[Path],
+    *,
+    asked: Collection[str | None] = (),
+    decimal_comma: bool = False,
+    sql: str | None = None,
 ) -> InputTable:
     """Read one table, or several with the same columns, one below the other.
 
@@ -62,6 +76,9 @@ def read_tables(
     ----------
     paths : sequence of Path
         Files, or - for standard input.
+    asked : collection of str or None
+        Columns that the tables must have. Where a file has its names at the start, a table
+        without them is refused before its rows are read.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
     sql : str, optional
@@ -75,7 +92,8 @@ def read_tables(
     if sql is not None and len(paths) == 1 and paths[0].suffix.lower() in _DATABASES:
         columns = query_database(paths[0], sql)
         return _with_rows(NamedColumns(paths[0], columns, decimal_comma))
-    tables = [read_table(path, decimal_comma=decimal_comma) for path in paths]
+    asked = asked if sql is None else ()  # else they are columns of the result
+    tables = [read_table(path, asked=asked, decimal_comma=decimal_comma) for path in paths]
     table = tables[0] if len(tables) == 1 else stack(tables)
     if sql is None:
         return table
@@ -85,7 +103,9 @@ def read_tables(
     return _with_rows(NamedColumns(table.path, columns, decimal_comma, table.semicolons))
 
 
-def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
+def read_table(
+    path: Path, *, asked: Collection[str | None] = (), decimal_comma: bool = False
+) -> InputTable:
     r"""Read a table; raise a ValueError of one line if that fails.
 
     Parameters
@@ -93,6 +113,8 @@ def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
     path : Path
         File whose name ends in one of `KINDS`, or - for standard input. An .npz file holds an
         array X and, if there are labels, an array y.
+    asked : collection of str or None
+        Columns that the table must have; see `read_tables`.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
 
@@ -116,7 +138,9 @@ def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
            [ 1.8, 80. ]])
     """
     if path == STDIN:
-        path, data = Path("(standard input)"), sys.stdin.buffer.read()
+        path = Path("(standard input)")
+        with _about(path):
+            data = read_bounded(sys.stdin.buffer)
         kind = _kind_of_content(data)
     else:
         if path.suffix.lower() in _DATABASES:
@@ -124,16 +148,46 @@ def read_table(path: Path, *, decimal_comma: bool = False) -> InputTable:
         kind = kind_of(path)
         if path.is_dir():
             raise ValueError(f"{path} is a folder, not a table: name a file.")
-        data = b"" if kind == ".npy" and path.is_file() else path.read_bytes()
-    try:
+        with _about(path):
+            data = b"" if kind == ".npy" and path.is_file() else read_file(path)
+    with _about(path):
         if kind.endswith(".gz"):
-            data = gzip.decompress(data)
-        table = _table(path, kind.removesuffix(".gz"), data, decimal_comma=decimal_comma)
+            kind, data = kind.removesuffix(".gz"), gunzip(data)
+        names = _names(kind, data)
+    for name in asked:
+        if name is not None and names is not None:
+            check_column(name, names, path)
+    with _about(path):
+        table = _table(path, kind, data, decimal_comma=decimal_comma)
+    return _with_rows(table)
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Name the file in errors about its content."""
+    try:
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path} is damaged or cut short ({error}): copy it again.") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return _with_rows(table)
+
+
+def _names(kind: str, data: bytes) -> list[str] | None:
+    """Return the names of the columns where that takes no reading of rows; else None."""
+    if kind in (".csv", ".tsv"):
+        return csv_names(data, _separator(kind, data))
+    if kind == ".parquet":
+        with _reading_as("a Parquet file"):
+            return list(_parquet_file(data).schema_arrow.names)
+    if kind in (".feather", ".arrow"):
+        with _reading_as(f"an {kind} file"):
+            return list(_arrow_reader(data).schema.names)
+    return None
+
+
+def _separator(kind: str, data: bytes) -> str:
+    return "\t" if kind == ".tsv" else separator_of(data)
 
 
 def _with_rows(table: InputTable) -> InputTable:
@@ -163,7 +217,7 @@ def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputT
     if kind == ".npz":
         return PlainArray(path, *_npz_arrays(data))
     if kind in (".csv", ".tsv"):
-        separator = "\t" if kind == ".tsv" else separator_of(data)
+        separator = _separator(kind, data)
         columns = parse_csv(data, separator)
         return NamedColumns(path, columns, decimal_comma, semicolons=separator == ";")
     read = {
@@ -188,40 +242,71 @@ def _reading_as(kind: str) -> Iterator[None]:
     """Turn any error about a damaged file into a ValueError."""
     try:
         yield
-    except ImportError:
+    except (ImportError, TooLarge):
         raise
     except Exception as error:  # other libraries' readers fail in many ways on damaged bytes
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ValueError(f"it cannot be read as {kind} ({reason}).") from None
 
 
-def _parquet_table(data: bytes) -> Any:
+def _parquet_file(data: bytes) -> Any:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     # ParquetFile, because read_table would make columns from the names of folders.
-    return ParquetFile(pa.BufferReader(data)).read()
+    return ParquetFile(pa.BufferReader(data))
+
+
+def _parquet_table(data: bytes) -> Any:
+    file = _parquet_file(data)
+    check_columns(file.metadata.num_columns)
+    # Codes of a few bytes may stand for any number of rows.
+    check_memory(max(len(data), 8 * file.metadata.num_rows * file.metadata.num_columns))
+    return file.read()
+
+
+def _arrow_reader(data: bytes) -> Any:
+    import pyarrow as pa
+
+    buffer = pa.BufferReader(data)
+    if data.startswith(b"ARROW1"):
+        return pa.ipc.open_file(buffer)
+    return pa.ipc.open_stream(buffer)
 
 
 def _arrow_table(data: bytes) -> Any:
     import pyarrow as pa
 
-    buffer = pa.BufferReader(data)
+    reader = _arrow_reader(data)
+    check_columns(len(reader.schema.names))
     if data.startswith(b"ARROW1"):
-        return pa.ipc.open_file(buffer).read_all()
-    return pa.ipc.open_stream(buffer).read_all()
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        batches = iter(reader)
+    kept, size = [], 0
+    for batch in batches:
+        kept.append(batch)
+        size += batch.nbytes
+        check_memory(size)
+    return pa.Table.from_batches(kept, reader.schema)
 
 
 def _json_table(data: bytes) -> Any:
     import pyarrow as pa
-    from pyarrow import json
+    from pyarrow import json as arrow_json
 
-    options = json.ReadOptions(use_threads=False, block_size=max(len(data), 1 << 20))
-    return json.read_json(pa.BufferReader(data), read_options=options)
+    first = data[:LONGEST_LINE].lstrip().partition(b"\n")[0]
+    row = None
+    with suppress(ValueError, RecursionError):  # pyarrow says better what is wrong with it
+        row = json.loads(first)
+    check_columns(len(row) if isinstance(row, dict) else 0)
+    options = arrow_json.ReadOptions(use_threads=False, block_size=max(len(data), 1 << 20))
+    return arrow_json.read_json(pa.BufferReader(data), read_options=options)
 
 
 def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
     with _reading_as("an .npz file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_memory(sum(entry.file_size for entry in archive.infolist()))
         names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
         arrays = {
             name: _load_npy(archive.read(f"{name}.npy")) for name in names if name in ("X", "y")

@@ -10,12 +10,14 @@ import numpy as np
 
 from ._cells import is_text
 from ._csv import check_distinct
+from ._limits import check_columns
 from ._table import InputTable, NamedColumns, PlainArray
 
 
 def named_columns(table: Any) -> dict[str, Any]:
     """Return the columns of a pyarrow table by name, without a saved nameless index."""
     kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    check_columns(len(kept))
     check_distinct(kept)
     if not kept:
         raise ValueError("it has no columns: write it with the features as columns.")

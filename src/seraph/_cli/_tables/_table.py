@@ -222,8 +222,7 @@ class NamedColumns:
 
     def cells(self, name: str) -> Any:
         """Return the cells of a column, as they are."""
-        if name not in self.columns:
-            raise ValueError(f"{self.path} has no column {name!r}.{_advice(name, self.names)}")
+        check_column(name, self.columns, self.path)
         return self.columns[name]
 
     def _check_named(self, names: Sequence[str]) -> None:
@@ -314,6 +313,12 @@ class PlainArray:
             f"{self.path} is an array, whose columns have no names: there is no column {name!r}. "
             "(For labels, save arrays X and y in an .npz file.)"
         )
+
+
+def check_column(name: str, names: Collection[str], path: Path) -> None:
+    """Refuse a column that is not among those of a table."""
+    if name not in names:
+        raise ValueError(f"{path} has no column {name!r}.{_advice(name, list(names))}")
 
 
 def _check(path: Path, faults: Faults) -> None:

@@ -1,0 +1,191 @@
+"""Try a model that was read from a file: what it offers must work, on a few rows."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from .._base import MahalanobisLearner
+from .._estimators._kernel import KernelSERAPH
+from .._estimators._neighbors import MetricNeighborsClassifier
+from .._estimators._pipeline import MetricPipeline
+from .._typing import Array
+from ._trusted import parts_of
+
+_ROWS = 4
+_PAIRS = np.array([[0, 1], [2, 3]])
+_OF_POINTS = ("transform", "predict", "predict_proba", "kneighbors")
+# Methods of pairs, each with the attribute without which it refuses, in words, to answer.
+_OF_PAIRS = {
+    "pair_distance": "components_",
+    "pair_score": "components_",
+    "pair_proba": "components_",
+    "pair_predict": "threshold_",
+    "calibrated_pair_proba": "calibration_",
+}
+# Errors of numpy and scikit-learn about arrays that do not fit together. Other errors about
+# values may mean that our rows are not among those that a step accepts.
+_SHAPES = re.compile(r"shape|dimension|broadcast|mismatch|features|length|size|axis|array|convert")
+
+
+class _OtherRowsWanted(Exception):
+    """A step of somebody else does not take our rows, which proves nothing."""
+
+
+def check_sound(model: BaseEstimator) -> None:
+    """Raise an error if a fitted model does not work on rows that it should take."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return
+    for part in _estimators(model):
+        _check_arrays(part)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        with suppress(_OtherRowsWanted):
+            _use(model, _rows_for(model))
+
+
+def _estimators(value: Any) -> Iterator[BaseEstimator]:
+    """Yield every estimator in a model."""
+    if isinstance(value, BaseEstimator):
+        yield value
+    for _, inner in parts_of(value):
+        yield from _estimators(inner)
+
+
+def _check_arrays(part: BaseEstimator) -> None:
+    """Check arrays that a few rows would not find out about."""
+    has = vars(part)
+    for name in ("components_", "learned_components_"):
+        if isinstance(part, MahalanobisLearner) and name in has:
+            _check_matrix(name, has[name])
+    if isinstance(part, MahalanobisLearner) and "components_" in has:
+        width = part.components_.shape[1]
+        if isinstance(part, KernelSERAPH):
+            landmarks = part.kernel_map_.landmarks
+            width = part.n_features_in_ if landmarks.ndim == 1 else landmarks.shape[1]
+        _agree("n_features_in_", part.n_features_in_, width)
+    if isinstance(part, KNeighborsClassifier) and "classes_" in has:
+        codes = np.asarray(part._y)
+        if not np.isin(codes, np.arange(len(part.classes_))).all():
+            raise ValueError("its neighbors have classes that are not listed")
+    if isinstance(part, MetricNeighborsClassifier) and "classes_" in has:
+        _agree("classes_", len(part.classes_), len(part.neighbors_.classes_))
+        _agree(
+            "neighbors_.classes_", list(part.neighbors_.classes_), list(range(len(part.classes_)))
+        )
+    if "feature_names_in_" in has:
+        _agree("feature_names_in_", np.shape(part.feature_names_in_), (part.n_features_in_,))
+
+
+def _check_matrix(name: str, matrix: Any) -> None:
+    fine = isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f" and matrix.ndim == 2
+    if not fine or not np.isfinite(matrix).all():
+        raise ValueError(f"its {name} is not a matrix of finite numbers")
+
+
+def _agree(name: str, value: Any, expected: Any) -> None:
+    if isinstance(value, bool) or value != expected:
+        raise ValueError(f"its {name} does not fit its other attributes")
+
+
+def _rows_for(model: BaseEstimator) -> Any:
+    """Make rows that a model should take: of positive numbers, or of categories it knows."""
+    first = model
+    while hasattr(first, "steps"):
+        first = next(step for _, step in first.steps if isinstance(step, BaseEstimator))
+    width = first.n_features_in_
+    # (A wrong number must not take all memory.)
+    if type(width) is not int or not 0 < width <= _n_values(model):
+        raise ValueError("its n_features_in_ does not fit its other attributes")
+    numbers = 1.0 + (np.arange(_ROWS * width).reshape(_ROWS, width) % 7) / 7.0
+    names = getattr(first, "feature_names_in_", None)
+    categories = dict(_categories(first))
+    if names is None and not categories:
+        return numbers
+    import pandas as pd
+
+    frame = pd.DataFrame(numbers, columns=names)
+    for place, words in categories.items():
+        name = place if isinstance(place, str) else frame.columns[place]
+        frame[name] = [words[row % len(words)] for row in range(_ROWS)]
+    return frame if names is not None else frame.to_numpy()
+
+
+def _n_values(value: Any) -> int:
+    """Count the numbers and texts in a model."""
+    if isinstance(value, np.ndarray):
+        return value.size
+    return 1 + sum(_n_values(inner) for _, inner in parts_of(value))
+
+
+def _categories(step: Any, columns: Any = None) -> Iterator[tuple[Any, Array]]:
+    """Yield the columns that an encoder reads, each with the categories it knows."""
+    for _, part, places in getattr(step, "transformers_", ()):
+        if isinstance(places, list | np.ndarray):
+            yield from _categories(part, places)
+    for _, part in getattr(step, "steps", ()):
+        yield from _categories(part, columns)
+    known = getattr(step, "categories_", ())
+    if len(known):
+        yield from zip(range(len(known)) if columns is None else columns, known, strict=True)
+
+
+def _use(part: Any, rows: Any) -> Any:
+    """Ask a part of a model all that it offers; return what the next part gets."""
+    if hasattr(part, "steps"):
+        for _, step in part.steps:
+            rows = _use(step, rows)
+        return rows
+    if part in (None, "passthrough"):
+        return rows
+    if isinstance(part, MetricPipeline):
+        _use(part.learner_, _use(part.prepare_, rows))
+    if isinstance(part, MetricNeighborsClassifier):
+        _use(part.learner_, rows)
+    ours = isinstance(part, MahalanobisLearner | MetricPipeline | MetricNeighborsClassifier)
+    try:
+        answers = _answers(part, rows)
+    except ValueError as error:
+        if ours or _SHAPES.search(str(error)):
+            raise
+        raise _OtherRowsWanted from None
+    for name, answer in answers.items():
+        _check_answer(name, answer)
+    if "predict_proba" in answers:
+        _agree("classes_", len(part.classes_), answers["predict_proba"].shape[1])
+    return answers.get("transform", rows)
+
+
+def _answers(part: Any, rows: Any) -> dict[str, Any]:
+    """Return what the methods of a part answer."""
+    answers = {name: getattr(part, name)(rows) for name in _OF_POINTS if hasattr(type(part), name)}
+    for name, needed in _OF_PAIRS.items():
+        if hasattr(part, needed) and hasattr(part, name):
+            answers[name] = getattr(part, name)(_PAIRS, rows)
+    if hasattr(part, "get_feature_names_out"):
+        part.get_feature_names_out()
+    return answers
+
+
+def _check_answer(name: str, answer: Any) -> None:
+    n = len(_PAIRS) if name in _OF_PAIRS else _ROWS
+    if name == "kneighbors":  # two arrays
+        return
+    if np.shape(answer)[:1] != (n,):
+        raise ValueError(f"its {name} does not answer once for each row or pair")
+    kind = getattr(answer, "dtype", np.dtype(object)).kind
+    if name != "predict" and kind not in "fiub":
+        raise ValueError(f"its {name} answers something else than numbers")
+    if kind == "f" and not hasattr(answer, "nnz") and np.isnan(answer).any():
+        raise ValueError(f"its {name} answers NaN")
