@@ -212,14 +212,21 @@ def test_broken_links_and_anchors_are_found(tmp_path):
 
 def test_a_source_page_that_the_site_does_not_show_is_found(tmp_path, capsys):
     check_links = tool("check_links")
-    sections = {"Guide": [[0, "guide"]], "Search": [[1, "how-to-search"]], "Gone": [[2, None]]}
-    index = {"docnames": ["guide", "search", "gone"], "alltitles": sections}
+    headings = {
+        "A guide": [[0, None]],
+        "Step 1": [[0, "step-1"]],
+        "How to search": [[1, None]],
+        "An index": [[1, "an-index"]],
+        "Gone": [[2, None]],
+    }
+    index = {"docnames": ["guide", "search", "gone"], "alltitles": headings}
     (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
-    (tmp_path / "guide.html").write_text('<section id="guide"><h1>Guide</h1></section>')
+    (tmp_path / "guide.html").write_text('<h1>A <em>guide</em></h1><h2 id="step-1">Step 1</h2>')
     (tmp_path / "search.html").write_text("<h1>Search</h1>")  # Sphinx's own
     assert check_links.main(tmp_path) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "search.html (without the sections how-to-search of its source)",
         "gone.html (no such page)",
-        "2 pages, 2 lost, 0 broken links",
+        "search.html (without 'How to search', which its source has)",
+        "search.html (without 'An index', which its source has)",
+        "2 pages, 3 lost pages or headings, 0 broken links",
     ]
