@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -138,67 +139,59 @@ def test_a_page_shows_no_output_that_is_not_checked(page):
             assert not re.search(r"^ *(\$|>>>) ", text, re.MULTILINE), text
 
 
-# Wrapped lines, an error that is shown, and a table whose rules are shorter.
-CONSOLE = """```console
-$ printf '%s\\n' one \\
-    two
-one two
-$ echo took 3.2 s; exit 2
-took ... s
-$ echo '┌───┐'; echo '│ 1 │'
-┌─────┐
-│ 1   │
-```
-"""
+# Pages, each with what the run must complain of.
+TRIED = {
+    "right": (
+        "<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n",
+        None,
+    ),
+    "wrong_output": ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
+    "error": ("text\n\n```python\n1 / 0\n```\n", "error.md:4: ZeroDivisionError"),
+    "warning": ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
+    "failing_command": ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
+    "left_alone": ("```python\n1\n```\n\n```{code-block} sh\nfalse\n```\n", None),
+    # A wrapped line, a failure that is shown, and a table whose rules are shorter.
+    "right_console": (
+        "```console\n$ printf '%s\\n' one \\\n    two\none two\n"
+        "$ echo took 3.2 s; exit 2\ntook ... s\n"
+        "$ echo '┌───┐'; echo '│ 1 │'\n┌─────┐\n│ 1   │\n```\n",
+        None,
+    ),
+    "wrong_console": ("```console\n$ echo 12 %\n13 %\n```\n", "Expected:"),
+    "more_on_console": ("```console\n$ echo 12; echo 13\n12\n```\n", "Expected:"),
+    "failing_console": ("```console\n$ echo 1\n$ false\n```\n", "exit status 1"),
+    "right_text": ("Of 15,\n12.\n\n<!-- python\nsays('15, 12')\n-->\n", None),
+    "wrong_text": ("Of 15, 12.\n\n<!-- python\nsays('15, 13')\n-->\n", "not say '15, 13'"),
+}
+
+
+@pytest.fixture(scope="module")
+def complaints(tmp_path_factory):
+    """Run all of these pages at once; return what the run says about each."""
+    folder = tmp_path_factory.mktemp("pages")
+    shutil.copy(DOCS / "conftest.py", folder)
+    for name, (page, _) in TRIED.items():
+        (folder / f"{name}.md").write_text(page, encoding="utf-8")
+    run = ["-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "--junitxml=found.xml"]
+    pages = [f"{name}.md" for name in TRIED]
+    subprocess.run([sys.executable, *run, *pages], cwd=folder, capture_output=True, check=False)
+    found = dict.fromkeys(TRIED, "")
+    cases = list(ElementTree.parse(folder / "found.xml").iter("testcase"))
+    for case in cases:
+        name = case.get("classname").removesuffix(".md")
+        found[name] += "".join(trouble.text for trouble in case)
+    assert {case.get("classname") for case in cases} == set(pages)
+    return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "trouble"),
-    [
-        ("<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n", None),
-        ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
-        ("text\n\n```python\n1 / 0\n```\n", "page.md:4: ZeroDivisionError"),
-        ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
-        ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
-        ("```python\n1\n```\n\n```{code-block} sh\nfalse\n```\n", None),
-        (CONSOLE, None),
-        ("```console\n$ echo 12 %\n13 %\n```\n", "Expected:"),
-        ("```console\n$ echo 1\n$ false\n```\n", "exit status 1"),
-        ("Of 15,\n12.\n\n<!-- python\nsays('15, 12')\n-->\n", None),
-        ("Of 15, 12.\n\n<!-- python\nsays('15, 13')\n-->\n", "does not say '15, 13'"),
-    ],
-    ids=[
-        "right",
-        "wrong output",
-        "error",
-        "warning",
-        "failing command",
-        "left alone",
-        "right on a console",
-        "wrong on a console",
-        "failing on a console",
-        "right in the text",
-        "wrong in the text",
-    ],
-)
-def test_pages_are_run_and_what_is_wrong_is_noticed(page, trouble, tmp_path):
-    shutil.copy(DOCS / "conftest.py", tmp_path)
-    (tmp_path / "page.md").write_text(page)
-    run = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-W",
-        "error",
-        "-p",
-        "no:cacheprovider",
-        "page.md",
-    ]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == (trouble is not None), done.stdout
-    assert (trouble or "passed") in done.stdout
+@pytest.mark.parametrize("name", TRIED)
+def test_pages_are_run_and_what_is_wrong_is_noticed(name, complaints):
+    _, trouble = TRIED[name]
+    if trouble is None:
+        assert complaints[name] == ""
+    else:
+        assert trouble in complaints[name]
 
 
 def test_broken_links_and_anchors_are_found(tmp_path):
@@ -219,14 +212,21 @@ def test_broken_links_and_anchors_are_found(tmp_path):
 
 def test_a_source_page_that_the_site_does_not_show_is_found(tmp_path, capsys):
     check_links = tool("check_links")
-    sections = {"Guide": [[0, "guide"]], "Search": [[1, "how-to-search"]], "Gone": [[2, None]]}
-    index = {"docnames": ["guide", "search", "gone"], "alltitles": sections}
+    headings = {
+        "A guide": [[0, None]],
+        "Step 1": [[0, "step-1"]],
+        "How to search": [[1, None]],
+        "An index": [[1, "an-index"]],
+        "Gone": [[2, None]],
+    }
+    index = {"docnames": ["guide", "search", "gone"], "alltitles": headings}
     (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
-    (tmp_path / "guide.html").write_text('<section id="guide"><h1>Guide</h1></section>')
+    (tmp_path / "guide.html").write_text('<h1>A <em>guide</em></h1><h2 id="step-1">Step 1</h2>')
     (tmp_path / "search.html").write_text("<h1>Search</h1>")  # Sphinx's own
     assert check_links.main(tmp_path) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "search.html (without the sections how-to-search of its source)",
         "gone.html (no such page)",
-        "2 pages, 2 lost, 0 broken links",
+        "search.html (without 'How to search', which its source has)",
+        "search.html (without 'An index', which its source has)",
+        "2 pages, 3 lost pages or headings, 0 broken links",
     ]

@@ -22,16 +22,19 @@ class Link(NamedTuple):
 
 
 class Page(HTMLParser):
-    """The anchors and links of a page."""
+    """The title, the anchors and the links of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.anchors: set[str] = set()
         self.links: list[Link] = []
+        self.title = ""
+        self._in_title = False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Collect the anchor or the links of a tag."""
+        self._in_title = self._in_title or tag == "h1"
         for name, value in attributes:
             if value is None:
                 continue
@@ -42,6 +45,15 @@ class Page(HTMLParser):
             elif name == "srcset":
                 sources = [source.split()[0] for source in value.split(",") if source.strip()]
                 self.links += [Link(source, self.getpos()[0]) for source in sources]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Notice where the title ends."""
+        self._in_title = self._in_title and tag != "h1"
+
+    def handle_data(self, data: str) -> None:
+        """Collect the title."""
+        if self._in_title:
+            self.title += data
 
 
 def read_pages(site: Path) -> dict[Path, Page]:
@@ -57,18 +69,18 @@ def lost_pages(site: Path, pages: dict[Path, Page]) -> list[str]:
     """
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text[text.index("{") : text.rindex("}") + 1])
-    sections: dict[str, set[str]] = {name: set() for name in index["docnames"]}
-    for places in index["alltitles"].values():
+    found = [
+        f"{name}.html (no such page)"
+        for name in index["docnames"]
+        if (site / f"{name}.html").resolve() not in pages
+    ]
+    for heading, places in index["alltitles"].items():
         for number, anchor in places:
-            if anchor is not None:
-                sections[index["docnames"][number]].add(anchor)
-    found = []
-    for name, anchors in sections.items():
-        page = pages.get((site / f"{name}.html").resolve())
-        if page is None:
-            found.append(f"{name}.html (no such page)")
-        elif lost := sorted(anchors - page.anchors):
-            found.append(f"{name}.html (without the sections {', '.join(lost)} of its source)")
+            name = index["docnames"][number]
+            page = pages.get((site / f"{name}.html").resolve())
+            # The title of a page has no anchor.
+            if page and not (heading in page.title if anchor is None else anchor in page.anchors):
+                found.append(f"{name}.html (without {heading!r}, which its source has)")
     return found
 
 
@@ -103,7 +115,7 @@ def main(site: Path) -> int:
         print(f"{site} has no pages: run `make docs` first.")
         return 1
     lost, broken = lost_pages(site, pages), broken_links(site, pages)
-    count = f"{len(pages)} pages, {len(lost)} lost, {len(broken)} broken links"
+    count = f"{len(pages)} pages, {len(lost)} lost pages or headings, {len(broken)} broken links"
     print("\n".join([*lost, *broken, count]))
     return 1 if lost or broken else 0
 
