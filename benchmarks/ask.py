@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._ask._answers import AnswerFile, PairAnswer, PairFormat
 from seraph._ask._finish import Finish
 from seraph._ask._learning import Labels
@@ -84,7 +84,7 @@ def measure(X, labels, X_test, y_test):
         learner = SERAPH()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            learner.fit(X, pairs=labels.pairs, pair_labels=labels.same)
+            learner.fit(X, marks=Marks(labels.pairs, labels.same, rows=X))
         Z = learner.transform(X_test)
     found = judge(squared_distances(Z, Z), y_test)
     return {"auc": found["auc"], "map": found["map"]}

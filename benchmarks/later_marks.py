@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 
 N, M, CLASSES = 5000, 384, 40
 FIRST, MORE = 100, 10
@@ -41,7 +41,7 @@ def marks(y, size, rng):
 
 def timed(learner, X, pairs, alike):
     before = time.process_time()
-    learner.fit(X, pairs=pairs, pair_labels=alike)
+    learner.fit(X, marks=Marks(pairs, alike, rows=X))
     return time.process_time() - before
 
 

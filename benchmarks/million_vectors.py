@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.ten_million import peak
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 
 N_CLASSES, SIGNAL, NUISANCE = 1000, 12, 24
 
@@ -104,14 +104,14 @@ def fit(path, y, options):
     if options.first:
         some = np.unique(np.append(marks, rng.choice(len(X), options.first, replace=False)))
         learner.set_params(unlabeled_pairs=5 * len(some))
-        learner.fit(X[some], pairs=np.searchsorted(some, marks), pair_labels=alike)
+        learner.fit(X[some], marks=Marks(np.searchsorted(some, marks), alike, rows=X[some]))
         print(
             f"first fit: {len(some)} rows, {time.process_time() - cpu:.0f} s of CPU, "
             f"{learner.n_iter_} iterations",
             flush=True,
         )
     learner.set_params(unlabeled_pairs=options.pairs, warm_start=bool(options.first))
-    learner.fit(X, pairs=marks, pair_labels=alike)
+    learner.fit(X, marks=Marks(marks, alike, rows=X))
     print(
         f"fit: {time.perf_counter() - started:.0f} s ({time.process_time() - cpu:.0f} s of CPU), "
         f"{learner.n_iter_} iterations, rank {len(learner.learned_components_)}, shrinkage "

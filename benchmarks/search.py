@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import Normalizer, normalize
 
-from seraph import SERAPH, MetricPipeline, to_matrix
+from seraph import SERAPH, Marks, MetricPipeline, to_matrix
 from seraph.datasets._files import read_arrays
 
 WIDTHS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 196)
@@ -57,7 +57,7 @@ def measure(X, y, seed):
     Q, X, asked, y = X[order[:1000]], X[order[1000:]], y[order[:1000]], y[order[1000:]]
     pairs, alike = marked_pairs(y, 400, rng)
     model = MetricPipeline(Normalizer(), SERAPH(unlabeled_pairs=20 * len(X), random_state=seed))
-    model.fit(X, pairs=pairs, pair_labels=alike)
+    model.fit(X, marks=Marks(pairs, alike, rows=X))
     W = to_matrix(model)
     X, Q = normalize(X), normalize(Q)
     Z, ZQ = X @ W, Q @ W

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph.classic import LSML
 
 N_TRAIN, N_TEST = 400, 5000
@@ -62,7 +62,9 @@ def compare(name, n_answers, seed):
             "Euclidean": np.eye(X.shape[1]),
             **{f"LSML {gamma:g}": compared(X_train, triplets, gamma) for gamma in GAMMAS},
             **{
-                name: SERAPH(**options).fit(X_train, triplets=triplets).components_
+                name: SERAPH(**options)
+                .fit(X_train, marks=Marks(triplets=triplets, rows=X_train))
+                .components_
                 for name, options in OPTIONS.items()
             },
         }

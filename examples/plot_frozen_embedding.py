@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.manifold import TSNE
 from sklearn.preprocessing import Normalizer
 
-from seraph import SERAPH, MetricPipeline
+from seraph import SERAPH, Marks, MetricPipeline
 from seraph.classic import GMML
 from seraph.datasets import load_definitions
 from seraph.metrics import map_at_r, pair_auc, precision_at_1
@@ -48,7 +48,7 @@ learners = {
 }
 maps = {"cosine": definitions.X[new]}
 for name, learner in learners.items():
-    learner.fit(X, pairs=pairs, pair_labels=marks)
+    learner.fit(X, marks=Marks(pairs, marks, rows=X))
     maps[name] = learner.transform(definitions.X[new])
 
 print(f"{'':10}{'pair AUC':>10}{'MAP@R':>10}{'1-NN error':>12}")

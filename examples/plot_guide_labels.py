@@ -19,7 +19,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -42,7 +42,7 @@ def courses(seed):
         by_class = SERAPH().fit(X[train], np.where(np.arange(100) < k, y[train], -1))
         pairs = all_pairs[:k]
         alike = y[train][pairs[:, 0]] == y[train][pairs[:, 1]]
-        by_pairs = SERAPH().fit(X[train], pairs=pairs, pair_labels=alike)
+        by_pairs = SERAPH().fit(X[train], marks=Marks(pairs, alike, rows=X[train]))
         scores.append([auc(learner, X[test], y[test]) for learner in (by_class, by_pairs)])
     return scores
 

@@ -21,7 +21,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -44,7 +44,7 @@ def course(strategy, seed, n_rounds=8):
     scores = []
     for _ in range(n_rounds + 1):
         alike = y[pool][pairs[:, 0]] == y[pool][pairs[:, 1]]
-        learner = SERAPH().fit(X[pool], y_partial, pairs=pairs, pair_labels=alike)
+        learner = SERAPH().fit(X[pool], y_partial, marks=Marks(pairs, alike, rows=X[pool]))
         scores.append(auc(learner, X[test], y[test]))
         if strategy == "random":
             questions = rng.permutation(unknown)[:5]

@@ -12,7 +12,7 @@ the learner gets 200 marked pairs, half of them similar, so the new pairs are ba
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seraph import SERAPH, ReliabilityDisplay
+from seraph import SERAPH, Marks, ReliabilityDisplay
 from seraph.datasets import load_task
 
 task = load_task("usps-1-5-40")
@@ -31,12 +31,12 @@ def balanced_pairs(y, n):
 
 pairs, marks = balanced_pairs(y, 200)
 new_pairs, new_marks = balanced_pairs(y_new, 2000)
-learner = SERAPH().fit(X, pairs=pairs, pair_labels=marks)
+learner = SERAPH().fit(X, marks=Marks(pairs, marks, rows=X))
 given = {"pairs": new_pairs, "pair_labels": new_marks}
 figure, ax = plt.subplots(layout="constrained")
 for name, color in (("the model's own", "C1"), ("calibrated", "C0")):
     if name == "calibrated":
-        learner.calibrate_proba(X, pairs=pairs, pair_labels=marks)
+        learner.calibrate_proba(X, marks=Marks(pairs, marks, rows=X))
     ask = learner.calibrated_pair_proba if name == "calibrated" else learner.pair_proba
     p, similar = ask(new_pairs, X_new), new_marks == 1
     ReliabilityDisplay(probabilities=p, similar=similar, name=name).plot(ax=ax, color=color)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._ask._questions import POOL, PairQuestions, RowQuestions, distances_of
 from seraph._ask._records import RecordQuestions, Records
 from tests.helpers.ask import clusters
@@ -84,7 +84,7 @@ def test_records_without_neighbors_to_show_are_refused():
 def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(monkeypatch):
     monkeypatch.setattr("seraph._ask._records._UNSURE", 1)
     learner = Records(NEAR, BLOCKS).learner()
-    learner.fit(X, pairs=NEAR[:40], pair_labels=y[NEAR[:40, 0]] == y[NEAR[:40, 1]])
+    learner.fit(X, marks=Marks(NEAR[:40], y[NEAR[:40, 0]] == y[NEAR[:40, 1]], rows=X))
     known = {(0, 1), (0, 2)}
     found = [question.rows for question in record_questions().chosen(learner, known)]
     assert 0 < len(found) <= POOL
@@ -97,7 +97,7 @@ def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(monkeyp
 
 def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():
     pairs = np.array([[0, 3], [0, 1], [1, 4], [2, 3]])
-    learner = SERAPH().fit(X, pairs=pairs, pair_labels=[1, -1, 1, -1])
+    learner = SERAPH().fit(X, marks=Marks(pairs, [1, -1, 1, -1], rows=X))
     known = {tuple(pair) for pair in pairs.tolist()}
     chosen = pair_questions().chosen(learner, known)
     rows = [row for question in chosen for row in question.rows]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from seraph import Marks
 from seraph._pairs import PairLabels
 from seraph.classic._distances import Differences, FactorSums
 from seraph.classic._scatter import PairSums
@@ -47,7 +48,7 @@ def test_only_few_pairs_of_few_features_are_listed():
     assert Differences.are_few(PairLabels.make(300, y), 20)
     assert not Differences.are_few(PairLabels.make(300, y), 21)
     assert not Differences.are_few(PairLabels.make(3000, np.arange(3000) % 3), 20)
-    assert not Differences.are_few(PairLabels.make(3, pairs=[[0, 1]], pair_labels=[1]), 2)
+    assert not Differences.are_few(PairLabels.make(3, marks=Marks([[0, 1]], [1], rows=3)), 2)
 
 
 @pytest.mark.parametrize("dissimilar", [True, False])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from seraph import Marks
 from seraph.classic._euclidean import Euclidean
 
 
@@ -14,8 +15,8 @@ from seraph.classic._euclidean import Euclidean
         {"y": [0, 0, 1, 1, -1]},
         {"y": [-1] * 5},
         {"y": ["a", None, None, None, None]},
-        {"pairs": [[0, 1]], "pair_labels": [-1]},
-        {"y": [0, 1, -1, -1, -1], "pairs": [[0, 4]], "pair_labels": [1]},
+        {"marks": Marks([[0, 1]], [-1], rows=5)},
+        {"y": [0, 1, -1, -1, -1], "marks": Marks([[0, 4]], [1], rows=5)},
     ],
     ids=str,
 )
@@ -34,10 +35,9 @@ def test_distances_are_euclidean_whatever_is_known(rng, known):
     ("known", "message"),
     [
         ({"y": [0, 1]}, "y has 2 labels and X has 5 rows"),
-        ({"pairs": [[0, 9]], "pair_labels": [1]}, "X has rows 0 to 4"),
-        ({"pairs": [[0, 1]], "pair_labels": [2]}, "must be"),
-        ({"pairs": [[0, 1]]}, "without pair_labels"),
-        ({"y": [0, 0, 1, 1, 1], "pairs": [[0, 1]], "pair_labels": [-1]}, "Correct one of the two"),
+        ({"marks": Marks([[0, 9]], [1], rows=10)}, "marks are about 10 rows, but X has 5"),
+        ({"y": [0, 0, 1, 1, 1], "marks": Marks([[0, 1]], [-1], rows=5)}, "Correct one of the two"),
+        ({"marks": Marks(triplets=[[0, 1, 2]], rows=5)}, "does not learn from triplets"),
     ],
     ids=str,
 )

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
-from seraph import classic
+from seraph import Marks, classic
 from seraph._pairs import PairLabels
 from seraph._sweep._points import centered
 from seraph.classic import _scatter
@@ -344,8 +344,8 @@ def test_pairs_and_class_labels_say_the_same(diagonal):
     pairs, signs = np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1)
     some = np.where(np.arange(len(y)) < 25, y, -1)
     by_class = GDM(diagonal=diagonal, tol=1e-6).fit(X, y)
-    by_pairs = GDM(diagonal=diagonal, tol=1e-6).fit(X, pairs=pairs, pair_labels=signs)
-    by_both = GDM(diagonal=diagonal, tol=1e-6).fit(X, some, pairs=pairs, pair_labels=signs)
+    by_pairs = GDM(diagonal=diagonal, tol=1e-6).fit(X, marks=Marks(pairs, signs, rows=X))
+    by_both = GDM(diagonal=diagonal, tol=1e-6).fit(X, some, marks=Marks(pairs, signs, rows=X))
     scale = np.abs(by_class.components_).max()
     for learner in (by_pairs, by_both):
         assert learner.objective_ == pytest.approx(by_class.objective_, rel=1e-6)
@@ -470,7 +470,7 @@ def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidea
     assert classic.GDM().fit(X, y).shrinkage_ == pytest.approx(12 / 72)
     few = np.where(np.arange(60) < 20, y, -1)
     assert classic.GDM().fit(X, few).shrinkage_ == pytest.approx(12 / 32)
-    by_pairs = classic.GDM().fit(X, pairs=[(0, 3), (0, 1), (1, 2)], pair_labels=[1, -1, -1])
+    by_pairs = classic.GDM().fit(X, marks=Marks([(0, 3), (0, 1), (1, 2)], [1, -1, -1], rows=X))
     assert by_pairs.shrinkage_ == pytest.approx(12 / 16)
     same = classic.GDM(shrinkage=1 / 6).fit(X, y)
     np.testing.assert_allclose(same.components_, classic.GDM().fit(X, y).components_)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import sqrtm
 
+from seraph import Marks
 from seraph.classic import GMML
 from seraph.classic._gmml import geodesic
 
@@ -86,14 +87,14 @@ def test_labels_and_the_pairs_they_imply_give_the_same():
     X, y = blobs()
     y[25:] = -1
     rows, signs = every_pair(y)
-    by_labels, by_pairs = GMML().fit(X, y), GMML().fit(X, pairs=rows, pair_labels=signs)
+    by_labels, by_pairs = GMML().fit(X, y), GMML().fit(X, marks=Marks(rows, signs, rows=X))
     assert_allclose(by_pairs.components_, by_labels.components_, atol=1e-12)
 
 
 def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
     X, _ = blobs()
     rows = np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])
-    learner = GMML(ridge=0.1).fit(X, pairs=rows, pair_labels=[1] * 5)
+    learner = GMML(ridge=0.1).fit(X, marks=Marks(rows, [1] * 5, rows=X))
     every = np.array([(i, j) for i in range(len(X)) for j in range(i)])
     S, _ = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     _, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
@@ -118,8 +119,9 @@ def test_separates_classes_that_differ_in_a_direction_of_little_variance():
 def test_says_what_is_missing():
     X, _ = blobs()
     with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
-        GMML().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+        GMML().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
     with pytest.raises(ValueError, match="similar pairs do not differ in any feature"):
-        GMML().fit(np.repeat(X, 2, axis=0), pairs=[[0, 1], [0, 2]], pair_labels=[1, -1])
+        twice = np.repeat(X, 2, axis=0)
+        GMML().fit(twice, marks=Marks([[0, 1], [0, 2]], [1, -1], rows=twice))
     with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
-        GMML(ridge=0.0).fit(X, pairs=[[0, 1], [0, 2]], pair_labels=[1, -1])
+        GMML(ridge=0.0).fit(X, marks=Marks([[0, 1], [0, 2]], [1, -1], rows=X))

@@ -9,6 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
+from seraph import Marks
 from seraph._pairs import PairLabels
 from seraph.classic import _itml
 from seraph.classic._definite import logdet_gap, minimize_factor
@@ -287,8 +288,8 @@ def test_pairs_and_class_labels_say_the_same():
     pairs, signs = np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1)
     some = np.where(np.arange(20) < 9, y, -1)
     by_class = ITML(tol=1e-9).fit(X, y)
-    by_pairs = ITML(tol=1e-9).fit(X, pairs=pairs, pair_labels=signs)
-    by_both = ITML(tol=1e-9).fit(X, some, pairs=pairs, pair_labels=signs)
+    by_pairs = ITML(tol=1e-9).fit(X, marks=Marks(pairs, signs, rows=X))
+    by_both = ITML(tol=1e-9).fit(X, some, marks=Marks(pairs, signs, rows=X))
     for learner in (by_pairs, by_both):
         assert learner.objective_ == pytest.approx(by_class.objective_, rel=1e-8)
         np.testing.assert_allclose(
@@ -301,7 +302,7 @@ def test_pairs_of_one_kind_pull_or_push(sign):
     X, _ = blobs()
     pairs = [[0, 1], [2, 3], [4, 5], [7, 9]]
     bounds = (0.5, 20.0)
-    learner = ITML(bounds=bounds).fit(X, pairs=pairs, pair_labels=[sign] * 4)
+    learner = ITML(bounds=bounds).fit(X, marks=Marks(pairs, [sign] * 4, rows=X))
     eigenvalues = np.linalg.eigvalsh(learner.get_mahalanobis_matrix())
     if sign == 1:
         assert eigenvalues[0] < 0.9
@@ -317,9 +318,9 @@ def test_a_dissimilar_pair_of_one_point_is_left_out():
     i, j = np.triu_indices(20, 1)
     pairs, signs = np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1)
     bounds = (1.0, 9.0)
-    without = ITML(bounds=bounds).fit(X, pairs=pairs, pair_labels=signs)
+    without = ITML(bounds=bounds).fit(X, marks=Marks(pairs, signs, rows=X))
     more = ITML(bounds=bounds).fit(
-        twins, pairs=np.vstack([pairs, [[0, 20]]]), pair_labels=np.append(signs, -1)
+        twins, marks=Marks(np.vstack([pairs, [[0, 20]]]), np.append(signs, -1), rows=twins)
     )
     assert more.objective_ == pytest.approx(without.objective_, rel=1e-6)
     by_class = ITML(bounds=bounds).fit(twins, np.append(y, 7))
@@ -476,10 +477,10 @@ def test_marked_pairs_have_a_weight_of_one(rng):
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
     pairs = np.column_stack(np.triu_indices(60, 1))
     marks = y[pairs[:, 0]] == y[pairs[:, 1]]
-    assert ITML().fit(X, pairs=pairs, pair_labels=marks).gamma_ == 1.0
+    assert ITML().fit(X, marks=Marks(pairs, marks, rows=X)).gamma_ == 1.0
     assert ITML(n_constraints=300, random_state=0).fit(X, y).gamma_ == 1.0
     some = np.where(np.arange(60) < 50, y, -1)
-    both = ITML().fit(X, some, pairs=pairs, pair_labels=marks)
+    both = ITML().fit(X, some, marks=Marks(pairs, marks, rows=X))
     n_classes = 50 * 49 // 2
     n_marked = len(pairs) - n_classes
     assert both.gamma_ == pytest.approx((160 + n_marked) / (n_classes + n_marked))

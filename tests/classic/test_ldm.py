@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
+from seraph import Marks
 from seraph._pairs import PairLabels
 from seraph.classic import LDM, _local_likelihood
 from seraph.classic._ldm import bound, bound_step, maximize
@@ -159,10 +160,9 @@ def test_bound_step_is_finite_where_a_moment_is_zero():
 def test_objective_never_falls(lam, kind):
     X, y = blobs(n=60, m=6, seed=3)
     labels = knowledge(kind, y)
-    pairs = {"pairs": labels.pairs, "pair_labels": np.where(labels.similar, 1, -1)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        learner = LDM(lam=lam, tol=1e-9).fit(X, labels.codes, **pairs)
+        learner = LDM(lam=lam, tol=1e-9).fit(X, labels.codes, marks=labels.marks)
     objective = learner.history_["objective"]
     assert learner.n_iter_ == len(objective) - 1 > 5
     assert (np.diff(objective) >= 0.0).all()
@@ -265,9 +265,9 @@ def test_labels_and_the_pairs_they_imply_give_the_same():
     y[25:] = -1
     rows, signs = every_pair(y)
     by_labels = LDM(tol=1e-6).fit(X, y)
-    by_pairs = LDM(tol=1e-6).fit(X, pairs=rows, pair_labels=signs)
+    by_pairs = LDM(tol=1e-6).fit(X, marks=Marks(rows, signs, rows=X))
     half = np.where(np.arange(len(y)) < 15, y, -1)
-    by_both = LDM(tol=1e-6).fit(X, half, pairs=rows, pair_labels=signs)
+    by_both = LDM(tol=1e-6).fit(X, half, marks=Marks(rows, signs, rows=X))
     for other in (by_pairs, by_both):
         assert_allclose(other.objective_, by_labels.objective_, rtol=1e-9)
         assert_allclose(other.gamma_, by_labels.gamma_, atol=1e-4)
@@ -278,7 +278,7 @@ def test_points_with_one_kind_of_pair_are_left_out():
     y[20:] = -1
     alone = LDM(tol=1e-7).fit(X, y)
     rows, signs = [[20, 21], [21, 22], [23, 24], [25, 26]], [1, 1, -1, -1]
-    more = LDM(tol=1e-7).fit(X, y, pairs=rows, pair_labels=signs)
+    more = LDM(tol=1e-7).fit(X, y, marks=Marks(rows, signs, rows=X))
     assert_allclose(more.objective_, alone.objective_, rtol=1e-10)
     assert_allclose(more.gamma_, alone.gamma_, atol=1e-5)
 
@@ -361,7 +361,7 @@ def test_warns_when_the_metric_is_zero():
 def test_needs_a_point_in_both_kinds_of_pairs(y, pairs, signs):
     X = np.random.default_rng(0).normal(size=(5, 2))
     with pytest.raises(ValueError, match="No point is in both a similar and a dissimilar"):
-        LDM().fit(X, y, pairs=pairs, pair_labels=signs)
+        LDM().fit(X, y, marks=Marks(pairs, signs, rows=X))
 
 
 def test_refuses_points_that_are_all_the_same():

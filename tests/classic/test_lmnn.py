@@ -6,6 +6,7 @@ from scipy.optimize import approx_fprime
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
+from seraph import Marks
 from seraph.classic import LMNN, _triples
 from seraph.classic._lmnn import _LowerBound
 from seraph.classic._triples import Triples
@@ -298,15 +299,15 @@ def test_verbose_prints_a_line_per_iteration(rng, capsys):
 def test_pairs_without_classes_are_refused(rng):
     X, y = overlapping(rng)
     with pytest.raises(ValueError, match="LMNN learns from class labels, and only marked pairs"):
-        LMNN().fit(X, pairs=[[0, 1], [1, 2]], pair_labels=[1, -1])
+        LMNN().fit(X, marks=Marks([[0, 1], [1, 2]], [1, -1], rows=X))
     y[40:] = -1
     with pytest.raises(ValueError, match="1 of the marked pairs do not follow from y"):
-        LMNN().fit(X, y, pairs=[[0, 1], [0, 44]], pair_labels=[-1, 1])
+        LMNN().fit(X, y, marks=Marks([[0, 1], [0, 44]], [-1, 1], rows=X))
 
 
 def test_pairs_that_follow_from_the_classes_change_nothing(rng):
     X, y = overlapping(rng)
-    same = LMNN().fit(X, y, pairs=[[0, 3], [0, 1]], pair_labels=[1, -1])
+    same = LMNN().fit(X, y, marks=Marks([[0, 3], [0, 1]], [1, -1], rows=X))
     np.testing.assert_array_equal(same.components_, LMNN().fit(X, y).components_)
 
 

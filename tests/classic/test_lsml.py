@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from seraph import Marks
 from seraph._pairs import PairLabels
 from seraph.classic import LSML
 from seraph.classic._comparisons import pairs_by_number
@@ -135,7 +136,7 @@ def test_without_weight_the_metric_is_the_prior():
 
 
 def test_classes_give_all_combinations_of_pairs_or_a_sample():
-    labels = PairLabels.make(5, y=[0, 0, 1, 1, -1], pairs=[[0, 4]], pair_labels=[-1])
+    labels = PairLabels.make(5, y=[0, 0, 1, 1, -1], marks=Marks([[0, 4]], [-1], rows=5))
     rows = LSML()._comparisons(np.zeros((5, 1)), labels)
     assert len(rows) == 2 * 5
     assert len(np.unique(rows, axis=0)) == 10
@@ -174,7 +175,9 @@ def test_says_what_is_wrong():
     X, y = blobs()
     with pytest.raises(ValueError, match=r"shape \(n_quadruplets, 4\).*got shape \(1, 3\)"):
         LSML().fit(X, quadruplets=[[0, 1, 2]])
-    with pytest.raises(ValueError, match=r"quadruplets\[1\] is \(0, 1, 2, 40\), but X has rows 0"):
+    with pytest.raises(
+        ValueError, match=r"quadruplets\[1\] is \(0, 1, 2, 40\), but there are only rows 0"
+    ):
         LSML().fit(X, quadruplets=[[0, 1, 2, 3], [0, 1, 2, 40]])
     with pytest.raises(ValueError, match="whole numbers; got float64"):
         LSML().fit(X, quadruplets=[[0.5, 1, 2, 3]])
@@ -183,7 +186,7 @@ def test_says_what_is_wrong():
     with pytest.raises(ValueError, match="all 1 comparisons coincide"):
         LSML().fit(np.ones((4, 2)), quadruplets=[[0, 1, 2, 3]])
     with pytest.raises(ValueError, match="got 1 similar and 0 dissimilar"):
-        LSML().fit(X, pairs=[[0, 1]], pair_labels=[1])
+        LSML().fit(X, marks=Marks([[0, 1]], [1], rows=X))
 
 
 def test_a_step_to_a_singular_metric_is_turned_back(rng):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
-from seraph import classic
+from seraph import Marks, classic
 from seraph.classic import _mfda
 from seraph.classic._mfda import reconstruction, trace_ratio
 
@@ -182,7 +182,7 @@ def test_zero_denominator_takes_the_largest_numerator_of_its_null_space():
 def test_few_similar_pairs_without_neighbors_use_directions_in_which_they_agree():
     X, _ = blobs(n=10, m=8)
     rows, signs = [[0, 1], [2, 3], [0, 2], [1, 3], [4, 5]], [1, 1, -1, -1, -1]
-    learner = MFDA(alpha=0.0, n_components=2).fit(X, pairs=rows, pair_labels=signs)
+    learner = MFDA(alpha=0.0, n_components=2).fit(X, marks=Marks(rows, signs, rows=X))
     Z = learner.transform(X)
     assert learner.objective_ == np.inf
     assert_allclose(Z[[0, 2]], Z[[1, 3]], atol=1e-6)
@@ -213,9 +213,9 @@ def test_labels_and_the_pairs_they_imply_give_the_same():
     y[25:] = -1
     rows, signs = every_pair(y)
     by_labels = MFDA().fit(X, y)
-    by_pairs = MFDA().fit(X, pairs=rows, pair_labels=signs)
+    by_pairs = MFDA().fit(X, marks=Marks(rows, signs, rows=X))
     half = np.where(np.arange(len(y)) < 15, y, -1)
-    by_both = MFDA().fit(X, half, pairs=rows, pair_labels=signs)
+    by_both = MFDA().fit(X, half, marks=Marks(rows, signs, rows=X))
     for other in (by_pairs, by_both):
         assert_allclose(other.objective_, by_labels.objective_)
         same_space(other.components_, by_labels.components_)
@@ -302,21 +302,21 @@ def test_needs_dissimilar_pairs():
     with pytest.raises(ValueError, match="All 780 labeled pairs are similar"):
         MFDA().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="All 1 labeled pairs are similar"):
-        MFDA().fit(X, pairs=[[0, 1]], pair_labels=[1])
+        MFDA().fit(X, marks=Marks([[0, 1]], [1], rows=X))
 
 
 def test_needs_similar_pairs_or_neighbors():
     X, _ = blobs()
     with pytest.raises(ValueError, match="dissimilar and alpha is 0"):
-        MFDA(alpha=0.0).fit(X, pairs=[[0, 1]], pair_labels=[-1])
-    assert MFDA().fit(X, pairs=[[0, 1]], pair_labels=[-1]).converged_
+        MFDA(alpha=0.0).fit(X, marks=Marks([[0, 1]], [-1], rows=X))
+    assert MFDA().fit(X, marks=Marks([[0, 1]], [-1], rows=X)).converged_
 
 
 def test_refuses_dissimilar_points_that_coincide():
     X, _ = blobs()
     X[1] = X[0]
     with pytest.raises(ValueError, match="all 1 dissimilar pairs coincide"):
-        MFDA().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+        MFDA().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
     with pytest.raises(ValueError, match="all 4 dissimilar pairs coincide"):
         MFDA().fit(np.full((4, 3), 0.1), [0, 0, 1, 1])
 

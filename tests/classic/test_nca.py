@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 
+from seraph import Marks
 from seraph.classic._nca import NCA
 
 
@@ -125,10 +126,10 @@ def test_odd_inputs_give_a_finite_metric(X, y, n_components):
 def test_pairs_without_classes_are_refused(rng):
     X, y = overlapping(rng)
     with pytest.raises(ValueError, match="NCA learns from class labels, and only marked pairs"):
-        NCA().fit(X, pairs=[[0, 1]], pair_labels=[1])
+        NCA().fit(X, marks=Marks([[0, 1]], [1], rows=X))
     y[50:] = -1
     with pytest.raises(ValueError, match="1 of the marked pairs do not follow from y"):
-        NCA().fit(X, y, pairs=[[0, 55]], pair_labels=[1])
+        NCA().fit(X, y, marks=Marks([[0, 55]], [1], rows=X))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from seraph import Marks
 from seraph._pairs import PairLabels
 from seraph.classic import RCA
 from seraph.classic._rca import chunks
@@ -44,7 +45,7 @@ def test_without_ridge_the_mapped_chunks_have_unit_covariance():
 def test_similar_pairs_are_joined_to_chunks():
     X, _ = blobs()
     rows, signs = [[0, 1], [2, 1], [3, 4], [5, 6], [0, 3]], [1, 1, 1, -1, -1]
-    learner = RCA(ridge=0.5).fit(X, pairs=rows, pair_labels=signs)
+    learner = RCA(ridge=0.5).fit(X, marks=Marks(rows, signs, rows=X))
     C = literal_scatter(X, [(0, 1, 2), (3, 4)], 0.5)
     assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(C))
     assert learner.n_chunks_ == 2
@@ -52,7 +53,7 @@ def test_similar_pairs_are_joined_to_chunks():
 
 def test_a_similar_pair_joins_a_row_to_a_class():
     labels = PairLabels.make(
-        7, y=[0, 0, -1, -1, -1, 1, -1], pairs=[[2, 1], [3, 5], [4, 6]], pair_labels=[1, 1, -1]
+        7, y=[0, 0, -1, -1, -1, 1, -1], marks=Marks([[2, 1], [3, 5], [4, 6]], [1, 1, -1], rows=7)
     )
     group, n_chunks = chunks(labels)
     assert n_chunks == 2
@@ -102,8 +103,8 @@ def test_distances_do_not_depend_on_the_unit(factor):
 def test_says_what_is_missing():
     X, y = blobs()
     with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
-        RCA().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+        RCA().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
     with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
-        RCA(ridge=0.0).fit(X, pairs=[[0, 1]], pair_labels=[1])
+        RCA(ridge=0.0).fit(X, marks=Marks([[0, 1]], [1], rows=X))
     with pytest.raises(ValueError, match="n_components=5 is too large"):
         RCA(n_components=5).fit(X, y)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, linprog
 
+from seraph import Marks
 from seraph._pairs import PairLabels
 from seraph.classic import SCML
 from seraph.classic._scml import Hinges, neighbor_triplets
@@ -34,7 +35,7 @@ def test_triplets_are_the_literal_ones(b, c):
 
 def test_marked_pairs_make_triplets_of_points_in_both_kinds():
     X = np.arange(5.0)[:, np.newaxis]
-    labels = PairLabels.make(5, pairs=[[0, 1], [0, 4], [2, 3]], pair_labels=[1, -1, -1])
+    labels = PairLabels.make(5, marks=Marks([[0, 1], [0, 4], [2, 3]], [1, -1, -1], rows=5))
     assert neighbor_triplets(X, labels, 3, 3).tolist() == [[0, 1, 4]]
 
 
@@ -122,7 +123,7 @@ def test_a_larger_beta_keeps_fewer_directions():
 def test_triplets_that_the_euclidean_distance_violates_are_satisfied():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3)) * [5.0, 1.0, 1.0]
-    rows = rng.integers(80, size=(600, 3))
+    rows = np.array([rng.permutation(80)[:3] for _ in range(600)])
     scaled = X * [0.1, 1.0, 2.0]
 
     def closer(Z, rows):
@@ -130,7 +131,7 @@ def test_triplets_that_the_euclidean_distance_violates_are_satisfied():
         return np.linalg.norm(a - b, axis=1) < np.linalg.norm(a - c, axis=1)
 
     rows = np.where(closer(scaled, rows)[:, None], rows, rows[:, [0, 2, 1]])
-    learner = SCML(random_state=0).fit(X, triplets=rows[:300])
+    learner = SCML(random_state=0).fit(X, marks=Marks(triplets=rows[:300], rows=X))
     held_out = closer(learner.transform(X), rows[300:]).mean()
     assert held_out > 0.85
     assert closer(X, rows[300:]).mean() < 0.75
@@ -147,8 +148,8 @@ def test_distances_do_not_depend_on_the_unit():
 def test_says_what_is_wrong():
     X, _ = blobs()
     with pytest.raises(ValueError, match=r"shape \(n_triplets, 3\).*got shape \(1, 2\)"):
-        SCML(random_state=0).fit(X, triplets=[[0, 1]])
+        SCML(random_state=0).fit(X, marks=Marks(triplets=[[0, 1]], rows=X))
     with pytest.raises(ValueError, match="No point is in both"):
-        SCML(random_state=0).fit(X, pairs=[[0, 1], [2, 3]], pair_labels=[1, -1])
+        SCML(random_state=0).fit(X, marks=Marks([[0, 1], [2, 3]], [1, -1], rows=X))
     with pytest.raises(ValueError, match="all 1 triplets coincide"):
-        SCML(random_state=0).fit(np.ones((3, 2)), triplets=[[0, 1, 2]])
+        SCML(random_state=0).fit(np.ones((3, 2)), marks=Marks(triplets=[[0, 1, 2]], rows=np.ones((3, 2))))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from seraph import Marks
 from seraph.classic import SDML
 from seraph.classic._sdml import largest_weight, sparse_metric
 from tests.classic.test_gmml import blobs, every_pair, literal_scatters
@@ -72,7 +73,7 @@ def test_one_kind_of_pairs_is_enough(signs):
     X, _ = blobs()
     pairs = X[[[0, 1], [2, 3]]]
     before = np.linalg.norm(pairs[:, 0] - pairs[:, 1], axis=1)
-    learner = SDML(sparsity=0.0).fit(X, pairs=[[0, 1], [2, 3]], pair_labels=signs)
+    learner = SDML(sparsity=0.0).fit(X, marks=Marks([[0, 1], [2, 3]], signs, rows=X))
     after = learner.pair_distance(pairs)
     assert ((after < before) == (signs[0] == 1)).all()
 

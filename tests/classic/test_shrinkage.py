@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from seraph import classic
+from seraph import Marks, classic
 from seraph.classic import LSML, SCML
 from tests.classic.test_gmml import blobs
 
@@ -38,6 +38,7 @@ def test_half_of_it_is_halfway_to_the_euclidean_distance(Learner):
 
 def test_learners_of_comparisons_shrink_too():
     X, _ = blobs()
-    rows = np.random.default_rng(0).integers(len(X), size=(50, 4))
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.permutation(len(X))[:4] for _ in range(50)])
     check(LSML, X, quadruplets=rows)
-    check(SCML, X, triplets=rows[:, :3])
+    check(SCML, X, marks=Marks(triplets=rows[:, :3], rows=X))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.linalg
 from scipy.linalg import lapack
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import seraph
@@ -84,9 +83,7 @@ def fitted(name, kind):
         pairs = np.array([(i, i + 30) for i in range(10)] + [(i, i + 31) for i in range(10)])
         records = {"name": names + names, "size": rng.normal(size=60)}
         kind().fit(records).find(pairs, np.arange(20) < 10, precision=0.5)
-    elif name == "MetricPipeline":
-        kind(StandardScaler(), seraph.SERAPH()).fit(X, y)
-    elif name == "MetricNeighborsClassifier":
+    elif name in ("MetricNeighborsClassifier", "PairClassifier"):
         kind(NCA(shrinkage=0.5)).fit(X, y)
     else:
         learner = kind()

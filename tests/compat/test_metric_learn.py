@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import seraph.classic
+from seraph import Marks
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import Constraints, _pairs
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
@@ -430,7 +431,8 @@ def test_itml_is_ours_with_bounds_from_distances():
     distances = np.linalg.norm(used[:, None] - used[None], axis=2)
     assert_allclose(learner.bounds_, np.percentile(distances, (5, 95)))
     ours = seraph.classic.ITML(bounds=tuple(learner.bounds_), tol=1e-6)
-    ours.fit(X[PAIRS].reshape(-1, 4), pairs=np.arange(160).reshape(-1, 2), pair_labels=SIGNS)
+    marks = Marks(np.arange(160).reshape(-1, 2), SIGNS, rows=160)
+    ours.fit(X[PAIRS].reshape(-1, 4), marks=marks)
     assert_allclose(
         learner.get_mahalanobis_matrix(), ours.get_mahalanobis_matrix(), rtol=0.01, atol=0.01
     )

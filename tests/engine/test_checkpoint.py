@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPHCV, seraph_path
+from seraph import SERAPHCV, Marks, seraph_path
 from seraph._engine import _checkpoint as checkpoint
 from seraph._engine._checkpoint import Journal, fingerprint
 from seraph._pairs import PairLabels
@@ -445,13 +445,13 @@ def test_the_checkpoint_of_another_fit_is_refused(wine, file, change, named, mon
 
 def test_marked_pairs_and_the_metric_to_start_from_are_part_of_a_fit(wine, file):
     X, y, _ = wine
-    marks = {"pairs": [[20, 30]], "pair_labels": [1]}
-    begun(SERAPH(), file, X, y, **marks)
+    marks = Marks([[20, 30]], [1], rows=X)
+    begun(SERAPH(), file, X, y, marks=marks)
     with pytest.raises(ValueError, match="What differs: the labels"):
-        SERAPH(checkpoint=file).fit(X, y, pairs=[[20, 30]], pair_labels=[-1])
+        SERAPH(checkpoint=file).fit(X, y, marks=Marks([[20, 30]], [-1], rows=X))
     warm = SERAPH(lam=0.5).fit(X, y).set_params(warm_start=True, lam="auto", checkpoint=file)
     with pytest.raises(ValueError, match="What differs: the metric to start from"):
-        warm.fit(X, y, **marks)
+        warm.fit(X, y, marks=marks)
 
 
 @pytest.mark.parametrize(
@@ -664,7 +664,7 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         (P, replace(terms, sample=Sample(PairList.of(pairs + 1), 4.0)), "factor"),
     ]
     points = PointsInMemory(X)
-    fit = fingerprint({}, points, PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1]))
+    fit = fingerprint({}, points, PairLabels.make(len(X), marks=Marks([[0, 1]], [1], rows=len(X))))
     for _ in range(2):
         backend = NumpySweep(X)
         journal = Journal(file, fit)
@@ -719,7 +719,7 @@ def test_of_a_complete_fit_in_a_search_the_score_alone_is_kept(file):
 
 def test_data_are_told_apart_wherever_they_are(wine):
     X, _, _ = wine
-    labels = PairLabels.make(len(X), pairs=[[0, 1]], pair_labels=[1])
+    labels = PairLabels.make(len(X), marks=Marks([[0, 1]], [1], rows=len(X)))
 
     def told(points):
         return fingerprint({}, points, labels)["X"]

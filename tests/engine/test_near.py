@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._engine import Settings, _learn, _near, learn
 from seraph._engine._objective import Objective
 from seraph._engine._triplets import Triplets
@@ -139,9 +139,11 @@ def test_listed_pairs_take_little_memory(small, data, monkeypatch):
 def test_a_fit_that_continues_finds_what_a_fresh_one_does(small, data, parameters):
     X, pairs, similar = data
     strict = {"tol": 1e-6, "max_iter": 2000, **parameters}
-    learner = SERAPH(warm_start=True, **strict).fit(X, pairs=pairs[:50], pair_labels=similar[:50])
-    learner.fit(X, pairs=pairs, pair_labels=similar)
-    fresh = SERAPH(**strict).fit(X, pairs=pairs, pair_labels=similar)
+    learner = SERAPH(warm_start=True, **strict).fit(
+        X, marks=Marks(pairs[:50], similar[:50], rows=X)
+    )
+    learner.fit(X, marks=Marks(pairs, similar, rows=X))
+    fresh = SERAPH(**strict).fit(X, marks=Marks(pairs, similar, rows=X))
     A, B = learner.get_mahalanobis_matrix(), fresh.get_mahalanobis_matrix()
     np.testing.assert_allclose(A, B, atol=1e-4 * np.abs(B).max())
     assert learner.converged_
@@ -151,12 +153,12 @@ def refitted(data, summed):
     """Fit 100 marks, then 10 more; and afresh. Also return what each of the two fits summed."""
     X, pairs, similar = data
     learner = SERAPH(warm_start=True)
-    learner.fit(X, pairs=pairs[:100], pair_labels=similar[:100])
+    learner.fit(X, marks=Marks(pairs[:100], similar[:100], rows=X))
     summed.clear()
-    learner.fit(X, pairs=pairs, pair_labels=similar)
+    learner.fit(X, marks=Marks(pairs, similar, rows=X))
     later = list(summed)
     summed.clear()
-    fresh = SERAPH().fit(X, pairs=pairs, pair_labels=similar)
+    fresh = SERAPH().fit(X, marks=Marks(pairs, similar, rows=X))
     assert learner.converged_
     assert fresh.converged_
     assert learner.objective_ == pytest.approx(fresh.objective_, rel=1e-5)
@@ -213,7 +215,7 @@ def test_the_average_by_a_sample_agrees_with_that_by_all_pairs(monkeypatch):
 
 def test_few_points_are_never_sampled_for_the_average(data, summed):
     X, pairs, similar = data
-    SERAPH(backend="numpy").fit(X, pairs=pairs, pair_labels=similar)
+    SERAPH(backend="numpy").fit(X, marks=Marks(pairs, similar, rows=X))
     assert set(summed) == {1.0}
 
 

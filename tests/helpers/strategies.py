@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +15,8 @@ import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
+
+from seraph import Marks
 
 
 def examples(part):
@@ -365,6 +368,7 @@ ROW_FORMS = {
     "columns first": np.asfortranarray,
     "pandas": lambda rows: pd.DataFrame(rows, columns=["i", "j"]),
     "polars": lambda rows: pl.DataFrame(rows, schema=["i", "j"]),
+    "dask": lambda rows: da.from_array(rows, chunks=(7, 2)),
 }
 SIGN_FORMS = {
     "bool": lambda similar: similar,
@@ -379,6 +383,7 @@ SIGN_FORMS = {
     "pandas Int64": lambda similar: pd.Series(np.where(similar, 1, -1), dtype="Int64"),
     "pandas boolean": lambda similar: pd.Series(similar, dtype="boolean"),
     "polars": lambda similar: pl.Series(similar),
+    "dask": lambda similar: da.from_array(similar, chunks=7),
 }
 WRONG_SIGNS = {
     "mixed": lambda similar: np.where(similar, 0.5, -1.0),
@@ -394,7 +399,7 @@ WRONG_SIGNS = {
 
 
 @dataclass(frozen=True)
-class Marks:
+class Marked:
     """Recipe for marked pairs; they agree with the classes, except in a disorder."""
 
     classes: Classes
@@ -418,20 +423,24 @@ class Marks:
         return truth[self.rows[:, 0]] == truth[self.rows[:, 1]]
 
     @property
-    def arguments(self):
-        """The arguments of ``fit``."""
+    def parts(self):
+        """The arguments of ``seraph.Marks``."""
         order = {**ORDERS, **DISORDERS}[self.order]
         rows, similar = order(self.rows, self.similar, self.classes.n)
         if self.order in ORDERS:
             rows = ROW_FORMS[self.row_form](rows)
         if isinstance(similar, np.ndarray):
             similar = {**SIGN_FORMS, **WRONG_SIGNS}[self.sign_form](similar)
-        return {"pairs": rows, "pair_labels": similar}
+        return {"pairs": rows, "labels": similar, "rows": self.classes.n}
+
+    @property
+    def marks(self):
+        return Marks(**self.parts)
 
 
 def marks(classes, *, orders=ORDERS, row_forms=ROW_FORMS, sign_forms=SIGN_FORMS, n_pairs=(1, 40)):
     return st.builds(
-        Marks,
+        Marked,
         classes=st.just(classes),
         n_pairs=st.integers(*n_pairs),
         order=st.sampled_from(tuple(orders)),
@@ -451,13 +460,13 @@ class Case:
     table: Table
     classes: Classes
     with_y: bool
-    marks: Marks | None
+    marked: Marked | None
 
     @property
     def knowledge(self):
         """Labels and marked pairs, as arguments of ``fit``."""
         known = {"y": self.classes.y} if self.with_y else {}
-        return known if self.marks is None else {**known, **self.marks.arguments}
+        return known if self.marked is None else {**known, "marks": self.marked.marks}
 
     @property
     def arguments(self):
@@ -502,10 +511,10 @@ def spoiled(case, part, flaw):
         return replace(case, table=replace(case.table, form=flaw))
     if part == "labels":
         return replace(case, classes=replace(case.classes, disguise=flaw))
-    marked = case.marks or Marks(case.classes, 40, "plain", "intp", "signs", 0)
+    marked = case.marked or Marked(case.classes, 40, "plain", "intp", "signs", 0)
     if part == "pairs":
-        return replace(case, marks=replace(marked, order=flaw))
-    return replace(case, marks=replace(marked, n_pairs=10**6, sign_form=flaw))
+        return replace(case, marked=replace(marked, order=flaw))
+    return replace(case, marked=replace(marked, n_pairs=10**6, sign_form=flaw))
 
 
 def _both_kinds(classes):

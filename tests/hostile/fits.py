@@ -10,12 +10,13 @@ from sklearn.preprocessing import StandardScaler
 import seraph
 from seraph import (
     SERAPH,
+    DuplicateFinder,
     KernelSERAPH,
-    MetricPipeline,
-    RegularizationPathDisplay,
+    PairClassifier,
     classic,
     seraph_path,
 )
+from seraph.plot import RegularizationPathDisplay
 from tests.helpers.trial import check_metric
 from tests.hostile import inputs
 from tests.hostile.dense import Dense, told_of
@@ -26,7 +27,9 @@ ESTIMATORS = [
     value
     for package in (seraph, classic)
     for value in (getattr(package, name) for name in sorted(package.__all__))
-    if inspect.isclass(value) and issubclass(value, BaseEstimator)
+    if inspect.isclass(value)
+    and issubclass(value, BaseEstimator)
+    and value is not DuplicateFinder  # of records: others.some_duplicates
 ]
 # Quick enough for thousands of fits, where a case does not say otherwise.
 QUICK = {"max_iter": 100, "em_max_iter": 5}
@@ -38,13 +41,18 @@ def a_fit(rng):
     Estimator = SERAPH if rng.random() < 0.4 else rng.choice(ESTIMATORS)
     accepted = inspect.signature(Estimator).parameters
     quick = {name: value for name, value in QUICK.items() if name in accepted}
-    if Estimator is MetricPipeline:
-        quick |= {"prepare": StandardScaler(), "learner": SERAPH(**QUICK)}
+    if Estimator is PairClassifier:
+        quick |= {"estimator": SERAPH(**QUICK), "cv": 2}
     estimator = Estimator(**quick | some_parameters(rng, Estimator, junk=0.03))
     case = inputs.case(rng)
+    given, absent = guarded(lambda: case.arguments)
+    if refused(given):
+        return f"marks refused: {str(given)[:50]}"
     # Some learners know nothing of marked pairs.
     known = inspect.signature(Estimator.fit).parameters
-    arguments = {name: value for name, value in case.arguments.items() if name in known}
+    arguments = {name: value for name, value in given.items() if name in known}
+    if "marks" in arguments and "y" not in arguments and rng.random() < 0.2:
+        arguments["y"] = arguments.pop("marks")  # as scikit-learn passes them
     arguments |= {"y": None} if needs_y(Estimator) and "y" not in arguments else {}
     before = dict(vars(estimator))
     result, notes = guarded(lambda: estimator.fit(**arguments))
@@ -53,7 +61,7 @@ def a_fit(rng):
         return f"{Estimator.__name__} refused: {str(result)[:50]}"
     assert result is estimator
     assert all(vars(estimator)[name] is value for name, value in before.items())
-    check(estimator, case, arguments, notes)
+    check(estimator, case, arguments, absent + notes)
     if type(estimator) in (SERAPH, KernelSERAPH):
         follow(estimator, arguments, notes)
     return f"{Estimator.__name__} fitted"
@@ -68,8 +76,10 @@ def needs_y(Estimator):
 def a_path(rng):
     """Follow the path of the trace's weight."""
     case = inputs.case(rng)
-    arguments = case.arguments
-    known = {"X", "y", "pairs", "pair_labels", "pair_weights", "triplets", "ids", "graph"}
+    arguments, absent = guarded(lambda: case.arguments)
+    if refused(arguments):
+        return f"marks refused: {str(arguments)[:50]}"
+    known = {"X", "y", "marks", "graph"}
     parameters = {"n_lams": 4, "max_iter": 100}
     parameters |= some_parameters(rng, seraph_path, junk=0.03, without=known)
     path, notes = guarded(lambda: seraph_path(**parameters, **arguments))
@@ -80,7 +90,7 @@ def a_path(rng):
         assert np.all(np.isfinite(numbers))
     if parameters.get("n_components") is None:
         assert np.all(path.optimality_gaps[path.converged] <= 1.001 * parameters.get("tol", 1e-3))
-    left_out = any("are left out" in note for note in notes)
+    left_out = any("are left out" in note for note in absent + notes)
     if case.sound and not (parameters.get("manifold") or left_out):
         told, X = knowledge(case), inputs.points_of(arguments["X"])
         for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
@@ -96,12 +106,12 @@ def a_path(rng):
 def knowledge(case):
     """What ``fit`` is told of each pair."""
     codes = inputs.codes_of(case)
-    if case.marks is None:
+    if case.marked is None:
         return told_of(codes)
-    times = 2 if case.marks.order in ("twice", "both ways") else 1
-    weights = np.ones(len(case.marks.rows)) if case.weights is None else case.weights
-    likeness = case.marks.similar if case.likeness is None else case.likeness
-    return told_of(codes, case.marks.rows, likeness, times * np.asarray(weights))
+    times = 2 if case.marked.order in ("twice", "both ways") else 1
+    weights = np.ones(len(case.marked.rows)) if case.weights is None else case.weights
+    likeness = case.marked.similar if case.likeness is None else case.likeness
+    return told_of(codes, case.marked.rows, likeness, times * np.asarray(weights))
 
 
 def error_of(P):
@@ -112,6 +122,9 @@ def error_of(P):
 def check(estimator, case, arguments, notes):
     """Check what was learned: sound, and what the formula says of it."""
     X = arguments["X"]
+    if isinstance(estimator, PairClassifier):
+        check_decisions(estimator, X)
+        return
     if is_classifier(estimator):
         shares, _ = guarded(lambda: estimator.predict_proba(X))
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-6)
@@ -125,6 +138,19 @@ def check(estimator, case, arguments, notes):
         assert not np.isnan(estimator.objective_)  # MFDA documents an infinite one
     if hasattr(estimator, "kappa_"):
         check_certificate(estimator, case, arguments, notes)
+
+
+def check_decisions(estimator, X):
+    """Check that what is likely alike is near, and that all numbers are finite."""
+    numbers = (estimator.threshold_, estimator.slope_, estimator.intercept_)
+    assert np.all(np.isfinite(numbers))
+    assert estimator.slope_ <= 0.0
+    rows = inputs.points_of(X)[[[0, 1], [1, 0], [0, 0]]]
+    shares = estimator.predict_proba(rows)
+    assert np.all((shares >= 0.0) & (shares <= 1.0))
+    np.testing.assert_allclose(shares[0], shares[1])
+    near = estimator.pair_distance(rows) <= estimator.threshold_
+    np.testing.assert_array_equal(estimator.predict(rows), np.where(near, 1, -1))
 
 
 def check_certificate(estimator, case, arguments, notes):

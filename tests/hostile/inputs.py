@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, replace
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
 from scipy import sparse
 
+from seraph import Marks
 from tests.helpers import strategies as recipes
 from tests.hostile.values import JUNK
 
@@ -107,12 +109,28 @@ WRONG_TRIPLETS = {
     "bool": lambda rows: rows > 0,
     "complex": lambda rows: rows + 0j,
 }
-WRONG_IDS = {
-    "twice the same": lambda ids: [*ids[:-1], ids[0]],
-    "one too few": lambda ids: ids[:-1],
-    "missing": lambda ids: [None, *ids[1:]],
-    "arrays": lambda ids: [np.zeros(2)] * len(ids),
-    "others": lambda ids: [f"other {k}" for k in range(len(ids))],
+NAME_FORMS = {
+    "objects": lambda names: names,
+    "text": lambda names: names.astype(str),
+    "list": lambda names: names.tolist(),
+    "pandas": pd.Index,
+    "polars": lambda names: pl.Series(names.tolist()),
+    "dask": lambda names: da.from_array(names, chunks=5),
+}
+WRONG_NAMES = {
+    "twice the same": lambda names: [*names[:-1], names[0]],
+    "one too few": lambda names: names[:-1],
+    "missing": lambda names: [None, *names[1:]],
+    "arrays": lambda names: [np.zeros(2)] * len(names),
+    "others": lambda names: [f"other {k}" for k in range(len(names))],
+}
+NAMED_PAIRS = {
+    "objects": lambda pairs: pairs,
+    "text": lambda pairs: pairs.astype(str),
+    "list": lambda pairs: pairs.tolist(),
+    "pandas": lambda pairs: pd.DataFrame(pairs, columns=["i", "j"]),
+    "polars": lambda pairs: pl.DataFrame(pairs.tolist(), schema=["i", "j"], orient="row"),
+    "dask": lambda pairs: da.from_array(pairs, chunks=(5, 2)),
 }
 GRAPHS = {
     "sparse": sparse.csr_array,
@@ -140,8 +158,10 @@ class Case(recipes.Case):
 
     Attributes
     ----------
+    parts : dict
+        Arguments of ``Marks`` that take the place of those of the recipe, or are added.
     sound : bool
-        Whether `extra` has no flaw.
+        Whether `extra` and `parts` have no flaw.
     likeness, weights : tuple of float or None
         Of each mark, where they are told and sound.
     triplets : tuple of tuple
@@ -149,10 +169,20 @@ class Case(recipes.Case):
     """
 
     extra: dict | None = None
+    parts: dict | None = None
     sound: bool = True
     likeness: tuple | None = None
     weights: tuple | None = None
     triplets: tuple = ()
+
+    @property
+    def knowledge(self):
+        """Labels and marks, as arguments of ``fit``; it refuses marks with a flaw."""
+        known = {"y": self.classes.y} if self.with_y else {}
+        if self.marked is None and not self.parts:
+            return known
+        parts = {"rows": self.classes.n} if self.marked is None else self.marked.parts
+        return {**known, "marks": Marks(**{**parts, **(self.parts or {})})}
 
     @property
     def arguments(self):
@@ -169,40 +199,47 @@ def _form(rng, forms, wrong, flawed):
 
 def _with_more(rng, made, flawed):
     """The same case, with shares, weights, triplets, names of rows or a graph."""
-    kind = rng.choice(["likeness", "weights", "both", "triplets", "triplets", "ids", "graph"])
+    kinds = ["likeness", "weights", "both", "triplets", "triplets", "names", "index", "graph"]
+    kind = rng.choice(kinds)
     gen, n = np.random.default_rng(seed(rng)), made.table.n
-    extra, told, sound = {}, {}, True
-    if kind in ("likeness", "weights", "both", "ids"):
-        marks = made.marks or recipes.Marks(made.classes, 20, "plain", "intp", "bool", seed(rng))
-        made = replace(made, marks=replace(marks, order="plain", row_form="intp"))
-    size = len(made.marks.rows) if made.marks else 0
+    extra, parts, told, sound = {}, {}, {}, True
+    if kind in ("likeness", "weights", "both", "names", "index"):
+        marked = made.marked or recipes.Marked(
+            made.classes, 20, "plain", "intp", "bool", seed(rng)
+        )
+        made = replace(made, marked=replace(marked, order="plain", row_form="intp"))
+    size = len(made.marked.rows) if made.marked else 0
     if kind in ("likeness", "both"):
         q = gen.choice(SHARES, size=size)
         form, sound = _form(rng, LIKENESS_FORMS, WRONG_LIKENESS, flawed)
-        extra["pair_labels"] = form(q)
+        parts["labels"] = form(q)
         told |= {"likeness": tuple(q)} if sound else {}
     if kind in ("weights", "both"):
         w = gen.choice(WEIGHTS, size=size)
         form, heavy_sound = _form(rng, WEIGHT_FORMS, WRONG_WEIGHTS, flawed)
-        extra["pair_weights"] = form(w)
+        parts["weights"] = form(w)
         told |= {"weights": tuple(w)} if heavy_sound else {}
         sound = sound and heavy_sound
     if kind == "triplets" and n >= 3:
         rows = np.array([gen.permutation(n)[:3] for _ in range(rng.randint(1, 30))])
         form, sound = _form(rng, TRIPLET_FORMS, WRONG_TRIPLETS, flawed)
-        extra["triplets"] = form(rows)
+        parts["triplets"] = form(rows)
         if sound:
-            told["triplets"] = tuple(map(tuple, np.asarray(extra["triplets"]).astype(int)))
-    if kind == "ids":
+            told["triplets"] = tuple(map(tuple, np.asarray(parts["triplets"]).astype(int)))
+    if kind in ("names", "index"):
         names = np.array([f"row {k}" for k in range(n)], dtype=object)
-        plain = {"as they are": lambda ids: ids, "list": list}
-        form, sound = _form(rng, plain, WRONG_IDS, flawed)
-        extra |= {"ids": form(names), "pairs": names[made.marks.rows]}
+        form, sound = _form(rng, NAME_FORMS, WRONG_NAMES, flawed)
+        pairs = NAMED_PAIRS[choice(rng, NAMED_PAIRS)](names[made.marked.rows])
+        # A data frame finds its rows, whatever the order that the marks know them in.
+        known = gen.permutation(names) if kind == "index" else names
+        parts |= {"rows": form(known), "pairs": pairs}
+        if kind == "index":
+            extra["X"] = pd.DataFrame(made.table.points, index=names)
     if kind == "graph":
         links = gen.uniform(size=(n, n)) * (gen.uniform(size=(n, n)) < 0.3)
         form, sound = _form(rng, GRAPHS, WRONG_GRAPHS, flawed)
         extra["graph"] = form(np.triu(links, 1) + np.triu(links, 1).T)
-    return replace(made, extra=extra, sound=sound, **told)
+    return replace(made, extra=extra, parts=parts, sound=sound, **told)
 
 
 def case(rng, *, flawed=0.1):
@@ -217,12 +254,12 @@ def case(rng, *, flawed=0.1):
         seed=seed(rng),
     )
     source = rng.choice(["classes", "classes", "pairs", "both"])
-    marks = None
+    marked = None
     if source != "classes":
         if source == "both" and labels.disguise in recipes.NARROW_DISGUISES:
             labels = replace(labels, disguise="numbers")  # else it contradicts the pairs
         wrong = rng.random() < flawed
-        marks = recipes.Marks(
+        marked = recipes.Marked(
             labels,
             # (A disorder spoils the first pair, so there must be one.)
             n_pairs=rng.randint(1 if wrong else 0, 40),
@@ -231,7 +268,7 @@ def case(rng, *, flawed=0.1):
             sign_form=choice(rng, recipes.SIGN_FORMS),
             seed=seed(rng),
         )
-    made = Case(points, labels, source != "pairs", marks)
+    made = Case(points, labels, source != "pairs", marked)
     return made if rng.random() < 0.7 else _with_more(rng, made, flawed)
 
 

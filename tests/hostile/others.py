@@ -7,10 +7,20 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH, MetricPipeline, PairKFold, PairScorer, metrics
+from seraph import (
+    SERAPH,
+    Marks,
+    MarksKFold,
+    PairClassifier,
+    metrics,
+    persist,
+    query_pairs,
+    query_rows,
+)
 from seraph._ask._answers import AnswerFile, ClassFormat, PairAnswer, PairFormat
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import exceptions as metric_learn_errors
@@ -29,10 +39,12 @@ FUNCTIONS = [
 def a_function(rng):
     """Call a function of points, labels and marked pairs with odd ones, or split and score."""
     if rng.random() < 0.3:
-        return rng.choice([a_split, a_matrix, some_duplicates])(rng)
+        return rng.choice([a_split, a_matrix, some_duplicates, some_marks, a_query])(rng)
     function = rng.choice(FUNCTIONS)
     case = inputs.case(rng, flawed=0.2)
-    given = case.arguments
+    given, _ = guarded(lambda: case.arguments)
+    if refused(given):
+        return f"marks refused: {str(given)[:40]}"
     given["Z"] = given["Z_reference"] = given.pop("X")
     given["y_reference"] = given.get("y")
     given["probabilities"] = rng.choice([[0.1, 0.9, 0.5], np.linspace(0, 1, 40), *JUNK])
@@ -57,31 +69,69 @@ def a_function(rng):
 
 
 def a_split(rng):
-    """Split, or score, odd points and pairs."""
+    """Split odd points, labels and marks."""
     case = inputs.case(rng)
-    arguments = case.arguments
-    if rng.random() < 0.5:
-        parameters = some_parameters(rng, PairKFold, junk=0.3)
-        known = inspect.signature(PairKFold.split).parameters
-        given = {name: value for name, value in arguments.items() if name in known}
-        result, _ = guarded(lambda: list(PairKFold(**parameters).split(**given)))
-        if not refused(result):
-            rows = np.concatenate([test for _, test in result])
-            assert len(np.unique(rows)) == len(rows)
-        return f"split {'refused' if refused(result) else 'done'}"
-    marks = [rng.choice(JUNK) if rng.random() < 0.2 else arguments.get(name) for name in PAIRED]
-    figure = rng.choice(["auc", "equal_error_rate", *JUNK])
-    X = arguments["X"]
-    learner = seraph.classic.Euclidean()
-    fitted, _ = guarded(lambda: learner.fit(X))
-    if refused(fitted):
-        return "nothing to score"
-    result, _ = guarded(lambda: PairScorer(*marks, figure=figure)(learner, X))
-    assert refused(result) or np.isfinite(result)
-    return f"score {'refused' if refused(result) else 'found'}"
+    arguments, _ = guarded(lambda: case.arguments)
+    if refused(arguments):
+        return f"marks refused: {str(arguments)[:40]}"
+    parameters = some_parameters(rng, MarksKFold, junk=0.3)
+    known = inspect.signature(MarksKFold.split).parameters
+    given = {name: value for name, value in arguments.items() if name in known}
+    result, _ = guarded(lambda: list(MarksKFold(**parameters).split(**given)))
+    if not refused(result):
+        rows = np.concatenate([test for _, test in result])
+        assert len(np.unique(rows)) == len(rows)
+    return f"split {'refused' if refused(result) else 'done'}"
 
 
-PAIRED = ("pairs", "pair_labels")
+def some_marks(rng):
+    """Cut, add, write and read odd marks."""
+    case = inputs.case(rng, flawed=0.3)
+    given, _ = guarded(lambda: case.arguments)
+    if refused(given) or "marks" not in given:
+        return "no marks"
+    marks = given["marks"]
+    n = len(marks)
+    keys = [slice(n // 2), [0, 0], np.arange(n) % 2 == 0, [-1], [n], (slice(2), ...), *JUNK]
+    part, _ = guarded(lambda: marks[rng.choice(keys)], IndexError)
+    if not refused(part):
+        assert part.pairs.max(initial=-1) < len(part)
+    both, _ = guarded(lambda: marks + rng.choice([marks, Marks(rows=n), part]), TypeError)
+    assert refused(both) or len(both) == n
+    table = marks.to_frame()
+    names = n if marks.names is None else marks.names
+    assert Marks.from_frame(table, rows=names) == marks
+    if len(table) and rng.random() < 0.5:
+        column = rng.choice(list(table))
+        table[column] = rng.choice([*(k for k in JUNK if np.ndim(k) == 0), None])
+    result, _ = guarded(lambda: Marks.from_frame(table, rows=rng.choice([names, 2, *JUNK])))
+    return f"table of marks {'refused' if refused(result) else 'read'}"
+
+
+def a_query(rng):
+    """Ask which pairs or rows to ask about next, with odd arguments."""
+    case = inputs.case(rng)
+    given, _ = guarded(lambda: case.arguments)
+    if refused(given):
+        return f"marks refused: {str(given)[:40]}"
+    rows = rng.choice([0, 3])
+    ask = rng.choice([query_pairs, query_rows])
+    model = rng.choice([*_models(), PairClassifier(), seraph.classic.Euclidean(), *JUNK[:2]])
+    if isinstance(model, seraph.classic.Euclidean | PairClassifier):
+        known = {name: given[name] for name in ("X", "y", "marks") if name in given}
+        model, _ = guarded(lambda: model.fit(**known))
+        if refused(model):
+            return "nothing to ask"
+    X = given["X"] if rng.random() < 0.7 else np.zeros((rows, 3))
+    known = inspect.signature(ask).parameters
+    arguments = some_parameters(rng, ask, junk=0.2, without=["model", "X", "y", "marks"])
+    arguments |= {name: given[name] for name in ("y", "marks") if name in given and name in known}
+    result, _ = guarded(lambda: ask(model, X, **arguments))
+    if refused(result):
+        return f"{ask.__name__} refused: {str(result)[:40]}"
+    flat = np.ravel(result).tolist()
+    assert len(set(flat)) == len(flat)
+    return f"{ask.__name__} answered"
 
 
 def a_matrix(rng):
@@ -93,7 +143,7 @@ def a_matrix(rng):
         "dtype": rng.choice([np.float32, np.float64, "float16", rng.choice(JUNK)]),
     }
     if rng.random() < 0.5:
-        result, _ = guarded(lambda: seraph.to_matrix(model, **settings))
+        result, _ = guarded(lambda: persist.to_matrix(model, **settings))
         if refused(result):
             return f"matrix refused: {str(result)[:40]}"
         assert result.shape[0] == 3
@@ -101,7 +151,7 @@ def a_matrix(rng):
         return "matrix made"
     name = rng.choice(["W.npy", "W.safetensors", "W.csv", "no/W.npy", "W", rng.choice(JUNK)])
     before = set(Path().iterdir())
-    result, _ = guarded(lambda: seraph.export(model, name, **settings), OSError)
+    result, _ = guarded(lambda: persist.export(model, name, **settings), OSError)
     made = set(Path().iterdir()) - before
     assert len(made) == (0 if refused(result) else 1), made
     return f"export {'refused' if refused(result) else 'done'}"
@@ -218,7 +268,7 @@ def a_distance(rng):
 
 
 def _metrics():
-    return [model.get_metric() for model in _models()]
+    return [model.get_metric() for model in _models() if hasattr(model, "get_metric")]
 
 
 @cache
@@ -228,7 +278,7 @@ def _models():
     learners = (
         SERAPH(max_iter=5),
         seraph.KernelSERAPH(max_iter=5),
-        MetricPipeline(StandardScaler(), SERAPH(max_iter=5)),
+        make_pipeline(StandardScaler(), SERAPH(max_iter=5)),
     )
     made, _ = guarded(lambda: [learner.fit(X, y) for learner in learners])
     return made
@@ -270,10 +320,11 @@ def answers_file():
 # are found by what they are.
 CALLED = {
     *(function.__name__ for function in FUNCTIONS),
-    *("PairKFold", "PairScorer", "Constraints", "seraph_path", "save", "load", "to_onnx"),
-    *("read_versions", "MahalanobisMetric", "KernelMetric", "KernelMap", "PreparedMetric"),
+    *("Marks", "MarksKFold", "Constraints", "seraph_path", "save", "load", "to_onnx"),
+    *("read_versions", "MahalanobisMetric", "KernelMetric", "KernelMap"),
     *("RegularizationPath", "RegularizationPathDisplay"),  # by a_path
     *("to_matrix", "export", "DuplicateFinder", "Duplicates"),
+    *("query_pairs", "query_rows"),
 }
 # Names that take no input of users.
 NOTHING_TO_TRY = {

@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+from seraph._pairs._names import RowNames
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,6 +17,7 @@ from seraph import (
     DistanceDisplay,
     FeatureImportanceDisplay,
     KernelSERAPH,
+    Marks,
     MetricNeighborsClassifier,
     MetricPipeline,
     PosteriorDisplay,
@@ -26,7 +28,6 @@ from seraph import (
     to_onnx,
 )
 from seraph._engine._advice import warn_of_rank_zero
-from seraph._pairs._names import RowNames
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.datasets import load_task, make_posterior_sparsity, make_projection_sparsity
@@ -129,7 +130,7 @@ def test_a_mask_is_no_list_of_pairs_of_a_frame():
     frame = pd.DataFrame(np.arange(8.0).reshape(4, 2))
     mask = [[True, False], [False, True]]
     with pytest.raises(ValueError, match=r"pairs\[0\] names row True"):
-        SERAPH().fit(frame, pairs=mask, pair_labels=[1, -1])
+        SERAPH().fit(frame, marks=Marks(mask, [1, -1], rows=frame))
     flags = pd.DataFrame([[0.0], [1.0]], index=[True, False])
     assert RowNames.of(flags, None, mask).rows(mask)[0].tolist() == [[0, 1], [1, 0]]
 
@@ -147,7 +148,7 @@ def test_a_gap_above_tol_is_never_called_converged():
         learner = SERAPH(mu=1e12, lam=lam, max_iter=100)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            learner.fit(X, pairs=[[0, 1], [3, 9], [4, 30]], pair_labels=[1, -1, -1])
+            learner.fit(X, marks=Marks([[0, 1], [3, 9], [4, 30]], [1, -1, -1], rows=X))
         assert learner.converged_ == (learner.optimality_gap_ <= learner.tol)
 
 
@@ -287,8 +288,8 @@ def test_a_message_shows_a_value_in_few_words(kind):
     for act in (
         lambda: SERAPH(lam=value).fit(X, y),
         lambda: SERAPH(tol=value).fit(X, y),
-        lambda: SERAPH().fit(X, pairs=[[0, 1]], pair_labels=[1], pair_weights=[value]),
-        lambda: SERAPH().fit(X, pairs=[[0, 1]], pair_labels=[value]),
+        lambda: SERAPH().fit(X, marks=Marks([[0, 1]], [1], weights=[value], rows=X)),
+        lambda: SERAPH().fit(X, marks=Marks([[0, 1]], [value], rows=X)),
         lambda: load_task(value),
     ):
         with pytest.raises(ValueError, match=r".{20}") as caught:

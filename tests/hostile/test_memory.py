@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 
 N = 800
 # A fit may take this many bytes, however few the exact one takes.
@@ -160,4 +160,4 @@ def test_marked_pairs_take_memory_in_proportion(data):
     chosen = rng.permutation(len(i))[:100_000]
     pairs, signs = np.c_[i, j][chosen], rng.choice([-1, 1], size=len(chosen))
     learner = SERAPH(mu=0.0, **QUICK)
-    assert peak(lambda: learner.fit(X, pairs=pairs, pair_labels=signs)) < 300 * len(pairs)
+    assert peak(lambda: learner.fit(X, marks=Marks(pairs, signs, rows=X))) < 300 * len(pairs)

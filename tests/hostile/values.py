@@ -8,6 +8,8 @@ import inspect
 import re
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, KernelSERAPH
 from seraph.classic import LDM, MFDA, Euclidean
@@ -17,6 +19,7 @@ VALUES = {
     "algorithm": ("direct", "em"),
     "alpha": ("auto", *WEIGHTS),
     "backend": ("auto", "numpy", "numba", "torch"),
+    "base_rate": (None, None, 0.01, 0.5),
     "bounds": (None, (1, 2), (2.0, 1.0), (1e-8, 1e8)),
     "callback": (None,),
     "checkpoint": (None, "fit.ckpt"),
@@ -27,6 +30,10 @@ VALUES = {
     "em_max_iter": (1, 3, 10),
     "em_tol": (0, 1e-6, 0.1),
     "eps": (0.5, 1e-3, 1e-9),
+    "estimator": (
+        None, SERAPH(), KernelSERAPH(), LDM(max_iter=20), Euclidean(),
+        make_pipeline(StandardScaler(), SERAPH()),
+    ),
     "eta": WEIGHTS,
     "gamma": (None, *WEIGHTS),
     "kernel_gamma": ("median", None, *WEIGHTS),
@@ -55,7 +62,8 @@ VALUES = {
     "random_state": (0, 1, None),
     "ridge": WEIGHTS,
     "shrinkage": (0, 0.3, 1),
-    "strategy": ("entropy", "gradient"),
+    "strategy": ("entropy", "gradient", "accuracy", "equal_error_rate", "precision"),
+    "target": (None, None, 0.5, 0.9),
     "tol": (0, 1e-9, 1e-5, 1e-3, 0.1, 10.0),
     "unlabeled_pairs": ("all", "all", 1, 20, 0.01, 0.5, 1.0),
     "verbose": (0, 1),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from seraph import Marks
 from seraph._paper import _embeddings
 from seraph._paper._embeddings import METHODS, demonstrate, judge, mark_pairs
 from seraph._paper._free_matrix import FreeMatrix, cosine_loss
@@ -48,13 +49,13 @@ def test_the_cosine_loss_is_the_mean_squared_error():
 def test_the_free_matrix_lowers_its_loss_and_without_steps_is_the_cosine(vectors):
     X, y = vectors
     task = mark_pairs(X, y, seed=0, n_pairs=40)
-    learned = FreeMatrix().fit(task.X, pairs=task.pairs, pair_labels=task.marks)
+    learned = FreeMatrix().fit(task.X, marks=Marks(task.pairs, task.marks, rows=task.X))
     before, after = (
         cosine_loss(W, task.X, task.pairs, task.marks)[0] for W in (np.eye(6), learned.matrix_)
     )
     assert after < 0.5 * before
     np.testing.assert_allclose(np.linalg.norm(learned.transform(X), axis=1), 1)
-    none = FreeMatrix(steps=0).fit(task.X, pairs=task.pairs, pair_labels=task.marks)
+    none = FreeMatrix(steps=0).fit(task.X, marks=Marks(task.pairs, task.marks, rows=task.X))
     np.testing.assert_allclose(none.transform(X), X)
 
 

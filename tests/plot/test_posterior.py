@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from seraph import SERAPH, PosteriorDisplay
+from seraph import SERAPH, Marks, PosteriorDisplay
 from seraph.plot._posterior import _sample_pairs
 from tests.helpers.pictures import some_axes
 
@@ -31,10 +31,10 @@ def test_marked_pairs_are_labeled_pairs(wine):
     pairs = np.array([[0, 1], [5, 2], [7, 30], [60, 40]])
     alike = y[pairs[:, 0]] == y[pairs[:, 1]]
     assert 0 < alike.sum() < 4
-    learner = SERAPH().fit(X, pairs=pairs, pair_labels=alike)
+    learner = SERAPH().fit(X, marks=Marks(pairs, alike, rows=X))
     for labels in (alike, np.where(alike, 1, -1)):
         display = PosteriorDisplay.from_estimator(
-            learner, X, pairs=pairs, pair_labels=labels, ax=some_axes()
+            learner, X, marks=Marks(pairs, labels, rows=X), ax=some_axes()
         )
         np.testing.assert_allclose(display.similar, learner.pair_proba(X[pairs[alike]]))
         np.testing.assert_allclose(display.dissimilar, learner.pair_proba(X[pairs[~alike]]))
@@ -45,9 +45,9 @@ def test_a_pair_that_is_known_twice_counts_once(wine):
     X, y_partial, y = wine
     pairs = np.array([[0, 1], [50, 60], [60, 50], [2, 70]])  # rows 0 to 14 have labels
     alike = y[pairs[:, 0]] == y[pairs[:, 1]]
-    learner = SERAPH().fit(X, y_partial, pairs=pairs, pair_labels=alike)
+    learner = SERAPH().fit(X, y_partial, marks=Marks(pairs, alike, rows=X))
     display = PosteriorDisplay.from_estimator(
-        learner, X, y_partial, pairs=pairs, pair_labels=alike, ax=some_axes()
+        learner, X, y_partial, marks=Marks(pairs, alike, rows=X), ax=some_axes()
     )
     counts = learner.n_similar_, learner.n_dissimilar_, learner.n_unlabeled_
     found = display.similar, display.dissimilar, display.unlabeled
@@ -58,7 +58,7 @@ def test_an_empty_list_of_pairs_is_accepted(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     display = PosteriorDisplay.from_estimator(
-        learner, X, y_partial, pairs=[], pair_labels=[], ax=some_axes()
+        learner, X, y_partial, marks=Marks([], [], rows=X), ax=some_axes()
     )
     assert len(display.unlabeled) == learner.n_unlabeled_
 
@@ -75,7 +75,7 @@ def test_pairs_must_match_their_labels(pairs, message, wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     with pytest.raises(ValueError, match=message):
-        PosteriorDisplay.from_estimator(learner, X, pairs=pairs, pair_labels=[1])
+        PosteriorDisplay.from_estimator(learner, X, marks=Marks(pairs, [1], rows=X))
 
 
 def test_a_sample_of_many_pairs_is_seeded_and_fair(digits):

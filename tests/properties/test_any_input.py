@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import event, given
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from tests.helpers.strategies import (
     DISORDERS,
     FLAWS,
@@ -51,17 +51,20 @@ def test_a_fit_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
 @examples(50)
 @given(case=sound_cases())
 def test_what_is_wrong_is_refused_in_words(case, part, flaw):
-    arguments = spoiled(case, part, flaw).arguments
-    assert isinstance(attempt(lambda: SERAPH().fit(**arguments)), ValueError | TypeError)
+    case = spoiled(case, part, flaw)
+    assert isinstance(attempt(lambda: SERAPH().fit(**case.arguments)), ValueError | TypeError)
 
 
 @examples(4)
 @given(case=cases(), parameters=parameters())
 def test_what_came_in_is_left_as_it_was(case, parameters):
-    arguments = case.arguments
-    before = written_out(arguments)
-    attempt(lambda: SERAPH(**parameters).fit(**arguments))
-    assert written_out(arguments) == before
+    arguments, parts = case.arguments, {"rows": 0} if case.marked is None else case.marked.parts
+    marks = arguments.pop("marks", None)
+    before = written_out({**parts, **arguments})
+    attempt(lambda: Marks(**parts))
+    attempt(lambda: SERAPH(**parameters).fit(**arguments, marks=marks))
+    assert written_out({**parts, **arguments}) == before
+    assert marks == case.arguments.get("marks")
 
 
 def written_out(arguments):

@@ -4,12 +4,14 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
+from seraph import Marks
 from tests.helpers.plain import SERAPH
 from tests.helpers.strategies import (
     DISGUISES,
@@ -99,8 +101,19 @@ def test_the_container_of_the_points_does_not_matter(case, parameters, form):
 def test_order_and_type_of_marked_pairs_do_not_matter(
     case, parameters, order, row_form, sign_form
 ):
-    marks = replace(case.marks, order=order, row_form=row_form, sign_form=sign_form)
-    check_same_bits(fit(case, **parameters), fit(replace(case, marks=marks), **parameters))
+    marked = replace(case.marked, order=order, row_form=row_form, sign_form=sign_form)
+    check_same_bits(fit(case, **parameters), fit(replace(case, marked=marked), **parameters))
+
+
+@examples(5)
+@given(case=sound_cases(marked=True), parameters=SETTINGS, seed=seeds())
+def test_marks_by_name_are_those_by_number(case, parameters, seed):
+    X, y, rows = case.table.X, case.knowledge["y"], case.marked.rows
+    names = np.array([f"row {k}" for k in range(len(X))])
+    order = np.random.default_rng(seed).permutation(len(X))
+    marks = Marks(names[rows], case.marked.similar, rows=names[order])
+    table = pd.DataFrame(X, index=names)
+    check_same_bits(fit(case, **parameters), fitted(SERAPH(**parameters), table, y=y, marks=marks))
 
 
 @examples(5)
@@ -138,10 +151,9 @@ def test_a_shift_of_the_points_does_not_matter(case, seed):
 def test_the_order_of_the_rows_does_not_matter(case, seed):
     X, known = case.table.X, case.knowledge
     order = np.random.default_rng(seed).permutation(len(X))
-    place = np.argsort(order)
     moved = {**known, "y": known["y"][order]}
-    if case.marks is not None:
-        moved["pairs"] = place[case.marks.rows]
+    if case.marked is not None:
+        moved["marks"] = known["marks"][order]
     one, other = fitted(SERAPH(**STRICT), X, **known), fitted(SERAPH(**STRICT), X[order], **moved)
     check_same_distances(one, X, other, X)
 
@@ -162,7 +174,7 @@ def test_classes_say_what_the_list_of_all_their_pairs_says(case):
     i, j = known[np.array(np.triu_indices(len(known), 1))]
     one = fitted(SERAPH(**STRICT), X, y=codes)
     pairs, similar = np.column_stack([i, j]), codes[i] == codes[j]
-    other = fitted(SERAPH(**STRICT), X, pairs=pairs, pair_labels=similar)
+    other = fitted(SERAPH(**STRICT), X, marks=Marks(pairs, similar, rows=len(X)))
     assert one.lam_ == other.lam_
     assert one.n_similar_ == other.n_similar_
     assert one.n_unlabeled_ == other.n_unlabeled_

@@ -36,9 +36,9 @@ def signs(case):
     codes = case.classes.codes
     known = np.logical_and.outer(codes >= 0, codes >= 0)
     table = np.where(known, np.where(codes[:, np.newaxis] == codes, 1, -1), 0)
-    if case.marks is not None:
-        i, j = case.marks.rows.T
-        table[i, j] = table[j, i] = np.where(case.marks.similar, 1, -1)
+    if case.marked is not None:
+        i, j = case.marked.rows.T
+        table[i, j] = table[j, i] = np.where(case.marked.similar, 1, -1)
     np.fill_diagonal(table, 0)
     return squareform(table)
 

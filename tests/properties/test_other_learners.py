@@ -248,6 +248,6 @@ def test_the_nearest_neighbor_of_a_labeled_point_is_itself(case):
     X, codes = case.table.X, case.classes.codes
     classifier = fitted(MetricNeighborsClassifier(Euclidean()), X, y=codes)
     np.testing.assert_array_equal(classifier.predict(X[codes >= 0]), codes[codes >= 0])
-    labeled = replace(case, marks=None).knowledge["y"]
+    labeled = replace(case, marked=None).knowledge["y"]
     assert classifier.score(X, codes) == 1.0
     assert len(classifier.classes_) == len(set(labeled[labeled >= 0]))

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster, default_client
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, seraph_path
 from seraph._engine import _problem
 from seraph._sweep import (
     NumpySweep,
@@ -73,13 +73,13 @@ def data():
     y = np.where(rng.permutation(200) < 30, classes, -1)
     free = np.flatnonzero(y < 0)
     pairs = [[free[0], free[100]], [free[3], np.flatnonzero(y == 0)[5]]]
-    return X, y, {"pairs": pairs, "pair_labels": [1, -1]}
+    return X, y, Marks(pairs, [1, -1], rows=X)
 
 
 @pytest.fixture(scope="module")
 def expected(data):
     X, y, marked = data
-    return SERAPH(backend="numpy", **FEW).fit(X, y, **marked)
+    return SERAPH(backend="numpy", **FEW).fit(X, y, marks=marked)
 
 
 def frame(X, npartitions=4):
@@ -172,7 +172,7 @@ def test_the_number_of_parts_is_bounded():
 )
 def test_the_metric_is_that_of_numpy(client, small_parts, data, expected, collection):
     X, y, marked = data
-    learner = SERAPH(backend="dask", **FEW).fit(collection(X), y, **marked)
+    learner = SERAPH(backend="dask", **FEW).fit(collection(X), y, marks=marked)
     assert learner.backend_ == "dask"
     assert learner.device_ is None
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
@@ -196,8 +196,8 @@ def test_the_metric_is_that_of_numpy(client, small_parts, data, expected, collec
 )
 def test_the_metric_is_that_of_numpy_for_every_model(client, data, parameters):
     X, y, marked = data
-    expected = SERAPH(backend="numpy", **FEW | parameters).fit(X, y, **marked)
-    learner = SERAPH(**FEW | parameters).fit(da.from_array(X, chunks=(60, 6)), y, **marked)
+    expected = SERAPH(backend="numpy", **FEW | parameters).fit(X, y, marks=marked)
+    learner = SERAPH(**FEW | parameters).fit(da.from_array(X, chunks=(60, 6)), y, marks=marked)
     assert learner.backend_ == "dask"
     np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-9, atol=1e-9)
     assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-9)
@@ -214,7 +214,7 @@ def test_the_metric_is_that_of_numpy_for_every_model(client, data, parameters):
 )
 def test_labels_may_be_in_chunks(client, data, expected, labels):
     X, y, marked = data
-    learner = SERAPH(**FEW).fit(da.from_array(X, chunks=(60, 6)), labels(y), **marked)
+    learner = SERAPH(**FEW).fit(da.from_array(X, chunks=(60, 6)), labels(y), marks=marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
@@ -237,7 +237,7 @@ def test_no_bit_depends_on_the_workers_or_the_run(small_parts, client, data):
 def test_single_precision_stays_single(client, data, expected):
     X, y, marked = data
     points = da.from_array(X.astype(np.float32), chunks=(60, 6))
-    learner = SERAPH(**FEW).fit(points, y, **marked)
+    learner = SERAPH(**FEW).fit(points, y, marks=marked)
     assert learner.components_.dtype == np.float32
     np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-2, atol=1e-3)
     assert learner.transform(points).dtype == np.float32
@@ -252,7 +252,7 @@ def test_points_on_disk(client, data, expected, tmp_path):
         da.from_npy_stack(tmp_path / "npy"),
         da.from_zarr(str(tmp_path / "zarr")),
     ):
-        learner = SERAPH(**FEW).fit(stored, y, **marked)
+        learner = SERAPH(**FEW).fit(stored, y, marks=marked)
         np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
@@ -269,7 +269,7 @@ def test_fewer_points_than_features_are_loaded_into_memory(client, rng):
 def test_another_backend_may_be_chosen(data, expected):
     X, y, marked = data
     for points in (da.from_array(X, chunks=(60, 6)), frame(X)):
-        learner = SERAPH(backend="numpy", **FEW).fit(points, y, **marked)
+        learner = SERAPH(backend="numpy", **FEW).fit(points, y, marks=marked)
         assert learner.backend_ == "numpy"
         np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
@@ -305,7 +305,7 @@ def test_a_fit_without_a_client_starts_a_cluster_and_closes_it(data, expected, m
 
     monkeypatch.setattr(_dask, "DaskSweep", Watched)
     before = set(threading.enumerate())
-    learner = SERAPH(backend="dask", n_jobs=2, **FEW).fit(X, y, **marked)
+    learner = SERAPH(backend="dask", n_jobs=2, **FEW).fit(X, y, marks=marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert len(set(seen)) == 1
     assert seen[0].status == "closed"
@@ -359,7 +359,7 @@ def test_a_fit_survives_the_death_of_a_worker(processes, data, expected, monkeyp
 
         monkeypatch.setattr(_dask, "DaskSweep", Deadly)
         points = X if plain else da.from_array(X, chunks=(33, 6))
-        learner = SERAPH(backend="dask", **FEW).fit(points, y, **marked)
+        learner = SERAPH(backend="dask", **FEW).fit(points, y, marks=marked)
         assert doomed not in client.run(os.getpid).values()
     assert len(requests) > 4
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
@@ -371,7 +371,7 @@ def test_tasks_have_names_for_the_dashboard(client, small_parts, data):
     def names(dask_scheduler):
         return list(dask_scheduler.task_prefixes)
 
-    SERAPH(**FEW).fit(da.from_array(X, chunks=(33, 6)), y, **marked)
+    SERAPH(**FEW).fit(da.from_array(X, chunks=(33, 6)), y, marks=marked)
     shown = set(client.run_on_scheduler(names))
     ours = {"moments", "merge", "points", "rows", "differences", "tile", "pairs", "factor", "sum"}
     assert {f"seraph-{name}" for name in ours} <= shown
@@ -423,12 +423,12 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
     X, y, marked = data
     monkeypatch.setattr(_dask, "_free_memory", lambda: [X.nbytes / 2])
     points = counted(X, (33, 6))
-    learner = SERAPH(**FEW).fit(points, y, **marked)
+    learner = SERAPH(**FEW).fit(points, y, marks=marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert min(READS.values()) > 5
     READS.clear()
     points = points.persist()
-    learner = SERAPH(**FEW).fit(points, y, **marked)
+    learner = SERAPH(**FEW).fit(points, y, marks=marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert set(READS.values()) == {1}  # when they were persisted
 

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Sample
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.sweep.test_tiles import ETA, MU, posteriors, q_function, sample_of
@@ -61,8 +61,10 @@ def test_the_order_of_many_marked_pairs_does_not_matter(wine, rng):
     pairs = many_pairs(rng, len(X), 400)
     similar = y[pairs[:, 0]] == y[pairs[:, 1]]
     shuffled = rng.permutation(len(pairs))
-    one = SERAPH().fit(X, y_partial, pairs=pairs, pair_labels=similar)
-    other = SERAPH().fit(X, y_partial, pairs=pairs[shuffled, ::-1], pair_labels=similar[shuffled])
+    one = SERAPH().fit(X, y_partial, marks=Marks(pairs, similar, rows=X))
+    other = SERAPH().fit(
+        X, y_partial, marks=Marks(pairs[shuffled, ::-1], similar[shuffled], rows=X)
+    )
     np.testing.assert_array_equal(one.components_, other.components_)
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks
 from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._sweep import PointsInMemory
 
-FEW_MARKED = {"pairs": [[20, 30], [3, 50]], "pair_labels": [1, -1]}
-MARKED = {"pairs": [[0, 70], [71, 72], [75, 3]], "pair_labels": [1, -1, -1]}
+FEW_MARKED = Marks([[20, 30], [3, 50]], [1, -1], rows=60)
+MARKED = Marks([[0, 70], [71, 72], [75, 3]], [1, -1, -1], rows=80)
 LEARNERS = [
     SERAPH(),
     SERAPH(algorithm="em", em_max_iter=3, em_tol=1.0),
@@ -37,7 +37,7 @@ def problem(data, budget, seed=0, mu="auto"):
     """Make a problem with sampled pairs, scattered labeled rows and labeled pairs."""
     X, y_partial, _ = data
     order = np.random.default_rng(1).permutation(len(X))
-    labels = PairLabels.make(len(X), y_partial[order], **MARKED)
+    labels = PairLabels.make(len(X), y_partial[order], MARKED)
     size = "all" if budget is None else budget
     settings = Settings(mu=mu, unlabeled_pairs=size, backend="numpy", random_state=seed)
     made = Problem.make(PointsInMemory(X[order]), labels, settings)
@@ -68,7 +68,7 @@ def test_no_labeled_pair_is_sampled(wine, budget):
     rows = np.array([row_of[tuple(point)] for point in made.sweep.X])
     sampled = {tuple(sorted(pair)) for pair in rows[made.terms.sample.pairs[:]].tolist()}
     assert len(sampled) == budget
-    assert not sampled & {tuple(sorted(pair)) for pair in MARKED["pairs"]}
+    assert not sampled & {tuple(sorted(pair)) for pair in MARKED.pairs.tolist()}
     assert not any(labels.codes[i] >= 0 and labels.codes[j] >= 0 for i, j in sampled)
 
 
@@ -173,7 +173,7 @@ def test_float32_finds_the_same_metric(wine):
 def test_labeled_pairs_without_classes_are_enough(wine, form):
     X, _, _ = wine
     one, other = (
-        SERAPH(unlabeled_pairs=500, random_state=seed).fit(X, **MARKED) for seed in (0, 1)
+        SERAPH(unlabeled_pairs=500, random_state=seed).fit(X, marks=MARKED) for seed in (0, 1)
     )
     assert one.n_unlabeled_ == 80 * 79 // 2 - 3
     assert not np.array_equal(one.components_, other.components_)
@@ -210,7 +210,7 @@ def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
     monkeypatch.setattr(_problem, "_LISTED", 0)
     monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 0)
     X, P = rng.normal(size=(60, 3)) ** 3, rng.normal(size=(2, 3))
-    labels = PairLabels.make(60, np.r_[np.zeros(4), np.ones(4), np.full(52, -1)], **FEW_MARKED)
+    labels = PairLabels.make(60, np.r_[np.zeros(4), np.ones(4), np.full(52, -1)], FEW_MARKED)
 
     def value(size, seed=0):
         settings = Settings(mu=0.3, unlabeled_pairs=size, backend="numpy", random_state=seed)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seraph import SERAPH, seraph_path
+from seraph import SERAPH, Marks, seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
@@ -142,7 +142,7 @@ def test_marked_pairs_count_in_full(small):
     X, y = classes()
     pairs = np.array([[0, 1], [2, 3], [4, 5]])
     y[:6] = -1
-    labels = PairLabels.make(len(X), y, pairs, [1, -1, 1], pair_weights=[1e3, 1e3, 1e3])
+    labels = PairLabels.make(len(X), y, Marks(pairs, [1, -1, 1], weights=[1e3, 1e3, 1e3], rows=X))
     made = Problem.make(PointsInMemory(X), labels, Settings(backend="numpy", mu=0.0))
     F = made.objective("auto")
     (_, first), *_ = F.samples
