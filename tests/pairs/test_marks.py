@@ -1,468 +1,491 @@
-"""Marked pairs never land on the wrong rows: names are matched, row numbers refused where cut."""
+"""Marks: an object that does not change, and that is cut together with its rows."""
 
-from typing import ClassVar
+import copy
+import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-import sklearn
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    ShuffleSplit,
-    cross_val_predict,
-    cross_val_score,
-    cross_validate,
-)
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, resample, shuffle
 
-from seraph import (
-    SERAPH,
-    SERAPHCV,
-    KernelSERAPH,
-    MetricNeighborsClassifier,
-    MetricPipeline,
-    PairKFold,
-    PairScorer,
-    seraph_path,
-)
-from seraph._pairs import PairLabels, RowNames
-from seraph.classic import ITML, Euclidean
+from seraph import Marks
+from seraph._pairs import PairLabels
 
-N = 60
-RNG = np.random.default_rng(0)
-Y = np.arange(N) % 3
-X = RNG.normal(size=(N, 4)) + 2.0 * np.eye(3, 4)[Y]
-NAMES = np.array([f"row {k}" for k in RNG.permutation(N)])
-FRAME = pd.DataFrame(X, columns=list("abcd"), index=NAMES)
-ROWS = np.array([[k, (k + step) % N] for step in (7, 9) for k in range(0, N, 2)][:-5])
-MARKS = np.where(Y[ROWS[:, 0]] == Y[ROWS[:, 1]], 1, -1)
-PAIRS = NAMES[ROWS]
-LEARNERS = [SERAPH(), KernelSERAPH(), SERAPHCV(cv=2), ITML()]
-EVERY = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
+NAMES = ["ann", "bob", "cyd", "dan", "eve"]
+PAIRS = [[1, 0], [2, 3], [4, 0]]
+LABELS = [1, -1, 0.7]
+FEW = settings(max_examples=60)
 
 
-class Watcher(BaseEstimator):
-    """A learner that keeps the points of the pairs it is given, with their marks."""
-
-    seen: ClassVar = []
-
-    def fit(self, X, y=None, *, pairs=None, pair_labels=None, ids=None):
-        names = RowNames.of(X, ids, pairs, "warn")
-        labels = PairLabels.make(len(X), None, pairs, pair_labels, names=names)
-        points = np.asarray(X)
-        ends = [points[labels.pairs[:, side]] for side in (0, 1)]
-        Watcher.seen.append((ends, labels.similar, labels.n_absent_pairs))
-        return self
-
-    def predict(self, X):
-        return np.zeros(len(X))
-
-    def score(self, X, y=None):
-        return 0.0
+def sample(rows=5, **more):
+    """Marks with all that they can have."""
+    given = {"weights": [1.0, 2.0, 0.5], "triplets": [[0, 2, 4], [3, 1, 2]]} | more
+    return Marks(PAIRS, [1, 0, 0.7], rows=rows, **given)
 
 
-TRUE_MARKS = {
-    frozenset([X[i].tobytes(), X[j].tobytes()]): mark == 1
-    for (i, j), mark in zip(ROWS, MARKS, strict=True)
-}
-
-
-def assert_marks_are_right(n_fits):
-    assert len(Watcher.seen) == n_fits
-    for (first, second), similar, n_absent in Watcher.seen:
-        assert len(similar) + n_absent == len(MARKS)
-        assert 0 < len(similar) <= len(MARKS)
-        for one, other, alike in zip(first, second, similar, strict=True):
-            key = frozenset([np.ascontiguousarray(one).tobytes(), other.tobytes()])
-            assert TRUE_MARKS[key] == alike
-
-
-@pytest.fixture(autouse=True)
-def fresh_watcher():
-    Watcher.seen.clear()
-
-
-# What the issue saw: cross-validation with marks
-
-SPLITS = [KFold(3), KFold(3, shuffle=True, random_state=0), ShuffleSplit(3, random_state=0)]
-
-
-@pytest.mark.parametrize("cv", SPLITS, ids=["in order", "shuffled", "sampled"])
-@pytest.mark.parametrize("given", ["index", "ids"])
-def test_cross_validation_gives_each_fold_its_own_marks(cv, given):
-    params = {"pairs": PAIRS, "pair_labels": MARKS}
-    points = FRAME
-    if given == "ids":
-        points, params["ids"] = X, NAMES
-    cross_val_score(Watcher(), points, Y, cv=cv, params=params, error_score="raise")
-    assert_marks_are_right(3)
-    assert any(n_absent for *_, n_absent in Watcher.seen)
-
-
-def test_a_plain_frame_is_cut_by_its_index():
-    points = pd.DataFrame(X)
-    params = {"pairs": ROWS, "pair_labels": MARKS}
-    cross_val_score(Watcher(), points, Y, cv=SPLITS[1], params=params, error_score="raise")
-    assert_marks_are_right(3)
-
-
-@pytest.mark.parametrize("in_pipeline", [False, True])
-def test_row_numbers_are_refused_where_scikit_learn_cuts_the_points(in_pipeline):
-    classifier = MetricNeighborsClassifier(SERAPH())
-    params = {"pairs": ROWS, "pair_labels": MARKS}
-    if in_pipeline:
-        classifier = make_pipeline(StandardScaler(), SERAPH())
-        params = {f"seraph__{name}": value for name, value in params.items()}
-    with pytest.raises(ValueError, match="row numbers of the whole X, but sklearn's _fit_and_sc"):
-        cross_val_score(classifier, X, Y, cv=3, params=params, error_score="raise")
-    with pytest.raises(ValueError, match="All the 3 fits failed"):
-        cross_val_score(classifier, X, Y, cv=3, params=params)
-
-
-def test_row_numbers_are_refused_by_a_search_by_predictions_and_in_other_processes():
-    search = GridSearchCV(MetricNeighborsClassifier(SERAPH()), {"n_neighbors": [1]}, cv=3)
-    with pytest.raises(ValueError, match="pass ids, one name per row"):
-        search.set_params(error_score="raise").fit(X, Y, pairs=ROWS, pair_labels=MARKS)
-    params = {"pairs": ROWS, "pair_labels": MARKS}
-    with pytest.raises(ValueError, match="_fit_and_predict has passed only some"):
-        cross_val_predict(MetricNeighborsClassifier(SERAPH()), X, Y, cv=3, params=params)
-
-
-@pytest.mark.slow
-def test_row_numbers_are_refused_in_other_processes():
-    params = {"pairs": ROWS, "pair_labels": MARKS}
-    with pytest.raises(ValueError, match="row numbers of the whole X"):
-        cross_val_score(
-            SERAPH(), X, Y, cv=2, params=params, error_score="raise", n_jobs=2, scoring=len
-        )
-
-
-def test_a_search_with_names_is_refitted_on_all_rows():
-    search = GridSearchCV(MetricNeighborsClassifier(SERAPH()), {"n_neighbors": [1, 3]}, cv=3)
-    search.set_params(error_score="raise").fit(FRAME, Y, pairs=PAIRS, pair_labels=MARKS)
-    plain = MetricNeighborsClassifier(SERAPH(), **search.best_params_)
-    plain.fit(X, Y, pairs=ROWS, pair_labels=MARKS)
-    np.testing.assert_array_equal(
-        search.best_estimator_.learner_.components_, plain.learner_.components_
+def by_name(**more):
+    names = np.array(NAMES)
+    return Marks(
+        names[PAIRS],
+        [1, 0, 0.7],
+        weights=[1.0, 2.0, 0.5],
+        triplets=names[[[0, 2, 4], [3, 1, 2]]],
+        rows=NAMES,
+        **more,
     )
 
 
-def test_a_pipeline_that_drops_the_names_is_refused():
-    pipeline = make_pipeline(StandardScaler(), SERAPH())
-    with pytest.raises(ValueError, match="without the names in the index of X"):
-        pipeline.fit(FRAME, Y, seraph__pairs=ROWS, seraph__pair_labels=MARKS)
-    plain = pd.DataFrame(X)
-    pipeline.fit(plain, Y, seraph__pairs=ROWS, seraph__pair_labels=MARKS)
+def plain_cut(marks, rows):
+    """What a cut must have, by looking at every pair and triplet of the rows taken."""
+    label = {tuple(p): w for p, *w in zip(marks.pairs, marks.labels, marks.weights, strict=True)}
+    pairs = {
+        (i, j): tuple(label[tuple(sorted((a, b)))])
+        for i, a in enumerate(rows)
+        for j, b in enumerate(rows)
+        if i < j and tuple(sorted((a, b))) in label
+    }
+    wanted = marks.triplets.tolist()
+    triplets = [
+        (i, j, k)
+        for i, a in enumerate(rows)
+        for j, b in enumerate(rows)
+        for k, c in enumerate(rows)
+        for t in wanted
+        if t == [a, b, c]
+    ]
+    return pairs, sorted(triplets)
 
 
-def test_a_warning_tells_if_there_are_as_many_marks_as_rows():
-    pairs = np.array([[NAMES[k], NAMES[(k + 3) % N]] for k in range(N)])
-    params = {"pairs": pairs, "pair_labels": np.ones(N), "ids": NAMES}
-    with pytest.warns(UserWarning, match="may have dropped marked pairs"):
-        cross_val_score(Watcher(), X, Y, cv=3, params=params, error_score="raise")
+def content(marks):
+    values = zip(marks.labels.tolist(), marks.weights.tolist(), strict=True)
+    pairs = dict(zip(map(tuple, marks.pairs.tolist()), values, strict=True))
+    return pairs, sorted(map(tuple, marks.triplets.tolist()))
 
 
-# Order and subsets
+# Random marks: classes decide about the labels, so that no two contradict each other
 
 
-@EVERY
-def test_reordering_a_frame_changes_nothing(learner):
-    order = np.random.default_rng(1).permutation(N)
-    first = sklearn.clone(learner).fit(FRAME, pairs=PAIRS, pair_labels=MARKS)
-    again = sklearn.clone(learner).fit(FRAME.iloc[order], pairs=PAIRS, pair_labels=MARKS)
-    by_number = sklearn.clone(learner).fit(X, pairs=ROWS, pair_labels=MARKS)
-    d = by_number.pair_distance(ROWS, X)
-    np.testing.assert_allclose(first.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
-    if not isinstance(learner, SERAPHCV):  # the order of the rows decides about its folds
-        np.testing.assert_allclose(again.pair_distance(PAIRS, FRAME), d, rtol=0.05)
-
-
-@EVERY
-def test_marks_of_absent_rows_are_left_out_and_counted(learner):
-    part = np.flatnonzero(np.arange(N) % 4 != 0)
-    inside = np.isin(ROWS, part).all(axis=1)
-    place = np.full(N, -1)
-    place[part] = np.arange(len(part))
-    with pytest.warns(
-        UserWarning, match=f"{(~inside).sum()} of {len(ROWS)} marked pairs are left"
-    ):
-        by_name = sklearn.clone(learner).fit(FRAME.iloc[part], pairs=PAIRS, pair_labels=MARKS)
-    assert by_name.n_absent_pairs_ == (~inside).sum()
-    by_number = sklearn.clone(learner).fit(
-        X[part], pairs=place[ROWS[inside]], pair_labels=MARKS[inside]
-    )
-    assert by_number.n_absent_pairs_ == 0
-    d = by_number.pair_distance(ROWS, X)
-    np.testing.assert_allclose(by_name.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
-
-
-@pytest.mark.parametrize("named", ["index", "ids"])
-def test_triplets_find_their_rows_behind_a_scaler(named):
-    triplets = np.random.default_rng(0).permutation(N)[:30].reshape(10, 3)
-    plain = MetricPipeline(StandardScaler(), SERAPH()).fit(X, triplets=triplets)
-    order = np.random.default_rng(1).permutation(N)
-    ids = {"ids": NAMES[order]} if named == "ids" else {}
-    points = X[order] if named == "ids" else FRAME.iloc[order]
-    moved = MetricPipeline(StandardScaler(), SERAPH()).fit(points, triplets=NAMES[triplets], **ids)
-    np.testing.assert_allclose(
-        moved.get_mahalanobis_matrix(), plain.get_mahalanobis_matrix(), rtol=1e-4, atol=1e-6
+@st.composite
+def random_marks(draw, n=None):
+    n = draw(st.integers(2, 12)) if n is None else n
+    two = st.lists(st.integers(0, n - 1), min_size=2, max_size=2, unique=True)
+    pairs = draw(st.lists(two, max_size=12))
+    three = st.lists(st.integers(0, n - 1), min_size=3, max_size=3, unique=True)
+    triplets = draw(st.lists(three, max_size=5)) if n > 2 else []
+    labels = [1.0 if (i + j) % 2 else 0.25 * ((i * j) % 4 == 0) for i, j in pairs]
+    weights = [0.5 + (i * j) % 3 for i, j in pairs]
+    return Marks(
+        np.array(pairs).reshape(-1, 2),
+        labels,
+        weights=weights,
+        triplets=np.array(triplets).reshape(-1, 3),
+        rows=n,
     )
 
 
-def test_the_path_matches_names_too():
-    by_name = seraph_path(FRAME, pairs=PAIRS, pair_labels=MARKS, n_lams=3)
-    by_number = seraph_path(X, pairs=ROWS, pair_labels=MARKS, n_lams=3)
-    np.testing.assert_array_equal(by_name.components[-1], by_number.components[-1])
-    with_ids = seraph_path(X, pairs=PAIRS, pair_labels=MARKS, ids=NAMES, n_lams=3)
-    np.testing.assert_array_equal(with_ids.components[-1], by_number.components[-1])
-
-
-def test_ids_come_before_the_index_and_may_be_numbers():
-    numbers = 1000 - np.arange(N)
-    learner = SERAPH().fit(FRAME, pairs=numbers[ROWS], pair_labels=MARKS, ids=numbers)
-    expected = SERAPH().fit(X, pairs=ROWS, pair_labels=MARKS)
-    np.testing.assert_array_equal(learner.components_, expected.components_)
-    d = learner.pair_distance(numbers[ROWS], FRAME, ids=numbers)
-    np.testing.assert_array_equal(d, expected.pair_distance(ROWS, X))
-
-
-# Names out
-
-
-def test_queries_speak_of_rows_as_they_were_named():
-    learner = SERAPH().fit(X, pairs=ROWS, pair_labels=MARKS)
-    frame_learner = SERAPH().fit(FRAME, pairs=PAIRS, pair_labels=MARKS)
-    chosen = learner.query_pairs(X, 4, pairs=ROWS)
-    named = frame_learner.query_pairs(FRAME, 4, pairs=PAIRS)
-    np.testing.assert_array_equal(named, NAMES[chosen])
-    np.testing.assert_array_equal(learner.query_pairs(X, 4, pairs=PAIRS, ids=NAMES), named)
-    rows = learner.query_rows(X, 3)
-    np.testing.assert_array_equal(frame_learner.query_rows(FRAME, 3), NAMES[rows])
-    assert learner.query_pairs(X, 2, ids=list(range(N))).dtype.kind == "i"
-    mixed = [k if k % 2 else f"r{k}" for k in range(N)]
-    assert set(learner.query_rows(X, 4, ids=mixed)) <= set(mixed)
-
-
-def test_answers_to_queries_can_be_passed_back():
-    learner = SERAPH().fit(FRAME, pairs=PAIRS, pair_labels=MARKS)
-    more = learner.query_pairs(FRAME, 3, pairs=PAIRS)
-    true = dict(zip(NAMES, Y, strict=True))
-    marks = [1 if true[a] == true[b] else -1 for a, b in more]
-    shuffled = FRAME.sample(frac=1, random_state=0)
-    SERAPH().fit(shuffled, pairs=np.r_[PAIRS, more], pair_labels=np.r_[MARKS, marks])
-
-
-# Metadata routing, splitter, scorer
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
-@pytest.mark.parametrize("given", ["index", "ids"])
-@pytest.mark.usefixtures("routing")
-def test_routing_takes_marks_to_the_splitter_the_learner_and_its_score(given):
-    params = {"pairs": PAIRS, "pair_labels": MARKS}
-    points = FRAME
-    if given == "ids":
-        points, params["ids"] = X, NAMES
-    model = MetricPipeline(StandardScaler(), SERAPH())
-    done = cross_validate(
-        model,
-        points,
-        cv=PairKFold(3),
-        params=params,
-        error_score="raise",
-        return_estimator=True,
-        return_indices=True,
+def some_rows(n, **more):
+    return st.lists(st.integers(0, n - 1), max_size=2 * n, **more).map(
+        lambda rows: np.array(rows, dtype=int)
     )
-    for estimator, train, test, score in zip(
-        done["estimator"],
-        done["indices"]["train"],
-        done["indices"]["test"],
-        done["test_score"],
-        strict=True,
-    ):
-        in_train, in_test = (np.isin(ROWS, part).all(axis=1) for part in (train, test))
-        assert estimator.learner_.n_absent_pairs_ == (~in_train).sum()
-        Z = estimator.transform(X if given == "ids" else FRAME)
-        d = np.linalg.norm(Z[ROWS[:, 0]] - Z[ROWS[:, 1]], axis=1)[in_test]
-        near, far = d[MARKS[in_test] > 0], d[MARKS[in_test] < 0]
-        assert score == pytest.approx(np.mean(near[:, None] < far))
-        assert len(near)
-        assert len(far)
+
+
+@FEW
+@given(st.data())
+def test_a_cut_has_the_marks_among_its_rows_and_no_others(data):
+    marks = data.draw(random_marks())
+    rows = data.draw(some_rows(len(marks)))
+    cut = marks[rows]
+    assert len(cut) == len(rows)
+    assert content(cut) == plain_cut(marks, rows.tolist())
+
+
+@FEW
+@given(st.data())
+def test_a_cut_of_a_cut_is_one_cut(data):
+    marks = data.draw(random_marks())
+    first = data.draw(some_rows(len(marks)).filter(len))
+    second = data.draw(some_rows(len(first)))
+    assert marks[first][second] == marks[first[second]]
+
+
+@FEW
+@given(st.data())
+def test_a_cut_of_names_is_one_cut_too(data):
+    marks = by_name()
+    first = data.draw(some_rows(5, unique=True).filter(len))
+    second = data.draw(some_rows(len(first), unique=True))
+    assert marks[first][second] == marks[first[second]]
+    assert marks[first].names.tolist() == [NAMES[row] for row in first]
+
+
+@FEW
+@given(st.data())
+def test_a_permutation_and_its_inverse_change_nothing(data):
+    marks = data.draw(random_marks())
+    order = np.array(data.draw(st.permutations(range(len(marks)))))
+    assert marks[order][np.argsort(order)] == marks
+    assert marks[:] == marks[np.ones(len(marks), dtype=bool)] == marks
+
+
+@FEW
+@given(st.data())
+def test_cutting_and_adding_can_be_done_in_any_order(data):
+    one = data.draw(random_marks())
+    other = data.draw(random_marks(len(one)))
+    rows = data.draw(some_rows(len(one)))
+    assert (one + other)[rows] == one[rows] + other[rows]
+    assert one + other == other + one
+    assert one + Marks(rows=len(one)) == one
+
+
+# Rows that are chosen
 
 
 @pytest.mark.parametrize(
-    "model",
+    "key",
     [
-        SERAPH(tol=0.01),
-        MetricPipeline(StandardScaler(), SERAPH(tol=0.01)),
-        MetricNeighborsClassifier(SERAPH(tol=0.01)),
+        slice(1, 5, 2),
+        [1, 3],
+        (1, 3),
+        np.array([1, 3]),
+        np.array([False, True, False, True, False]),
+        [-4, -2],
+        pd.Series([1, 3], index=[7, 8]),
+        pd.Series([False, True, False, True, False]),
     ],
+    ids=repr,
 )
-@pytest.mark.usefixtures("routing")
-def test_routing_takes_weights_and_triplets_to_the_learner(model, monkeypatch):
-    seen = []
-    plain = SERAPH.fit
-
-    def watched(self, points, y=None, **more):
-        seen.append(more)
-        return plain(self, points, y, **more)
-
-    monkeypatch.setattr(SERAPH, "fit", watched)
-    weights, triplets = np.linspace(1.0, 2.0, len(PAIRS)), NAMES[np.arange(N).reshape(-1, 3)]
-    params = {"pairs": PAIRS, "pair_labels": MARKS, "pair_weights": weights, "triplets": triplets}
-    cross_val_score(model, FRAME, Y, cv=2, params=params, error_score="raise")
-    assert len(seen) == 2
-    for more in seen:
-        assert more["pair_weights"] is weights
-        assert more["triplets"] is triplets
+def test_rows_are_chosen_as_numpy_chooses_them(key):
+    marks = Marks([[1, 3], [0, 1]], [1, -1], rows=5)
+    key = key if not isinstance(key, tuple) else (list(key), ...)
+    assert marks[key] == Marks([[0, 1]], [1], rows=2)
 
 
-@pytest.mark.usefixtures("routing")
-def test_routing_refuses_row_numbers_too():
-    params = {"pairs": ROWS, "pair_labels": MARKS}
-    with pytest.raises(ValueError, match="row numbers of the whole X"):
-        cross_val_score(SERAPH(), X, cv=PairKFold(3), params=params, error_score="raise")
+def test_what_chooses_no_rows_is_refused():
+    marks = sample()
+    with pytest.raises(TypeError, match="slice, a mask or a list of row numbers; got 3"):
+        marks[3]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(marks)
+    with pytest.raises(IndexError):
+        marks[[5]]
+    with pytest.raises(IndexError):
+        marks["ann"]
+    with pytest.raises(IndexError, match="one dimension"):
+        marks[1, 2]
 
 
-@pytest.mark.usefixtures("routing")
-def test_routing_reaches_the_learner_of_a_classifier():
-    params = {"pairs": PAIRS, "pair_labels": MARKS}
-    for learner in (
-        SERAPH(),
-        MetricPipeline(StandardScaler(), SERAPH()),
-        make_pipeline(StandardScaler(), SERAPH()),
-    ):
-        classifier = MetricNeighborsClassifier(learner)
-        scores = cross_val_score(classifier, FRAME, Y, cv=3, params=params, error_score="raise")
-        assert scores.mean() > 0.5
+def test_scikit_learn_cuts_shuffles_and_resamples_marks_with_their_points():
+    marks, X = sample(), np.arange(5.0)[:, np.newaxis]
+    assert _safe_indexing(marks, [4, 0]) == marks[[4, 0]]
+    shuffled, order = shuffle(marks, X[:, 0], random_state=0)
+    assert shuffled == marks[order.astype(int)]
+    drawn, rows = resample(marks, X[:, 0], n_samples=9, random_state=0)
+    rows = rows.astype(int)
+    assert len(np.unique(rows)) < len(rows)
+    assert content(drawn) == plain_cut(marks, rows.tolist())
+    assert by_name()[rows].names is None  # a name that two rows have finds neither
 
 
-def test_without_routing_there_are_the_scorer_and_a_list_of_splits():
-    splits = list(PairKFold(3).split(FRAME, pairs=PAIRS, pair_labels=MARKS))
-    scores = cross_val_score(
-        SERAPH(),
-        FRAME,
-        cv=splits,
-        params={"pairs": PAIRS, "pair_labels": MARKS},
-        scoring=PairScorer(PAIRS, MARKS),
-        error_score="raise",
+# The object
+
+
+@pytest.mark.parametrize("marks", [sample(), by_name(), Marks(rows=3)], ids=repr)
+@pytest.mark.parametrize(
+    "duplicate",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda marks: pickle.loads(pickle.dumps(marks)),
+        lambda marks: clone(marks, safe=False),
+    ],
+    ids=["copy", "deepcopy", "pickle", "clone"],
+)
+def test_a_copy_is_equal_and_does_not_change_either(marks, duplicate):
+    other = duplicate(marks)
+    assert other == marks
+    assert repr(other) == repr(marks)
+    assert not other.pairs.flags.writeable
+    assert other.names is None or not other.names.flags.writeable
+    with pytest.raises(AttributeError, match="Marks do not change"):
+        other.labels = other.labels
+
+
+def test_marks_do_not_change():
+    pairs, labels = np.array(PAIRS), np.array(LABELS)
+    weights, triplets = np.ones(3), np.array([[0, 1, 2]])
+    names = np.array(NAMES, dtype=object)
+    marks = Marks(pairs, [1, 0, 0.5], weights=weights, triplets=triplets, rows=5)
+    before = copy.deepcopy(marks)
+    for array in (pairs, labels, weights, triplets, names):
+        array[:] = array[::-1].copy()
+    assert marks == before
+    for name in ("pairs", "labels", "weights", "triplets"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(marks, name)[:] = 0
+        with pytest.raises(AttributeError, match=f"make new ones instead of setting {name}"):
+            setattr(marks, name, None)
+        with pytest.raises(AttributeError, match="Marks do not change"):
+            delattr(marks, name)
+    with pytest.raises(AttributeError, match="Marks do not change"):
+        marks.color = "red"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(marks)
+
+
+def test_names_do_not_change():
+    names = np.array(NAMES, dtype=object)
+    marks = Marks([["ann", "bob"]], [1], rows=names)
+    names[0] = "zoe"
+    assert marks.names.tolist() == NAMES
+    with pytest.raises(ValueError, match="read-only"):
+        marks.names[0] = "zoe"
+    with pytest.raises(ValueError, match="read-only"):
+        marks[:2].names[0] = "zoe"
+
+
+def test_equal_marks_say_the_same_of_the_same_rows():
+    assert Marks([[0, 1], [2, 3]], [1, -1], rows=5) == Marks([[3, 2], [1, 0]], [0, 1], rows=5)
+    assert Marks([[0, 1]] * 2, [1, 1], rows=5) == Marks([[0, 1]], [1], weights=[2], rows=5)
+    assert Marks(triplets=[[0, 1, 2], [1, 0, 2]], rows=3) == Marks(
+        triplets=[[1, 0, 2], [0, 1, 2]], rows=3
     )
-    assert len(scores) == 3
-    assert np.all((scores >= 0) & (scores <= 1))
-    rate = PairScorer(PAIRS, MARKS, "equal_error_rate")(Euclidean().fit(FRAME), FRAME)
-    assert -0.5 <= rate <= 0
-    with pytest.raises(ValueError, match=r"PairScorer finds the rows .* X is a ndarray"):
-        PairScorer(ROWS, MARKS)(Euclidean().fit(X), X)
-    with pytest.raises(ValueError, match="figure must be"):
-        PairScorer(PAIRS, MARKS, "luck")(Euclidean().fit(FRAME), FRAME)
-    with pytest.raises(ValueError, match="figure must be"):
-        PairScorer(PAIRS, MARKS, ["auc"])(Euclidean().fit(FRAME), FRAME)
+    different = [
+        sample(6),
+        sample(weights=None),
+        sample(triplets=None),
+        by_name(),
+        by_name()[[1, 0, 2, 3, 4]],
+        Marks(rows=5),
+        "marks",
+    ]
+    assert all(sample() != other for other in different)
 
 
-def test_folds_split_points_and_share_both_kinds():
-    pairs = np.arange(40).reshape(20, 2)
-    marks = np.where(np.arange(20) < 10, 1, -1)
-    splits = list(PairKFold(5).split(np.zeros((50, 1)), pairs=pairs, pair_labels=marks))
-    assert len(splits) == PairKFold(5).get_n_splits() == 5
-    for train, test in splits:
-        assert not set(train) & set(test)
-        assert set(range(40, 50)) <= set(train)
-        inside = np.isin(pairs, test).all(axis=1)
-        assert (marks[inside] > 0).sum() == (marks[inside] < 0).sum() == 2
-        assert (inside | np.isin(pairs, train).all(axis=1)).all()
-    shuffled = PairKFold(5, shuffle=True, random_state=0)
-    first, again = (
-        [
-            test.tolist()
-            for _, test in shuffled.split(np.zeros((50, 1)), pairs=pairs, pair_labels=marks)
-        ]
-        for _ in range(2)
+def test_marks_refuse_to_become_an_array():
+    for make in (np.array, np.asarray, lambda marks: np.array(marks, dtype=object), np.unique):
+        with pytest.raises(TypeError, match=r"cannot become an array.*marks\.pairs and"):
+            make(sample())
+    with pytest.raises(TypeError, match="cannot become an array"):
+        np.column_stack([sample(), np.ones(5)])
+
+
+def test_what_marks_are_is_shown():
+    assert repr(sample()) == "Marks(5 rows: 2 similar, 1 dissimilar, 2 triplets)"
+    assert repr(Marks(rows=12_345)) == "Marks(12,345 rows: 0 similar, 0 dissimilar)"
+    with pytest.warns(UserWarning, match="left out"):
+        marks = Marks([["ann", "bob"], ["ann", "zoe"]], [1, 1], rows=NAMES)
+    assert repr(marks) == "Marks(5 rows: 1 similar, 0 dissimilar, 1 absent)"
+
+
+# Adding
+
+
+def test_marks_of_the_same_rows_add_up():
+    one = Marks([[0, 1], [2, 3]], [1, 0.5], rows=5)
+    two = Marks([[1, 0], [3, 4]], [1, -1], triplets=[[0, 1, 2]], rows=5)
+    expected = Marks(
+        [[0, 1], [2, 3], [3, 4]],
+        [1, 0.5, 0],
+        weights=[2, 1, 1],
+        triplets=[[0, 1, 2]],
+        rows=5,
     )
-    assert first == again != [test.tolist() for _, test in splits]
+    assert one + two == expected
 
 
-def test_marks_that_hang_together_are_split_if_there_are_enough():
-    rng = np.random.default_rng(0)
-    pairs = np.array([rng.choice(30, 2, replace=False) for _ in range(100)])
-    marks = np.where((pairs % 2)[:, 0] == (pairs % 2)[:, 1], 1, -1)
-    splits = list(PairKFold(4).split(np.zeros((30, 1)), pairs=pairs, pair_labels=marks))
-    assert len(splits) == 4
-    assert all(np.isin(pairs, test).all(axis=1).sum() > 1 for _, test in splits)
+def test_only_marks_of_the_same_rows_can_be_added():
+    for other in (sample(6), by_name(), by_name()[::-1]):
+        with pytest.raises(ValueError, match="Only marks about the same rows can be added"):
+            sample() + other
+    with pytest.raises(ValueError, match="same rows"):
+        by_name() + by_name()[::-1]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        sample() + [1, 2]
+    with pytest.raises(ValueError, match=r"pair \('ann', 'bob'\) is marked both similar and dis"):
+        by_name() + Marks([["bob", "ann"]], [-1], rows=NAMES)
 
 
-def test_what_cannot_be_split_is_refused():
-    with pytest.raises(ValueError, match="1 labeled pairs of 2 points cannot be split"):
-        list(PairKFold(2).split(X, pairs=[[0, 1]], pair_labels=[1]))
-    with pytest.raises(ValueError, match="n_splits"):
-        PairKFold(1)
+# Names
 
 
-# Bad names
+def frame(rows):
+    return pd.DataFrame({"x": np.arange(float(len(rows)))}, index=[NAMES[row] for row in rows])
 
-BAD_IDS = {
-    "twice": (
-        [*NAMES[:-1].tolist(), NAMES[0].item()],
-        "name of row 59 'row .*' is that of row 0, too",
-    ),
-    "missing": ([*NAMES[:-1], None], "name of row 59 is missing"),
-    "nan": ([*range(N - 1), np.nan], "name of row 59 is missing"),
-    "few": (NAMES[:-1], "ids has 59 names for 60 rows"),
-    "columns": (np.c_[NAMES, NAMES], r"one name per row; got shape \(60, 2\)"),
-    "no names": ([[k] for k in range(N)], r"row 0 has \[0\]"),
+
+@FEW
+@given(st.permutations(range(5)))
+def test_names_find_their_rows_in_any_order_of_a_frame(order):
+    found = by_name().aligned(frame(order), 5)
+    assert found.names is None
+    assert found == Marks._of(found._rows, *plain_parts(sample()[np.array(order)]))
+
+
+def plain_parts(marks):
+    return marks.pairs, marks.labels, marks.weights, marks.triplets
+
+
+def test_a_part_of_a_table_leaves_out_the_marks_of_other_rows_and_counts_them():
+    part = [3, 2, 0, 1]
+    with pytest.warns(UserWarning, match=r"rows of 2 of 5 marks, which name 'eve'.*left out"):
+        found = by_name().aligned(frame(part), 4)
+    assert found.n_absent == 2
+    assert found == sample()[part]
+    assert PairLabels.make(4, None, found).n_absent_marks == 2
+    with pytest.raises(ValueError, match="Pass the table that the marks are about"):
+        by_name().aligned(pd.DataFrame({"x": [1.0, 2.0]}, index=["zoe", "yan"]), 2)
+
+
+def test_more_rows_than_the_marks_know_are_fine():
+    more = pd.DataFrame({"x": np.arange(7.0)}, index=["zoe", *NAMES, "yan"])
+    found = by_name().aligned(more, 7)
+    np.testing.assert_array_equal(found.pairs, sample().pairs + 1)
+
+
+def test_a_warning_and_a_count_tell_of_names_that_are_not_there():
+    pairs = [["ann", "bob"], ["ann", "zoe"], ["cyd", "dan"]]
+    message = r"pairs\[1\] names row 'zoe', which is not in rows; 1 of 3 pairs are like that\. "
+    with pytest.warns(UserWarning, match=message):
+        marks = Marks(pairs, [1, 1, -1], rows=NAMES)
+    assert marks.n_absent == 1
+    with pytest.warns(UserWarning, match="not in the index"):
+        assert Marks(pairs, [1, 1, -1], rows=frame(range(5))) == marks
+    with pytest.raises(ValueError, match=r"names row 'zoe'.*Correct the names"):
+        Marks([["ann", "zoe"]], [1], rows=NAMES)
+    with pytest.raises(ValueError, match=r"triplets\[0\] names row 'zoe'"):
+        Marks(triplets=[["ann", "zoe", "bob"]], rows=NAMES)
+
+
+def test_by_number_another_length_is_refused():
+    for X in (np.zeros((4, 2)), pd.DataFrame(np.zeros((4, 2))), pl.DataFrame(np.zeros((4, 2)))):
+        with pytest.raises(ValueError, match=r"about 5 rows, but X has 4.*marks\[rows\]"):
+            sample().aligned(X, 4)
+    with pytest.raises(ValueError, match="about 5 rows, but X has 4"):
+        by_name().aligned(np.zeros((4, 2)), 4)
+
+
+TABLES = {
+    "number": (3, None),
+    "numpy number": (np.int64(3), None),
+    "array": (np.zeros((3, 2)), None),
+    "lists": ([[0.0, 1.0]] * 3, None),
+    "polars": (pl.DataFrame({"x": [1.0, 2.0, 3.0]}), None),
+    "pandas": (pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=list("abc")), list("abc")),
+    "pandas as it comes": (pd.DataFrame({"x": [1.0, 2.0, 3.0]}), [0, 1, 2]),
+    "list of names": (list("abc"), list("abc")),
+    "array of names": (np.array(list("abc")), list("abc")),
+    "index": (pd.Index(list("abc")), list("abc")),
+    "series": (pd.Series(list("abc"), index=[5, 6, 7]), list("abc")),
+    "polars names": (pl.Series(list("abc")), list("abc")),
+    "numbers as names": ([30, 10, 20], [30, 10, 20]),
 }
 
 
-@pytest.mark.parametrize("flaw", BAD_IDS)
-def test_bad_ids_are_refused(flaw):
-    ids, message = BAD_IDS[flaw]
+@pytest.mark.parametrize("kind", TABLES)
+def test_rows_are_a_number_names_or_a_table(kind):
+    rows, names = TABLES[kind]
+    pairs = [[2, 0]] if names is None else [[names[2], names[0]]]
+    marks = Marks(pairs, [1], rows=rows)
+    assert marks.pairs.tolist() == [[0, 2]]
+    assert len(marks) == 3
+    assert marks.shape == (3,)
+    assert (marks.names is None) if names is None else (marks.names.tolist() == names)
+
+
+BAD_ROWS = {
+    "negative": (-1, ValueError, "at least 0; got -1"),
+    "flag": (True, TypeError, "a number of rows, one name per row, or the table.*got True"),
+    "nothing": (None, TypeError, "got None"),
+    "half": (2.5, TypeError, r"got 2\.5"),
+    "twice": (["a", "b", "a"], ValueError, "row 2 'a' is that of row 0, too"),
+    "missing": (["a", None, "b"], ValueError, "row 1 is missing"),
+    "nan": ([1.0, 2.0, np.nan], ValueError, "row 2 is missing"),
+    "no names": ([{}, {}], ValueError, "row 0 has {}"),
+    "index": (pd.DataFrame({"x": [1, 2]}, index=["a", "a"]), ValueError, "The index must name"),
+}
+
+
+@pytest.mark.parametrize("flaw", BAD_ROWS)
+def test_bad_rows_are_refused(flaw):
+    rows, error, message = BAD_ROWS[flaw]
+    with pytest.raises(error, match=message):
+        Marks([["a", "b"]], [1], rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "labels", "message"),
+    [
+        ([["bob", "bob"]], [1], r"pairs\[0\] pairs row 'bob' with itself"),
+        ([["ann", "bob"], ["bob", "ann"]], [1, 0], r"\('ann', 'bob'\) is marked both similar"),
+        ([["ann"]], [1], r"two names of rows each; got shape \(1, 1\)"),
+        ([[True, False]], [1], "names row True"),
+        ([[["ann"], "bob"]], [1], "names row|shape"),
+        ([["ann", "bob"]], None, "without labels"),
+    ],
+)
+def test_bad_marks_by_name_are_refused(pairs, labels, message):
     with pytest.raises(ValueError, match=message):
-        SERAPH().fit(X, pairs=PAIRS, pair_labels=MARKS, ids=ids)
+        Marks(pairs, labels, rows=NAMES)
 
 
-def test_an_index_with_repeated_names_is_refused_only_if_pairs_need_it():
-    frame = FRAME.set_axis(["same"] * N)
-    SERAPH().fit(frame, Y)
-    with pytest.raises(ValueError, match="The index of X must name each row differently"):
-        SERAPH().fit(frame, pairs=PAIRS, pair_labels=MARKS)
+def test_triplets_by_name_must_differ():
+    with pytest.raises(ValueError, match=r"\('ann', 'bob', 'ann'\).*the three must differ"):
+        Marks(triplets=[["ann", "bob", "ann"]], rows=NAMES)
 
 
-def test_names_that_are_unknown_are_refused():
-    learner = SERAPH().fit(FRAME, pairs=PAIRS, pair_labels=MARKS)
-    for pairs, message in (
-        ([["row 1", "row 99"]], r"pairs\[0\] names row 'row 99', which is not in the index of X"),
-        (ROWS, "for row numbers, pass X.index"),
-        ([[["row 1"], "row 2"]], "shape|names row"),
-        ([["row 1"]], r"two names of rows each; got shape \(1, 1\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            learner.pair_distance(pairs, FRAME)
-        with pytest.raises(ValueError, match=message):
-            SERAPH().fit(FRAME, pairs=pairs, pair_labels=np.ones(len(pairs)))
-    with pytest.raises(ValueError, match="ids was passed without X"):
-        learner.pair_distance(X[ROWS], ids=NAMES)
-    with pytest.raises(ValueError, match="but X has rows 0 to 59"):
-        SERAPH().fit(X, Y).pair_distance([[0, 60]], X)
-    with pytest.raises(ValueError, match="pass ids as well, or X as a DataFrame"):
-        SERAPH().fit(X, pairs=PAIRS, pair_labels=MARKS)
+def test_something_else_than_marks_is_refused():
+    for given in ([[0, 1]], {"pairs": []}, "marks"):
+        with pytest.raises(TypeError, match=r"marks=seraph\.Marks\(pairs, labels, rows=X\); got"):
+            PairLabels.of(np.zeros((4, 1)), 4, None, given)
+    with pytest.raises(ValueError, match="as y and as marks: pass them once"):
+        PairLabels.of(np.zeros((5, 1)), 5, sample(), sample())
 
 
-# Row numbers after fit
+# Tables
 
 
-@EVERY
-def test_rows_and_points_say_the_same(learner):
-    learner = sklearn.clone(learner).fit(X, pairs=ROWS, pair_labels=MARKS)
-    asked = ["pair_distance", "pair_score"] + ["pair_proba"] * hasattr(learner, "pair_proba")
-    for method in asked:
-        ask = getattr(learner, method)
-        np.testing.assert_array_equal(ask(ROWS, X), ask(X[ROWS]))
-        np.testing.assert_array_equal(ask(pairs=PAIRS, X=X, ids=NAMES), ask(X[ROWS]))
-        np.testing.assert_array_equal(ask([[3, 3]], X), ask(X[[[3, 3]]]))
+@pytest.mark.parametrize("marks", [sample(), by_name()], ids=["numbers", "names"])
+@pytest.mark.parametrize("part", ["all", "pairs", "sure", "triplets", "nothing"])
+def test_a_table_holds_all_of_it(marks, part, tmp_path):
+    rows = 5 if marks.names is None else NAMES
+    called = np.array(rows if isinstance(rows, list) else range(rows))
+    given = {
+        "all": {"weights": marks.weights, "triplets": called[marks.triplets]},
+        "pairs": {},
+        "sure": {},
+        "triplets": {"triplets": called[marks.triplets]},
+        "nothing": {},
+    }[part]
+    if part not in ("triplets", "nothing"):
+        labels = marks.labels.round() if part == "sure" else marks.labels
+        given |= {"pairs": called[marks.pairs], "labels": labels}
+    some = Marks(**given, rows=rows)
+    table = some.to_frame()
+    assert ("weight" in table) == (part == "all")
+    assert ("than" in table) == (part in ("all", "triplets"))
+    assert Marks.from_frame(table, rows=rows) == some
+    assert Marks.from_frame(pl.from_pandas(table.astype(object)), rows=rows) == some
+    table.to_csv(tmp_path / "marks.csv", index=False)
+    assert Marks.from_frame(pd.read_csv(tmp_path / "marks.csv"), rows=rows) == some
+
+
+def test_answers_are_read_as_people_write_them():
+    answers = ["yes", "No", " TRUE ", "false", "1", "-1", "0.7", "", "unsure", None, np.nan, 1]
+    n = len(answers)
+    table = {"i": np.arange(n), "j": np.arange(n) + 1, "similar": answers, "note": [""] * n}
+    marks = Marks.from_frame(table, rows=n + 1)
+    assert marks.labels.tolist() == [1, 0, 1, 0, 1, 0, 0.7, 1]
+    with pytest.raises(ValueError, match="similar is 'perhaps'. It must be 1 or 0"):
+        Marks.from_frame({"i": [0], "j": [1], "similar": ["perhaps"]}, rows=2)
+    with pytest.raises(ValueError, match=r"needs a column 'similar'; got \['i', 'j'\]"):
+        Marks.from_frame({"i": [0], "j": [1]}, rows=2)
+
+
+def test_the_names_of_a_table_come_before_its_numbers():
+    table = {"i": [0], "j": [1], "id_i": ["eve"], "id_j": ["bob"], "similar": [1]}
+    assert Marks.from_frame(table, rows=NAMES).pairs.tolist() == [[1, 4]]
+    assert Marks.from_frame(table, rows=5).pairs.tolist() == [[0, 1]]
