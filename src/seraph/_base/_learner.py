@@ -44,7 +44,8 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     # With metadata routing, marks go to the learner without being asked for.
     __metadata_request__fit: ClassVar = {"marks": True}
-    __metadata_request__score: ClassVar = {"marks": True}
+    # A pipeline passes its score a sample_weight of None, and wants it known.
+    __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
 
     components_: Array
     learned_components_: Array

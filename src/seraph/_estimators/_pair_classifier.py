@@ -108,7 +108,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     # With metadata routing, marks come here without being asked for.
     __metadata_request__fit: ClassVar = {"marks": True}
-    __metadata_request__score: ClassVar = {"marks": True}
+    # A pipeline passes its score a sample_weight of None, and wants it known.
+    __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
 
     def __init__(
         self,

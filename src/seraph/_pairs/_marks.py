@@ -131,6 +131,8 @@ class Marks:
         for name, array in parts.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        if rows.names is not None:
+            rows.names.setflags(write=False)
         object.__setattr__(self, "_rows", rows)
         object.__setattr__(self, "n_absent", n_absent)
         return self
@@ -144,10 +146,10 @@ class Marks:
         parts = self._rows, self.pairs, self.labels, self.weights, self.triplets, self.n_absent
         return Marks._of, parts
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object = None) -> None:
         raise AttributeError(f"Marks do not change: make new ones instead of setting {name}.")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    __delattr__ = __setattr__
 
     @property
     def names(self) -> Array | None:

@@ -6,7 +6,14 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from seraph import Marks
 from seraph._pairs import PairLabels, as_labels
+
+
+def made(n, y=None, **marks):
+    """The labels of `n` rows, from classes and the arguments of Marks."""
+    return PairLabels.make(n, y, Marks(**marks, rows=n) if marks else None)
+
 
 DISGUISES = {
     "numbers": [7, 7, -1, -1, 9],
@@ -44,7 +51,7 @@ DISGUISES = {
 @pytest.mark.parametrize("disguise", DISGUISES)
 @pytest.mark.filterwarnings("ignore:A column-vector y")
 def test_labels_in_every_disguise_mean_the_same(disguise):
-    labels = PairLabels.make(5, DISGUISES[disguise])
+    labels = made(5, DISGUISES[disguise])
     np.testing.assert_array_equal(labels.codes, [0, 0, -1, -1, 1])
     assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (1, 2, 7)
     assert labels.n_labeled_rows == 3
@@ -65,7 +72,7 @@ def test_labels_in_every_disguise_mean_the_same(disguise):
 )
 def test_the_text_nan_is_neither_a_class_nor_missing(y):
     with pytest.raises(ValueError, match=r'text "nan".*Write None'):
-        PairLabels.make(3, y)
+        made(3, y)
 
 
 @pytest.mark.parametrize("y", [np.array([1, 2], dtype=np.uint8), np.array(["a", "b"])])
@@ -74,18 +81,18 @@ def test_labels_without_a_masked_entry_keep_their_type(y, mask):
     np.testing.assert_array_equal(as_labels(np.ma.array(y, mask=mask)), y, strict=True)
 
 
-@pytest.mark.parametrize("name", ["pairs", "pair_labels"])
+@pytest.mark.parametrize("name", ["pairs", "labels"])
 def test_masked_pairs_are_refused(name):
-    marked = {"pairs": np.array([[0, 1], [1, 2]]), "pair_labels": np.array([1, -1])}
+    marked = {"pairs": np.array([[0, 1], [1, 2]]), "labels": np.array([1, -1])}
     marked[name] = np.ma.array(marked[name])
-    PairLabels.make(3, **marked)
+    made(3, **marked)
     marked[name][0] = np.ma.masked
     with pytest.raises(ValueError, match=r"masked entries.*Fill"):
-        PairLabels.make(3, **marked)
+        made(3, **marked)
 
 
 def test_implied_pairs_are_counted_but_never_listed():
-    labels = PairLabels.make(100_000, np.arange(100_000) % 10)
+    labels = made(100_000, np.arange(100_000) % 10)
     assert labels.n_similar == 10 * (10_000 * 9_999 // 2)
     assert labels.n_labeled == 100_000 * 99_999 // 2
     assert labels.n_unlabeled == 0
@@ -93,7 +100,7 @@ def test_implied_pairs_are_counted_but_never_listed():
 
 
 def test_marked_pairs_are_ordered_and_counted_once():
-    labels = PairLabels.make(6, pairs=[[3, 1], [1, 3], [0, 5]], pair_labels=[1, 1, -1])
+    labels = made(6, pairs=[[3, 1], [1, 3], [0, 5]], labels=[1, 1, -1])
     np.testing.assert_array_equal(labels.pairs, [[0, 5], [1, 3]])
     np.testing.assert_array_equal(labels.similar, [False, True])
     np.testing.assert_array_equal(labels.weights, [1.0, 2.0])
@@ -104,7 +111,7 @@ def test_marked_pairs_are_ordered_and_counted_once():
 
 def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
     y = ["a", "a", "b", None]
-    labels = PairLabels.make(4, y, pairs=[[0, 1], [2, 0], [3, 0]], pair_labels=[1, -1, 1])
+    labels = made(4, y, pairs=[[0, 1], [2, 0], [3, 0]], labels=[1, -1, 1])
     np.testing.assert_array_equal(labels.pairs, [[0, 3]])
     assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (2, 2, 2)
 
@@ -120,105 +127,105 @@ def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
         pd.Series([1, -1], dtype="Int64"),
     ],
 )
-def test_pair_labels_may_be_booleans_or_signs_of_any_type(signs):
-    labels = PairLabels.make(4, pairs=[[0, 1], [2, 3]], pair_labels=signs)
+def test_labels_of_pairs_may_be_booleans_or_signs_of_any_type(signs):
+    labels = made(4, pairs=[[0, 1], [2, 3]], labels=signs)
     np.testing.assert_array_equal(labels.similar, [True, False])
 
 
 def test_a_single_labeled_row_is_in_no_labeled_pair():
-    labels = PairLabels.make(5, [0, -1, -1, -1, -1], pairs=[[1, 2]], pair_labels=[1])
+    labels = made(5, [0, -1, -1, -1, -1], pairs=[[1, 2]], labels=[1])
     assert labels.n_labeled_rows == 2
 
 
 def test_minus_one_lost_in_an_unsigned_type_gives_a_warning():
     y = np.array([1, 2, 255], dtype=np.uint8)  # what some versions of numpy make of -1
     with pytest.warns(UserWarning, match=r"uint8, which cannot hold -1\. It contains 255"):
-        PairLabels.make(3, y)
+        made(3, y)
 
 
 BAD = {
     "nothing given": ({}, "requires y to be passed.*pairs"),
     "no label": ({"y": [-1, -1, -1, -1]}, r"No \w+ pair: y labels 0 of 4 rows"),
     "one label": ({"y": [3, -1, -1, -1]}, r"No \w+ pair: y labels 1 of 4 rows"),
-    "no pair": ({"pairs": np.empty((0, 2)), "pair_labels": []}, r"No \w+ pair"),
+    "no pair": ({"pairs": np.empty((0, 2)), "labels": []}, r"No \w+ pair"),
     "another length": ({"y": [0, 1, 0]}, "y has 3 labels and X has 4 rows"),
     "two columns": ({"y": [[0, 1]] * 4}, "1d array"),
     "both kinds": (
-        {"pairs": [[0, 2], [2, 0]], "pair_labels": [1, -1]},
+        {"pairs": [[0, 2], [2, 0]], "labels": [1, -1]},
         r"pair \(0, 2\) is marked both similar and dissimilar",
     ),
     "against the classes": (
-        {"y": [0, 0, 1, -1], "pairs": [[1, 2]], "pair_labels": [1]},
-        r"pair \(1, 2\) is marked similar in pairs, but y gives its rows different class",
+        {"y": [0, 0, 1, -1], "pairs": [[1, 2]], "labels": [1]},
+        r"pair \(1, 2\) is marked similar, but y gives its rows different class",
     ),
     "with the classes": (
-        {"y": [0, 0, 1, -1], "pairs": [[1, 0]], "pair_labels": [-1]},
-        r"pair \(0, 1\) is marked dissimilar in pairs, but y gives its rows the same class",
+        {"y": [0, 0, 1, -1], "pairs": [[1, 0]], "labels": [-1]},
+        r"pair \(0, 1\) is marked dissimilar, but y gives its rows the same class",
     ),
     "too large": (
-        {"pairs": [[0, 1], [1, 4]], "pair_labels": [1, 1]},
+        {"pairs": [[0, 1], [1, 4]], "labels": [1, 1]},
         r"pairs\[1\] is \(1, 4\).*0 to 3",
     ),
-    "negative": ({"pairs": [[0, -1]], "pair_labels": [1]}, r"pairs\[0\] is \(0, -1\)"),
-    "itself": ({"pairs": [[2, 2]], "pair_labels": [1]}, "row 2 with itself"),
-    "triples": ({"pairs": [[0, 1, 2]], "pair_labels": [1]}, r"shape \(n_pairs, 2\).*\(1, 3\)"),
-    "halves": ({"pairs": [[0.5, 1.0]], "pair_labels": [1]}, "whole numbers"),
-    "words": ({"pairs": [["a", "b"]], "pair_labels": [1]}, "whole numbers"),
-    "points": ({"pairs": np.zeros((3, 2, 5)), "pair_labels": [1] * 3}, r"\(3, 2, 5\)"),
-    "no pair labels": ({"pairs": [[0, 1]]}, "without pair_labels"),
-    "no pairs": ({"pair_labels": [1]}, "without pairs"),
-    "few pair labels": ({"pairs": [[0, 1], [1, 2]], "pair_labels": [1]}, r"\(1,\) for 2 pairs"),
+    "negative": ({"pairs": [[0, -1]], "labels": [1]}, r"pairs\[0\] is \(0, -1\)"),
+    "itself": ({"pairs": [[2, 2]], "labels": [1]}, "row 2 with itself"),
+    "triples": ({"pairs": [[0, 1, 2]], "labels": [1]}, r"shape \(n_pairs, 2\).*\(1, 3\)"),
+    "halves": ({"pairs": [[0.5, 1.0]], "labels": [1]}, "whole numbers"),
+    "words": ({"pairs": [["a", "b"]], "labels": [1]}, "whole numbers"),
+    "points": ({"pairs": np.zeros((3, 2, 5)), "labels": [1] * 3}, r"\(3, 2, 5\)"),
+    "no pair labels": ({"pairs": [[0, 1]]}, "without labels"),
+    "no pairs": ({"labels": [1]}, "without pairs"),
+    "few pair labels": ({"pairs": [[0, 1], [1, 2]], "labels": [1]}, r"\(1,\) for 2 pairs"),
     "a word": (
-        {"pairs": np.array([[0, "b"]], dtype=object), "pair_labels": [1]},
+        {"pairs": np.array([[0, "b"]], dtype=object), "labels": [1]},
         "whole numbers; got object",
     ),
     "pairs of two lengths": (
-        {"pairs": [[0, 1], [2]], "pair_labels": [1, 1]},
+        {"pairs": [[0, 1], [2]], "labels": [1, 1]},
         "pairs must have rows of one length",
     ),
     "labels of two lengths": (
-        {"pairs": [[0, 1], [0, 2]], "pair_labels": [[1], [1, 1]]},
-        "pair_labels must have rows of one length",
+        {"pairs": [[0, 1], [0, 2]], "labels": [[1], [1, 1]]},
+        "labels must have rows of one length",
     ),
     "no pairs in two columns of labels": (
-        {"pairs": [], "pair_labels": np.empty((0, 2), dtype=bool)},
+        {"pairs": [], "labels": np.empty((0, 2), dtype=bool)},
         r"No \w+ pair",
     ),
     "minus one and zero": (
-        {"pairs": [[0, 1], [1, 2]], "pair_labels": [-1, 0]},
+        {"pairs": [[0, 1], [1, 2]], "labels": [-1, 0]},
         r"both -1 and 0\. Use \+1 and -1, or .* NaN or None where you are unsure",
     ),
     "a label above one": (
-        {"pairs": [[0, 1], [1, 2]], "pair_labels": [0.5, 1.5]},
+        {"pairs": [[0, 1], [1, 2]], "labels": [0.5, 1.5]},
         r"\+1 \(similar\).*got .*1\.5",
     ),
-    "a label below zero": ({"pairs": [[0, 1]], "pair_labels": [-0.3]}, r"got .*-0\.3"),
-    "a pair label in words": ({"pairs": [[0, 1]], "pair_labels": ["unsure"]}, "got .*unsure"),
+    "a label below zero": ({"pairs": [[0, 1]], "labels": [-0.3]}, r"got .*-0\.3"),
+    "a pair label in words": ({"pairs": [[0, 1]], "labels": ["unsure"]}, "got .*unsure"),
     "only unsure": (
-        {"pairs": [[0, 1]], "pair_labels": [np.nan]},
+        {"pairs": [[0, 1]], "labels": [np.nan]},
         r"No \w+ pair.*unsure or has a weight of 0",
     ),
     "a negative weight": (
-        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": [-1.0]},
-        r"pair_weights must be finite numbers of at least 0.*got .*-1\.0.* at 0",
+        {"pairs": [[0, 1]], "labels": [1], "weights": [-1.0]},
+        r"weights must be finite numbers of at least 0.*got .*-1\.0.* at 0",
     ),
     "a missing weight": (
-        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": [None]},
-        "pair_weights must be finite.*got None at 0",
+        {"pairs": [[0, 1]], "labels": [1], "weights": [None]},
+        "weights must be finite.*got None at 0",
     ),
     "a weight in words": (
-        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": ["much"]},
-        "pair_weights must be finite.*much",
+        {"pairs": [[0, 1]], "labels": [1], "weights": ["much"]},
+        "weights must be finite.*much",
     ),
     "an infinite weight": (
-        {"pairs": [[0, 1]], "pair_labels": [1], "pair_weights": [np.inf]},
-        "pair_weights must be finite.*inf",
+        {"pairs": [[0, 1]], "labels": [1], "weights": [np.inf]},
+        "weights must be finite.*inf",
     ),
     "few weights": (
-        {"pairs": [[0, 1], [1, 2]], "pair_labels": [1, 1], "pair_weights": [1]},
+        {"pairs": [[0, 1], [1, 2]], "labels": [1, 1], "weights": [1]},
         r"one weight per pair: got shape \(1,\) for 2 pairs",
     ),
-    "weights alone": ({"y": [0, 0, 1, 1], "pair_weights": [1]}, "pair_weights was passed without"),
+    "weights alone": ({"y": [0, 0, 1, 1], "weights": [1]}, "weights was passed without"),
     "a row twice in a triplet": (
         {"triplets": [[0, 1, 2], [0, 3, 0]]},
         r"triplets\[1\] is \(0, 3, 0\).*the three must differ",
@@ -244,17 +251,17 @@ def same_labels(one, other):
 
 def test_a_weight_of_two_is_a_mark_given_twice():
     pairs, signs = [[0, 1], [4, 2], [3, 5]], [1, -1, 1]
-    twice = PairLabels.make(6, pairs=[*pairs, [2, 4]], pair_labels=[*signs, -1])
-    weighted = PairLabels.make(6, pairs=pairs, pair_labels=signs, pair_weights=[1, 2, 1])
+    twice = made(6, pairs=[*pairs, [2, 4]], labels=[*signs, -1])
+    weighted = made(6, pairs=pairs, labels=signs, weights=[1, 2, 1])
     same_labels(twice, weighted)
 
 
 @pytest.mark.parametrize("label", [np.nan, None, pd.NA], ids=str)
 def test_unsure_and_weightless_marks_are_no_marks(label):
     pairs = [[0, 1], [4, 2], [3, 5]]
-    unsure = PairLabels.make(6, pairs=pairs, pair_labels=np.array([1, label, -1], dtype=object))
-    weightless = PairLabels.make(6, pairs=pairs, pair_labels=[1, 1, -1], pair_weights=[1, 0, 1])
-    fewer = PairLabels.make(6, pairs=[[0, 1], [3, 5]], pair_labels=[1, -1])
+    unsure = made(6, pairs=pairs, labels=np.array([1, label, -1], dtype=object))
+    weightless = made(6, pairs=pairs, labels=[1, 1, -1], weights=[1, 0, 1])
+    fewer = made(6, pairs=[[0, 1], [3, 5]], labels=[1, -1])
     same_labels(unsure, fewer)
     same_labels(weightless, fewer)
 
@@ -270,7 +277,7 @@ def test_unsure_and_weightless_marks_are_no_marks(label):
     ids=["list", "pandas", "polars", "objects"],
 )
 def test_labels_from_0_to_1_say_how_likely_a_pair_is_similar(labels):
-    labels = PairLabels.make(6, pairs=[[0, 1], [1, 2], [3, 4]], pair_labels=labels)
+    labels = made(6, pairs=[[0, 1], [1, 2], [3, 4]], labels=labels)
     np.testing.assert_array_equal(labels.likeness, [0.8, 0.0])
     np.testing.assert_array_equal(labels.similar, [True, False])
     assert (labels.n_similar, labels.n_dissimilar) == (1, 1)
@@ -278,8 +285,8 @@ def test_labels_from_0_to_1_say_how_likely_a_pair_is_similar(labels):
 
 
 def test_marks_of_one_pair_add_up():
-    labels = PairLabels.make(
-        3, pairs=[[0, 1], [1, 0], [1, 0]], pair_labels=[0.9, 0.3, 1], pair_weights=[1, 2, 0]
+    labels = made(
+        3, pairs=[[0, 1], [1, 0], [1, 0]], labels=[0.9, 0.3, 1], weights=[1, 2, 0]
     )
     np.testing.assert_array_equal(labels.pairs, [[0, 1]])
     assert labels.weights == pytest.approx([3.0])
@@ -287,14 +294,14 @@ def test_marks_of_one_pair_add_up():
 
 
 def test_classes_settle_a_pair_whatever_its_soft_marks():
-    labels = PairLabels.make(
-        3, [0, 0, 1], pairs=[[0, 1], [1, 2]], pair_labels=[0.1, 0.5], pair_weights=[9, 9]
+    labels = made(
+        3, [0, 0, 1], pairs=[[0, 1], [1, 2]], labels=[0.1, 0.5], weights=[9, 9]
     )
-    same_labels(labels, PairLabels.make(3, [0, 0, 1]))
+    same_labels(labels, made(3, [0, 0, 1]))
 
 
 def test_a_triplet_counts_as_one_answer_and_pulls_both_ways():
-    labels = PairLabels.make(8, triplets=[[0, 1, 2], [0, 1, 2], [4.0, 3.0, 0.0]])
+    labels = made(8, triplets=[[0, 1, 2], [0, 1, 2], [4.0, 3.0, 0.0]])
     np.testing.assert_array_equal(labels.triplets, [[0, 1, 2], [0, 1, 2], [4, 3, 0]])
     assert (labels.n_labeled, labels.n_unlabeled, labels.n_labeled_rows) == (0, 28, 5)
     assert (labels.similar_weight, labels.dissimilar_weight, labels.labeled_weight) == (3, 3, 3)
@@ -305,7 +312,7 @@ def test_a_triplet_counts_as_one_answer_and_pulls_both_ways():
 def test_bad_labels_are_refused_with_what_came_and_what_to_do(case):
     arguments, message = BAD[case]
     with pytest.raises(ValueError, match=message):
-        PairLabels.make(4, **arguments)
+        made(4, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +331,7 @@ def test_bad_labels_are_refused_with_what_came_and_what_to_do(case):
 )
 def test_classes_are_numbered_in_their_order(y):
     y = np.asarray(y)
-    codes = PairLabels.make(5, y).codes
+    codes = made(5, y).codes
     np.testing.assert_array_equal(codes, np.unique(y, return_inverse=True)[1])
     assert codes.dtype == np.intp
     assert not np.shares_memory(codes, y)

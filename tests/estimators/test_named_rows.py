@@ -1,0 +1,236 @@
+"""Marks never land on the wrong rows, whatever the learner and the order of the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    Marks,
+    MarksKFold,
+    MetricNeighborsClassifier,
+    PairClassifier,
+    query_pairs,
+    query_rows,
+    seraph_path,
+)
+from seraph.classic import ITML
+
+N = 60
+RNG = np.random.default_rng(0)
+Y = np.arange(N) % 3
+X = RNG.normal(size=(N, 4)) + 2.0 * np.eye(3, 4)[Y]
+NAMES = np.array([f"row {k}" for k in RNG.permutation(N)])
+FRAME = pd.DataFrame(X, columns=list("abcd"), index=NAMES)
+ROWS = np.array([[k, (k + step) % N] for step in (7, 9) for k in range(0, N, 2)][:-5])
+ALIKE = Y[ROWS[:, 0]] == Y[ROWS[:, 1]]
+PAIRS = NAMES[ROWS]
+BY_NUMBER = Marks(ROWS, ALIKE, rows=N)
+BY_NAME = Marks(PAIRS, ALIKE, rows=FRAME)
+LEARNERS = [SERAPH(), KernelSERAPH(), SERAPHCV(cv=2, lam_factors=(0.5, 1.0)), ITML()]
+EVERY = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+# Order and subsets
+
+
+@EVERY
+def test_reordering_a_frame_changes_nothing(learner):
+    order = np.random.default_rng(1).permutation(N)
+    first = sklearn.clone(learner).fit(FRAME, marks=BY_NAME)
+    again = sklearn.clone(learner).fit(FRAME.iloc[order], marks=BY_NAME)
+    by_number = sklearn.clone(learner).fit(X, marks=BY_NUMBER)
+    d = by_number.pair_distance(ROWS, X)
+    np.testing.assert_allclose(first.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
+    if not isinstance(learner, SERAPHCV):  # the order of the rows decides about its folds
+        np.testing.assert_allclose(again.pair_distance(PAIRS, FRAME), d, rtol=0.05)
+
+
+@EVERY
+def test_marks_of_absent_rows_are_left_out_and_counted(learner):
+    part = np.flatnonzero(np.arange(N) % 4 != 0)
+    n_absent = (~np.isin(ROWS, part).all(axis=1)).sum()
+    with pytest.warns(UserWarning, match=f"the rows of {n_absent} of {len(ROWS)} marks") as seen:
+        by_name = sklearn.clone(learner).fit(FRAME.iloc[part], marks=BY_NAME)
+    assert {warning.filename for warning in seen} == {__file__}
+    assert by_name.n_absent_marks_ == n_absent
+    by_number = sklearn.clone(learner).fit(X[part], marks=BY_NUMBER[part])
+    assert by_number.n_absent_marks_ == 0
+    d = by_number.pair_distance(ROWS, X)
+    np.testing.assert_allclose(by_name.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
+
+
+@pytest.mark.parametrize("Wrapper", [MetricNeighborsClassifier, PairClassifier])
+def test_names_are_read_before_the_features_are_prepared(Wrapper):
+    """A scaler would lose the names, and with them the rows."""
+    order = np.random.default_rng(1).permutation(N)
+    model = Wrapper(make_pipeline(StandardScaler(), SERAPH()))
+    if Wrapper is PairClassifier:
+        model.set_params(cv=2)
+    moved, plain = (
+        sklearn.clone(model).fit(FRAME.iloc[rows], Y[rows], marks=BY_NAME)
+        for rows in (order, np.arange(N))
+    )
+    fitted = "learner_" if Wrapper is MetricNeighborsClassifier else "estimator_"
+    found, expected = (getattr(one, fitted)[-1].components_ for one in (moved, plain))
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_triplets_find_their_rows_behind_a_scaler():
+    triplets = np.random.default_rng(0).permutation(N)[:30].reshape(10, 3)
+    marks = Marks(NAMES[ROWS], ALIKE, triplets=NAMES[triplets], rows=NAMES)
+    order = np.random.default_rng(1).permutation(N)
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH(tol=1e-6)), cv=2)
+    plain, moved = (
+        sklearn.clone(model).fit(FRAME.iloc[rows], marks=marks).estimator_[-1]
+        for rows in (np.arange(N), order)
+    )
+    assert plain.n_triplets_ == moved.n_triplets_ == 10
+    np.testing.assert_allclose(
+        moved.get_mahalanobis_matrix(), plain.get_mahalanobis_matrix(), rtol=1e-3, atol=1e-5
+    )
+
+
+def test_marks_follow_the_order_of_rows_without_names():
+    """As class labels do: scikit-learn cuts both along with an array."""
+    assert len(BY_NAME[::2]) == N // 2
+    by_name = SERAPH().fit(X[::2], Y[::2], marks=BY_NAME[::2])
+    by_number = SERAPH().fit(X[::2], Y[::2], marks=BY_NUMBER[::2])
+    np.testing.assert_array_equal(by_name.components_, by_number.components_)
+    with pytest.raises(ValueError, match="about 60 rows, but X has 30"):
+        SERAPH().fit(X[::2], Y[::2], marks=BY_NAME)
+
+
+def test_the_path_matches_names_too():
+    by_name = seraph_path(FRAME, marks=BY_NAME, n_lams=3)
+    by_number = seraph_path(X, marks=BY_NUMBER, n_lams=3)
+    np.testing.assert_array_equal(by_name.components[-1], by_number.components[-1])
+
+
+def test_an_index_with_repeated_names_is_refused_only_if_marks_need_it():
+    frame = FRAME.set_axis(["same"] * N)
+    SERAPH().fit(frame, Y)
+    SERAPH().fit(frame, marks=BY_NUMBER)
+    with pytest.raises(ValueError, match="The index must name each row differently"):
+        SERAPH().fit(frame, marks=BY_NAME)
+
+
+# Names out
+
+
+def test_queries_speak_of_rows_as_they_were_named():
+    learner = SERAPH().fit(X, marks=BY_NUMBER)
+    frame_learner = SERAPH().fit(FRAME, marks=BY_NAME)
+    chosen = query_pairs(learner, X, 4, marks=BY_NUMBER)
+    named = query_pairs(frame_learner, FRAME, 4, marks=BY_NAME)
+    np.testing.assert_array_equal(named, NAMES[chosen])
+    rows = query_rows(learner, X, 3, random_state=0)
+    found = query_rows(frame_learner, FRAME, 3, random_state=0)
+    np.testing.assert_array_equal(found, NAMES[rows])
+    numbers = FRAME.set_axis(np.arange(N) + 100)
+    assert query_pairs(frame_learner, numbers, 2).min() >= 100
+    mixed = FRAME.set_axis([k if k % 2 else f"r{k}" for k in range(N)])
+    assert set(query_rows(frame_learner, mixed, 4)) <= set(mixed.index)
+
+
+def test_answers_to_queries_can_be_passed_back():
+    learner = SERAPH().fit(FRAME, marks=BY_NAME)
+    more = query_pairs(learner, FRAME, 3, marks=BY_NAME)
+    true = dict(zip(NAMES, Y, strict=True))
+    answers = Marks(more, [true[a] == true[b] for a, b in more], rows=FRAME)
+    shuffled = FRAME.sample(frac=1, random_state=0)
+    learner.fit(shuffled, marks=BY_NAME + answers)
+    assert learner.n_similar_ + learner.n_dissimilar_ == len(ROWS) + 3
+    assert not set(map(frozenset, query_pairs(learner, shuffled, 3, marks=BY_NAME + answers))) & (
+        set(map(frozenset, more))
+    )
+
+
+def test_names_that_are_unknown_are_refused():
+    learner = SERAPH().fit(FRAME, marks=BY_NAME)
+    for pairs, message in (
+        ([["row 1", "row 99"]], r"pairs\[0\] names row 'row 99', which is not in the index"),
+        (ROWS, r"names row 0, which is not in the index; 55 of 55 pairs"),
+        ([["row 1"]], r"two names of rows each; got shape \(1, 1\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learner.pair_distance(pairs, FRAME)
+    with pytest.raises(ValueError, match="only rows 0 to 59"):
+        SERAPH().fit(X, Y).pair_distance([[0, 60]], X)
+    with pytest.raises(ValueError, match="use a DataFrame, whose index names its rows, or Marks"):
+        Marks(PAIRS, ALIKE, rows=X)
+
+
+@EVERY
+def test_rows_and_points_say_the_same(learner):
+    learner = sklearn.clone(learner).fit(X, marks=BY_NUMBER)
+    for method in ["pair_distance"] + ["pair_proba"] * hasattr(learner, "pair_proba"):
+        ask = getattr(learner, method)
+        np.testing.assert_array_equal(ask(ROWS, X), ask(X[ROWS]))
+        np.testing.assert_array_equal(ask(pairs=[[3, 3]], X=X), ask(X[[[3, 3]]]))
+        np.testing.assert_array_equal(ask(PAIRS, pd.DataFrame(X, index=NAMES)), ask(X[ROWS]))
+
+
+# Metadata routing
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.usefixtures("routing")
+def test_routing_takes_marks_to_the_splitter_the_learner_and_its_score(named):
+    points, marks = (FRAME, BY_NAME) if named else (X, BY_NUMBER)
+    done = cross_validate(
+        make_pipeline(StandardScaler(), SERAPH()),
+        points,
+        cv=MarksKFold(3),
+        params={"marks": marks},
+        error_score="raise",
+        return_estimator=True,
+        return_indices=True,
+    )
+    for model, train, test, score in zip(
+        done["estimator"], done["indices"]["train"], done["indices"]["test"], done["test_score"],
+        strict=True,
+    ):  # fmt: skip
+        in_train, in_test = (np.isin(ROWS, part).all(axis=1) for part in (train, test))
+        assert model[-1].n_similar_ + model[-1].n_dissimilar_ == in_train.sum()
+        Z = model.transform(points)
+        d = np.linalg.norm(Z[ROWS[:, 0]] - Z[ROWS[:, 1]], axis=1)[in_test]
+        near, far = d[ALIKE[in_test]], d[~ALIKE[in_test]]
+        assert score == pytest.approx(np.mean(near[:, None] < far))
+
+
+@pytest.mark.usefixtures("routing")
+def test_routing_reaches_the_learner_of_a_classifier():
+    for learner in (SERAPH(), make_pipeline(StandardScaler(), SERAPH())):
+        classifier = MetricNeighborsClassifier(learner)
+        scores = cross_val_score(
+            classifier, FRAME, Y, cv=3, params={"marks": BY_NAME}, error_score="raise"
+        )
+        assert scores.mean() > 0.5
+        direct = sklearn.clone(classifier).fit(FRAME, Y, marks=BY_NAME)
+        plain = sklearn.clone(classifier).fit(FRAME, Y)
+        inner = [getattr(m.learner_, "steps", [("", m.learner_)])[-1][1] for m in (direct, plain)]
+        assert inner[0].n_similar_ >= inner[1].n_similar_
+
+
+def test_scores_without_routing_take_marks_in_the_place_of_y():
+    scores = cross_val_score(SERAPH(), FRAME, BY_NAME, cv=MarksKFold(3), error_score="raise")
+    assert len(scores) == 3
+    assert np.all((scores >= 0) & (scores <= 1))
+    learner = SERAPH().fit(FRAME, BY_NAME)
+    assert learner.score(FRAME, BY_NAME) == learner.score(FRAME, marks=BY_NAME)
+    np.testing.assert_array_equal(
+        learner.components_, SERAPH().fit(FRAME, marks=BY_NAME).components_
+    )
