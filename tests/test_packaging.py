@@ -83,6 +83,7 @@ def test_the_wheel_has_the_command_that_runs_bare(wheel):
     assert dict(points["console_scripts"]) == {"seraph": "seraph.__main__:main"}
 
 
+@pytest.mark.slow
 def test_the_source_archive_makes_the_same_wheel(dist, wheel, tmp_path):
     (archive,) = dist.glob("*.tar.gz")
     with tarfile.open(archive) as source:

@@ -577,7 +577,7 @@ def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     lines = iter(running.stderr.readline, "")  # a slow first fit says first that it compiles
     started = any("[SERAPH] 1/" in line for line in lines)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=600)
     assert started
     assert running.returncode == 130, err
     assert err.splitlines()[-1] == "seraph: interrupted before any file was written."
@@ -591,16 +591,17 @@ def test_a_closed_pipe_is_no_reason_to_complain(made):
     running.stdout.close()
     assert running.stderr.read() == ""
     running.stderr.close()
-    assert running.wait(timeout=60) == 0
+    assert running.wait(timeout=600) == 0
 
 
+@pytest.mark.slow
 def test_the_model_is_saved_although_nobody_reads_what_is_printed(made, tmp_path):
     model = tmp_path / "m.skops"
     running = process(*FIT, "--no-check", "-o", str(model), cwd=made)
     running.stdout.close()
     assert running.stderr.read() == ""
     running.stderr.close()
-    assert running.wait(timeout=60) == 0
+    assert running.wait(timeout=600) == 0
     assert len(load(model)[-1].components_)
 
 
@@ -624,14 +625,14 @@ def test_output_survives_an_ascii_terminal(made):
     import os
 
     running = process(*FIT, cwd=made, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=600)
     assert running.returncode == 0, err
     assert "12 labels are too few" in out
 
 
 def test_a_process_refuses_like_the_tests(made):
     running = process("fit", "data.csv", "--label", "clas", cwd=made)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=600)
     assert (running.returncode, out) == (2, "")
     assert err == "seraph: data.csv has no column 'clas'. Did you mean 'class'?\n"
 

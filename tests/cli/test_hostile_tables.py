@@ -45,6 +45,8 @@ FILES = {
 }
 # Of the profile's number of examples; a fit is dearer than a sum.
 SHARE = settings.default.max_examples // 20
+# Lengths to which a file is cut.
+CUTS = 8 if SHARE < 25 else 25
 
 
 @pytest.fixture(scope="module")
@@ -152,14 +154,14 @@ def test_tables_that_are_merely_unusual_are_used(content):
 def test_a_file_cut_short_anywhere_is_refused(kind):
     whole = FILES[kind]
     options = ["--label", "class"] if kind in ("csv.gz", "parquet") else []
-    for length in np.linspace(0, len(whole) - 1, 25).astype(int):
+    for length in np.linspace(0, len(whole) - 1, CUTS).astype(int):
         done = fit(f"data.{kind}", whole[:length], *options)
         assert done.code == 2, length
 
 
 def test_a_model_cut_short_anywhere_is_refused(model):
     assert transform(model).code == 0
-    for length in np.linspace(0, len(model) - 1, 25).astype(int):
+    for length in np.linspace(0, len(model) - 1, CUTS).astype(int):
         assert transform(model[:length]).code == 2, length
 
 

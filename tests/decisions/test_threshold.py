@@ -61,7 +61,7 @@ def plain_candidates(d, similar, weights):
     ],
 )
 def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_rate, ties):
-    d, similar = sample(ties=ties)
+    d, similar = sample(n=25, ties=ties)
     held = equal_pairs(d, similar, np.zeros((len(d), 2), dtype=int), np.zeros(len(d), dtype=int))
     weights = held.weights(base_rate)
     all_of_them = list(plain_candidates(d, similar, weights))

@@ -187,6 +187,7 @@ def test_an_advantage_within_the_standard_error_does_not_move_the_choice(scores,
     assert _choice(grid, np.array(scores)) == chosen
 
 
+@pytest.mark.slow
 def test_held_out_likelihood_is_no_worse_than_with_automatic_weights():
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -183,15 +183,17 @@ def after_20_answers(X, y, n_labels, n_pool, n_test, seed):
     return scores
 
 
-def test_20_queries_beat_20_random_pairs_on_wine():
+@pytest.mark.parametrize("n_tasks", [4, pytest.param(10, marks=pytest.mark.slow)])
+def test_20_queries_beat_20_random_pairs_on_wine(n_tasks):
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    scores = [after_20_answers(X, y, 10, 100, 78, seed) for seed in range(10)]
+    scores = [after_20_answers(X, y, 10, 100, 78, seed) for seed in range(n_tasks)]
     at_random, entropy, gradient = np.mean(scores, axis=0)
     assert entropy > at_random + 0.003
     assert gradient > at_random + 0.003
 
 
+@pytest.mark.slow
 def test_20_queries_beat_20_random_pairs_on_digits():
     X, y = load_digits(return_X_y=True)
     scores = [after_20_answers(X / 16.0, y, 20, 150, 150, seed) for seed in range(10)]

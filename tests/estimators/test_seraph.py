@@ -22,8 +22,14 @@ from seraph.classic import Euclidean
 from seraph.datasets import load_task
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.helpers.plain import SERAPH
+from tests.helpers.quick import few
 
-SETTINGS = [{}, {"algorithm": "em"}, {"solver": "spg"}, {"mu": 0.0}]
+SETTINGS = [
+    {},
+    pytest.param({"algorithm": "em"}, marks=pytest.mark.slow),
+    {"solver": "spg"},
+    {"mu": 0.0},
+]
 
 
 def distances(learner, X):
@@ -130,6 +136,7 @@ def test_the_papers_four_settings_run_with_its_solver(wine, mu, lam):
 
 def test_direct_and_em_agree_without_unlabeled_pairs_and_differ_with_them(wine):
     X, y_partial, _ = wine
+    X, y_partial = X[:40], y_partial[:40]
     strict = {"tol": 1e-6, "em_tol": 1e-5, "em_max_iter": 500}
     apart = []
     for mu in (0.0, 0.3):
@@ -185,7 +192,7 @@ def test_translation_does_not_matter(wine, setting):
     assert_same_metric(one, other)
 
 
-@pytest.mark.parametrize("c", [1e-6, 0.1, 30.0, 1e6])
+@pytest.mark.parametrize("c", few([1e-6, 0.1, 30.0, 1e6], {1e-6, 30.0}.__contains__))
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_a_common_factor_with_its_square_on_lam_leaves_the_distances(wine, c, setting):
     X, y_partial, _ = wine

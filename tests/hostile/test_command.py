@@ -30,7 +30,7 @@ def test_an_interrupt_while_importing_shows_one_line(tmp_path, package, way):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 130

@@ -1,6 +1,6 @@
 """Ten thousand hostile cases: no NaN, no hang, no foreign exception, no false promise.
 
-``make test`` runs the first few hundred, ``make test-all`` all. A block is a test of its own, so
+``make test`` runs the first few, ``make test-all`` all. A block is a test of its own, so
 that two processes share the work and ``pytest --lf`` repeats what failed. One case alone:
 ``python -m tests.hostile NUMBER``.
 """
@@ -19,7 +19,7 @@ from tests.hostile.fits import ESTIMATORS
 from tests.hostile.others import CALLED, NOTHING_TO_TRY, STAND_INS
 from tests.hostile.values import JUNK, some_parameters, values_of
 
-FEW, ALL, BLOCK = 240, 10_000, 100
+FEW, ALL, BLOCK = 80, 10_000, 100
 
 
 def run_block(first, stop):
@@ -32,9 +32,9 @@ def run_block(first, stop):
     assert not failures, "\n".join(f"case {n}: {text}" for n, text in failures.items())
 
 
-@pytest.mark.parametrize("first", range(0, FEW, 40))
-def test_a_few_hundred_cases(first):
-    run_block(first, first + 40)
+@pytest.mark.parametrize("first", range(0, FEW, 20))
+def test_a_few_cases(first):
+    run_block(first, first + 20)
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_every_parameter_of_every_estimator_gets_more_than_its_default():
     rng = random.Random(0)
     for Estimator in ESTIMATORS:
         tried = {}
-        for _ in range(600):
+        for _ in range(150):
             for name, value in some_parameters(rng, Estimator, junk=0.1).items():
                 tried.setdefault(name, set()).add(shown(value))
         for name in inspect.signature(Estimator).parameters:

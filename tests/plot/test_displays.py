@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
@@ -102,9 +103,12 @@ def test_a_new_figure_has_a_layout(display, wine, learner):
     assert drawn.figure_.get_layout_engine() is not None
 
 
-@pytest.fixture(scope="module", params=[SERAPH, SERAPHCV, KernelSERAPH], ids=by_name)
+OF_THE_MODEL = [SERAPH(), SERAPHCV(lam_factors=(0.5, 1.0), cv=2), KernelSERAPH()]
+
+
+@pytest.fixture(scope="module", params=OF_THE_MODEL, ids=lambda learner: type(learner).__name__)
 def learner_of_the_model(request, wine):
-    return request.param().fit(*wine[:2])
+    return clone(request.param).fit(*wine[:2])
 
 
 @pytest.fixture(scope="module", params=CLASSIC, ids=by_name)
@@ -144,18 +148,23 @@ def test_a_zero_metric_is_drawn(display, wine):
     display.from_estimator(learner, *wine[:2], ax=some_axes()).figure_.draw_without_rendering()
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine):
+@pytest.fixture(scope="module")
+def pipelines(wine):
     X, y_partial, _ = wine
-    scaled = StandardScaler().fit_transform(X)
-    learner = SERAPH().fit(scaled, y_partial)
-    expected = display.from_estimator(learner, scaled, y_partial, ax=some_axes())
-    models = [
+    return [
         make_pipeline(StandardScaler(), SERAPH()).fit(X, y_partial),
         MetricPipeline(StandardScaler(), SERAPH()).fit(X, y_partial),
         make_pipeline(MetricPipeline(StandardScaler(), SERAPH())).fit(X, y_partial),
     ]
-    for model in models:
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine, pipelines):
+    X, y_partial, _ = wine
+    scaled = StandardScaler().fit_transform(X)
+    learner = SERAPH().fit(scaled, y_partial)
+    expected = display.from_estimator(learner, scaled, y_partial, ax=some_axes())
+    for model in pipelines:
         drawn = display.from_estimator(model, X, y_partial, ax=some_axes())
         for name in set(inspect.signature(display).parameters) - {"classes", "feature_names"}:
             plain = getattr(expected, name)

@@ -10,6 +10,7 @@ from seraph._pairs import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
 from seraph._sweep import NumpySweep, PairList, PairTerms, PointsInMemory, Sample, shares
 from seraph._sweep._design import design
+from tests.helpers.quick import few
 
 
 def classes(n=2000, m=6, n_labels=60, seed=0):
@@ -91,7 +92,7 @@ def test_few_pairs_and_few_rows_for_each_feature_are_not_sampled():
 # The solver
 
 
-@pytest.mark.parametrize("step", ["direct", "M-step", "full model"])
+@pytest.mark.parametrize("step", few(["direct", "M-step", "full model"], "direct".__eq__))
 def test_the_maximum_is_that_of_all_pairs(step):
     from seraph._engine._objective import FullModel
 
@@ -170,9 +171,8 @@ def test_a_misleading_sample_only_costs_time():
     assert found.value == pytest.approx(exact.value, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("listed", "share"), [pytest.param(10**9, 0.131, marks=pytest.mark.slow), (1 << 20, 0.256)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("listed", "share"), [(10**9, 0.131), (1 << 20, 0.256)])
 def test_sampled_pairs_are_sampled_again(monkeypatch, listed, share):
     monkeypatch.setattr(_problem, "_LISTED", listed)  # in a list, or in tiles
     X, y = classes(n=4000)

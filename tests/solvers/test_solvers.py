@@ -15,6 +15,7 @@ from seraph._solvers import (
     spg,
 )
 from seraph._sweep import NumpySweep, PairTerms, PointsInMemory
+from tests.helpers.quick import few
 
 SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
 
@@ -41,7 +42,9 @@ def run(name, objective, P, max_iter=2000, tol=1e-7):
     return SOLVERS[name](objective, P, max_iter=max_iter, tol=tol, callback=ignore)
 
 
-@pytest.mark.parametrize("step", ["supervised", "first m-step", "later m-step"])
+@pytest.mark.parametrize(
+    "step", few(["supervised", "first m-step", "later m-step"], "supervised".__eq__)
+)
 def test_the_solvers_agree_where_the_problem_is_concave(wine, step):
     objective, space = make(wine, mu=0.0 if step == "supervised" else 0.05)
     if step != "supervised":
@@ -183,9 +186,9 @@ def test_the_fixed_point_of_em_is_not_stationary_for_the_entropy(wine):
     objective, space = make(wine, mu=0.2)
 
     def solve(m_step, P):
-        return run("low-rank", m_step, P, tol=1e-8)
+        return run("low-rank", m_step, P, tol=1e-5)
 
-    found = em(objective.m_step, solve, first(space), max_iter=200, tol=1e-6)
+    found = em(objective.m_step, solve, first(space), max_iter=200, tol=1e-4)
     gap = optimality_gap(found.P, objective.by_metric(found.P)[1], objective.scale)
     assert gap > 0.02
 

@@ -85,9 +85,10 @@ def test_labeled_pairs_are_not_slower_than_as_many_unlabeled_ones(rng, Sweep):
     sweep = Sweep(rng.normal(size=(n, 32)))
     classes = np.sort(rng.integers(10, size=n))
     unlabeled = seconds(sweep, PairTerms(NO_CODES, mu=0.1))
-    # Timing is rough: it was 1.0 to 1.3 when measured, and 10 to 20 for marked pairs before.
-    assert seconds(sweep, PairTerms(classes, mu=0.1)) < 2 * unlabeled
+    # Even processor time is rough on a busy machine: it was 1.0 to 1.3 times as much when
+    # measured, and 10 to 20 for marked pairs before.
+    assert seconds(sweep, PairTerms(classes, mu=0.1)) < 5 * unlabeled
     pairs = many_pairs(rng, n, 200_000)
     sampled = seconds(sweep, PairTerms(NO_CODES, mu=0.1, sample=Sample(PairList.of(pairs), 2.0)))
     similar = rng.uniform(size=len(pairs)) < 0.5
-    assert seconds(sweep, PairTerms(NO_CODES, pairs, similar)) < 2 * sampled
+    assert seconds(sweep, PairTerms(NO_CODES, pairs, similar)) < 5 * sampled

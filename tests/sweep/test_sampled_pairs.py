@@ -11,6 +11,7 @@ from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
 from seraph._sweep import PointsInMemory
+from tests.helpers.quick import few
 
 FEW_MARKED = Marks([[20, 30], [3, 50]], [1, -1], rows=60)
 MARKED = Marks([[0, 70], [71, 72], [75, 3]], [1, -1, -1], rows=80)
@@ -22,6 +23,7 @@ LEARNERS = [
     SERAPH(manifold=0.01),
     KernelSERAPH(),
 ]
+QUICK = few(LEARNERS, lambda learner: learner.algorithm == "direct" and learner.gamma is None)
 
 
 def metric(learner):
@@ -92,8 +94,8 @@ def test_a_sample_is_unbiased(wine, rng, term, form):
         return np.append(gradient[np.triu_indices(4)], value)
 
     exact = value_and_gradient(None)
-    size = 200 if form == "listed" else 600
-    sampled = np.array([value_and_gradient(size, seed) for seed in range(500)])
+    size, n_samples = (1200, 60) if form == "listed" else (600, 500)
+    sampled = np.array([value_and_gradient(size, seed) for seed in range(n_samples)])
     noise = sampled.std(axis=0, ddof=1) / np.sqrt(len(sampled))
     # Precise enough to see a weight that is wrong by a few percent. Four standard errors, since
     # there are 11 numbers.
@@ -115,7 +117,7 @@ def test_more_pairs_bring_the_metric_closer_to_that_of_all(wine):
 # The parameter
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("learner", QUICK, ids=str)
 @pytest.mark.parametrize("everything", [1.0, 80 * 79 // 2 - 105, 10**9])
 def test_a_sample_of_all_pairs_changes_nothing(wine, learner, everything):
     exact = fitted(learner, wine)
@@ -123,7 +125,7 @@ def test_a_sample_of_all_pairs_changes_nothing(wine, learner, everything):
     np.testing.assert_array_equal(same.components_, exact.components_)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("learner", QUICK, ids=str)
 def test_the_seed_determines_the_sample(wine, learner, form):
     one, same, other = (
         fitted(learner, wine, unlabeled_pairs=400, random_state=seed) for seed in (0, 0, 1)
@@ -153,7 +155,7 @@ def test_counts_and_weights_stay_those_of_all_pairs(wine, form):
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", few([1, 2], lambda n: n == 2))
 def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs, form):
     some = {"unlabeled_pairs": 500, "random_state": 0}
     exact = metric(fitted(SERAPH(backend="numpy"), wine, **some))
@@ -238,7 +240,8 @@ def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(win
 # Memory
 
 
-@pytest.mark.parametrize("share", [0.5, pytest.param(0.9, marks=pytest.mark.slow)])
+@pytest.mark.slow  # (tests/hostile/test_memory.py has smaller ones.)
+@pytest.mark.parametrize("share", [0.5, 0.9])
 def test_a_large_sample_takes_no_more_memory_than_all_pairs(rng, share):
     n = 2300
     y = rng.integers(4, size=n)
@@ -257,7 +260,7 @@ def test_a_large_sample_takes_no_more_memory_than_all_pairs(rng, share):
     assert peaks[1] < 1.1 * peaks[0]
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("backend", few(["numpy", "numba"], lambda name: name == "numba"))
 def test_memory_grows_with_the_points_and_the_sample_only(rng, backend):
     n, budget = 20_000, 50_000
     y = rng.integers(4, size=n)

@@ -18,6 +18,7 @@ from seraph._sweep import (
 )
 from seraph._sweep._torch import TorchSweep
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
+from tests.helpers.quick import few
 
 ETA, MU = 1.3, 0.4
 
@@ -72,7 +73,7 @@ def backend(request):
 
 
 @pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
-@pytest.mark.parametrize("rank", [0, 1, 2, 5, 7])
+@pytest.mark.parametrize("rank", few([0, 1, 2, 5, 7], {2, 7}.__contains__))
 @pytest.mark.parametrize("mu", [0.0, MU])
 def test_sums_are_those_of_the_pair_by_pair_oracle(rng, kind, rank, mu):
     X, codes, pairs, similar = problem(rng)
@@ -120,6 +121,12 @@ def test_weighted_and_unsure_pairs_are_those_of_the_oracle(rng, kind, mu, wrt):
     np.testing.assert_allclose(gradient, expected, atol=1e-6)
 
 
+# (test_dask.py compares the sums of dask with those of numpy, too.)
+@pytest.mark.parametrize(
+    "backend",
+    few(["numpy", "numba", "torch", "dask"], lambda name: name != "dask"),
+    indirect=True,
+)
 @pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
 def test_backends_agree_with_numpy(rng, backend, kind):
     X, codes, pairs, similar = problem(rng, n=90)
@@ -182,11 +189,11 @@ def test_points_in_two_parts_give_the_sum_of_the_whole(rng, kind, wrt):
 @pytest.mark.parametrize("wrt", ["metric", "factor"])
 @pytest.mark.parametrize("rank", [2, 5])
 def test_tile_size_agnosticism(rng, sweep, kind, wrt, rank):
-    X, codes, pairs, similar = problem(rng, n=90)
+    X, codes, pairs, similar = problem(rng, n=26)
     terms = PairTerms(codes, pairs, similar, ETA, MU, posteriors(rng)[kind])
     P = rng.normal(size=(rank, 5))
     expected_value, expected = sweep(X, tile=1000)(P, terms, wrt)
-    for tile in (1, 7, 32, 89):
+    for tile in (1, 7, 16, 25):
         value, gradient = sweep(X, tile=tile)(P, terms, wrt)
         assert value == pytest.approx(expected_value, rel=1e-12)
         np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
@@ -208,7 +215,7 @@ def test_thread_count_does_not_change_a_bit(rng, sweep, wrt, sampled):
 
 
 def test_float32_tiles_are_summed_to_float32_accuracy(rng, backend):
-    X, codes, pairs, similar = problem(rng, n=1500)
+    X, codes, pairs, similar = problem(rng, n=600)
     P = rng.normal(size=(2, 5)) * 0.5
     for q in posteriors(rng).values():
         terms = PairTerms(codes, pairs, similar, ETA, MU, q)
