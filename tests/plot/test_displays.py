@@ -11,8 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricPipeline, plot
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, PairClassifier, plot
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 from seraph.plot._labels import class_codes
 from tests.helpers.pictures import Figure, plt, some_axes
@@ -44,7 +43,7 @@ def _close():
 
 
 def test_every_display_has_a_public_name():
-    assert {display.__name__ for display in DISPLAYS} < set(plot.__all__) < set(seraph.__all__)
+    assert {display.__name__ for display in DISPLAYS} < set(plot.__all__)
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
@@ -152,8 +151,8 @@ def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine):
     expected = display.from_estimator(learner, scaled, y_partial, ax=some_axes())
     models = [
         make_pipeline(StandardScaler(), SERAPH()).fit(X, y_partial),
-        MetricPipeline(StandardScaler(), SERAPH()).fit(X, y_partial),
-        make_pipeline(MetricPipeline(StandardScaler(), SERAPH())).fit(X, y_partial),
+        make_pipeline(make_pipeline(StandardScaler(), SERAPH())).fit(X, y_partial),
+        PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial),
     ]
     for model in models:
         drawn = display.from_estimator(model, X, y_partial, ax=some_axes())
@@ -163,7 +162,7 @@ def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine):
                 continue
             np.testing.assert_allclose(getattr(drawn, name), plain, atol=1e-8)
     with pytest.raises(NotFittedError):
-        display.from_estimator(MetricPipeline(StandardScaler(), SERAPH()), X, y_partial)
+        display.from_estimator(make_pipeline(StandardScaler(), SERAPH()), X, y_partial)
 
 
 def test_the_features_of_a_pipeline_keep_their_names(wine):
@@ -171,7 +170,7 @@ def test_the_features_of_a_pipeline_keep_their_names(wine):
     X, y_partial, _ = wine
     names = [f"feature {k}" for k in range(X.shape[1])]
     frame = pandas.DataFrame(X, columns=names)
-    model = MetricPipeline(StandardScaler(), SERAPH()).fit(frame, y_partial)
+    model = make_pipeline(StandardScaler(), SERAPH()).fit(frame, y_partial)
     drawn = plot.FeatureImportanceDisplay.from_estimator(model, frame, ax=some_axes())
     assert list(drawn.feature_names) == names
 
