@@ -5,10 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
-from seraph._estimators._query import best_pairs
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import roc_auc_score
 
+from seraph._estimators._query import best_pairs
 from seraph.metrics._tiles import squared_distances
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
