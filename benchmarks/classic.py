@@ -18,6 +18,7 @@ from benchmarks.plain_itml import itml_objective, plain_itml
 from benchmarks.plain_ldm import plain_ldm
 from benchmarks.plain_lmnn import plain_lmnn
 from benchmarks.plain_mfda import plain_mfda
+from seraph import Marks
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA
 
 
@@ -41,7 +42,7 @@ def itml(X, y, seconds, n_constraints=None):
     if n_constraints is not None:
         pairs = pairs[np.random.default_rng(0).permutation(len(pairs))[:n_constraints]]
     similar = y[pairs[:, 0]] == y[pairs[:, 1]]
-    known = {"y": y} if n_constraints is None else {"pairs": pairs, "pair_labels": similar}
+    known = {"y": y} if n_constraints is None else {"marks": Marks(pairs, similar, rows=X)}
 
     def plain(learner):
         A, _ = plain_itml(X, pairs, similar, learner.bounds_, seconds=seconds)

@@ -20,9 +20,13 @@ from sklearn.metrics import adjusted_rand_score, brier_score_loss
 
 from seraph import (
     SERAPH,
+    Marks,
     MetricNeighborsClassifier,
+    PairClassifier,
     constrained_agglomerative,
     constrained_k_means,
+    query_pairs,
+    query_rows,
 )
 from seraph.metrics import expected_calibration_error, pair_auc
 
@@ -59,11 +63,11 @@ def calibration(name, seed):
     task = sample(X, y, kind_of(name), "pairs-100", seed)
     given = task.supervision
     rows, alike = balanced_pairs(task.y_test, 1000, np.random.default_rng(seed))
-    learner = SERAPH().fit(task.X, **given)
-    stated = {"SERAPH, own": learner.pair_proba(rows, task.X_test)}
-    for method in ("sigmoid", "isotonic"):
-        learner.calibrate_proba(task.X, **given, method=method)
-        stated[f"SERAPH, {method}"] = learner.calibrated_pair_proba(rows, task.X_test)
+    decider = PairClassifier(SERAPH()).fit(task.X, **given)
+    stated = {
+        "SERAPH, own": decider.estimator_.pair_proba(rows, task.X_test),
+        "SERAPH, calibrated": decider.predict_proba(rows, task.X_test)[:, 1],
+    }
     for distance in ("Euclidean", "cosine"):
         scale = (lambda A: A) if distance == "Euclidean" else unit
         d, d_new = (
@@ -76,9 +80,8 @@ def calibration(name, seed):
         method: [brier_score_loss(alike, p), expected_calibration_error(alike, p)]
         for method, p in stated.items()
     }
-    learner.calibrate_threshold(task.X, **given)
-    right = (learner.pair_predict(rows, task.X_test) == 1) == alike
-    reached, low, high = learner.threshold_report_["accuracy"]
+    right = (decider.predict(rows, task.X_test) == 1) == alike
+    reached, low, high = decider.report_["accuracy"]
     figures["threshold"] = [reached, low, high, float(right.mean())]
     return figures
 
@@ -136,10 +139,11 @@ def pairs(name, seed):
             if strategy == "random":
                 more = random_pairs(len(y_seen), EACH, chance)
             else:
-                learner = SERAPH().fit(X_seen, **marks(marked, y_seen))
-                more = learner.query_pairs(X_seen, EACH, strategy, pairs=marked)
+                known = marks(marked, y_seen)
+                learner = SERAPH().fit(X_seen, marks=known)
+                more = query_pairs(learner, X_seen, EACH, marks=known, strategy=strategy)
             marked = np.unique(np.concatenate([marked, np.sort(more, axis=1)]), axis=0)
-        learner = SERAPH().fit(X_seen, **marks(marked, y_seen))
+        learner = SERAPH().fit(X_seen, marks=marks(marked, y_seen))
         found[strategy] = 100 * pair_auc(learner.transform(X[new]), y[new])
     return found
 
@@ -148,8 +152,8 @@ STRATEGIES = ("entropy", "gradient")
 
 
 def marks(rows, y):
-    """Return the arguments of ``fit`` for true marks of some pairs."""
-    return {"pairs": rows, "pair_labels": y[rows[:, 0]] == y[rows[:, 1]]}
+    """Return true marks of some pairs."""
+    return Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=len(y))
 
 
 def random_pairs(n, count, rng):
@@ -169,7 +173,9 @@ def rows(name, seed):
     chosen = {
         "start": [],
         "random": 20 + rng.permutation(len(seen) - 20)[:20],
-        "query_rows": SERAPH().fit(X[seen], labels).query_rows(X[seen], 20, y=labels),
+        "query_rows": query_rows(
+            SERAPH().fit(X[seen], labels), X[seen], 20, y=labels, random_state=0
+        ),
     }
     found = {}
     for strategy, more in chosen.items():
@@ -193,16 +199,16 @@ def clusters(name, seed):
     marked = random_pairs(len(y), 100, rng)
     given = marks(marked, y)
     free = np.setdiff1d(np.arange(len(y)), marked)
-    Z = SERAPH().fit(X, **given).transform(X)
+    Z = SERAPH().fit(X, marks=given).transform(X)
     labels = {
         "k-means, Euclidean": KMeans(k, n_init=10, random_state=0).fit_predict(X),
         "k-means, learned": KMeans(k, n_init=10, random_state=0).fit_predict(Z),
-        "k-means, marks": constrained_k_means(X, k, **given, random_state=0),
-        "k-means, learned + marks": constrained_k_means(Z, k, **given, random_state=0),
-        "average, learned + marks": constrained_agglomerative(Z, k, **given),
-        "ward, learned + marks": constrained_agglomerative(Z, k, **given, linkage="ward"),
+        "k-means, marks": constrained_k_means(X, k, marks=given, random_state=0),
+        "k-means, learned + marks": constrained_k_means(Z, k, marks=given, random_state=0),
+        "average, learned + marks": constrained_agglomerative(Z, k, marks=given),
+        "ward, learned + marks": constrained_agglomerative(Z, k, marks=given, linkage="ward"),
     }
-    rival = mpckmeans(X, k, marked, given["pair_labels"])
+    rival = mpckmeans(X, k, given.pairs, given.similar)
     if rival is not None:
         labels["MPCKMeans"] = rival
     return {

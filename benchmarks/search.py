@@ -14,10 +14,12 @@ import argparse
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
-from seraph import SERAPH, Marks, MetricPipeline, to_matrix
+from seraph import SERAPH, Marks
 from seraph.datasets._files import read_arrays
+from seraph.persist import to_matrix
 
 WIDTHS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 196)
 K, CANDIDATES = 10, 100
@@ -56,8 +58,9 @@ def measure(X, y, seed):
     order = rng.permutation(len(X))
     Q, X, asked, y = X[order[:1000]], X[order[1000:]], y[order[:1000]], y[order[1000:]]
     pairs, alike = marked_pairs(y, 400, rng)
-    model = MetricPipeline(Normalizer(), SERAPH(unlabeled_pairs=20 * len(X), random_state=seed))
-    model.fit(X, marks=Marks(pairs, alike, rows=X))
+    learner = SERAPH(unlabeled_pairs=20 * len(X), random_state=seed)
+    model = make_pipeline(Normalizer(), learner)
+    model.fit(X, seraph__marks=Marks(pairs, alike, rows=X))
     W = to_matrix(model)
     X, Q = normalize(X), normalize(Q)
     Z, ZQ = X @ W, Q @ W

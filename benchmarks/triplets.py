@@ -55,6 +55,7 @@ def compare(name, n_answers, seed):
     X_train, X_test = X[train], X[test]
     asked = threes(y[train], n_answers, rng)
     triplets = np.vstack([asked, asked[:, [1, 0, 2]]])
+    marks = Marks(triplets=triplets, rows=X_train)
     judged = threes(y[test], N_TEST, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -62,9 +63,7 @@ def compare(name, n_answers, seed):
             "Euclidean": np.eye(X.shape[1]),
             **{f"LSML {gamma:g}": compared(X_train, triplets, gamma) for gamma in GAMMAS},
             **{
-                name: SERAPH(**options)
-                .fit(X_train, marks=Marks(triplets=triplets, rows=X_train))
-                .components_
+                name: SERAPH(**options).fit(X_train, marks=marks).components_
                 for name, options in OPTIONS.items()
             },
         }

@@ -17,8 +17,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, ConvergenceDisplay
+from seraph import SERAPH
 from seraph.datasets import load_task
+from seraph.plot import ConvergenceDisplay
 
 task = load_task("usps-1-5-40")
 train = np.random.default_rng(0).permutation(len(task.X))[:200]

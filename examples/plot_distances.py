@@ -14,8 +14,9 @@ as 7 and 9, stay close. A stripe across the picture is an image that is far from
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seraph import SERAPH, DistanceDisplay
+from seraph import SERAPH
 from seraph.datasets import load_task
+from seraph.plot import DistanceDisplay
 
 task = load_task("usps-1-10-40")
 train = np.random.default_rng(0).permutation(len(task.X))[:400]

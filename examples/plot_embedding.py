@@ -13,9 +13,10 @@ the 20 labels alone. It separates those, but the other images follow less.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seraph import SERAPH, EmbeddingDisplay, MetricNeighborsClassifier
+from seraph import SERAPH, MetricNeighborsClassifier
 from seraph.classic import NCA
 from seraph.datasets import load_task
+from seraph.plot import EmbeddingDisplay
 
 task = load_task("usps-1-5-40")
 order = np.random.default_rng(0).permutation(len(task.X))

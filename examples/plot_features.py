@@ -16,8 +16,9 @@ import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, FeatureImportanceDisplay
+from seraph import SERAPH
 from seraph.classic import ITML, Euclidean
+from seraph.plot import FeatureImportanceDisplay
 
 data = load_wine()
 rng = np.random.default_rng(1)

@@ -13,9 +13,10 @@ Half of the definitions are kept back to judge the result.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.manifold import TSNE
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from seraph import SERAPH, Marks, MetricPipeline
+from seraph import SERAPH, Marks
 from seraph.classic import GMML
 from seraph.datasets import load_definitions
 from seraph.metrics import map_at_r, pair_auc, precision_at_1
@@ -37,18 +38,19 @@ alike = y[i] == y[j]
 chosen = np.concatenate(
     [rng.choice(np.flatnonzero(kind), 50, replace=False) for kind in (alike, ~alike)]
 )
-pairs, marks = np.column_stack([i, j])[chosen], np.where(alike[chosen], 1, -1)
+marks = Marks(np.column_stack([i, j])[chosen], alike[chosen], rows=X)
 
 # %%
-# Vectors of unit length, then the learner: a pipeline takes care of both.
+# Vectors of unit length, then the learner: a pipeline takes care of both. ``fit`` of a pipeline
+# takes the marks in the place of class labels.
 
 learners = {
-    "GMML": MetricPipeline(Normalizer(), GMML()),
-    "SERAPH": MetricPipeline(Normalizer(), SERAPH()),
+    "GMML": make_pipeline(Normalizer(), GMML()),
+    "SERAPH": make_pipeline(Normalizer(), SERAPH()),
 }
 maps = {"cosine": definitions.X[new]}
 for name, learner in learners.items():
-    learner.fit(X, marks=Marks(pairs, marks, rows=X))
+    learner.fit(X, marks)
     maps[name] = learner.transform(definitions.X[new])
 
 print(f"{'':10}{'pair AUC':>10}{'MAP@R':>10}{'1-NN error':>12}")

@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from seraph import RegularizationPathDisplay, seraph_path
+from seraph import seraph_path
+from seraph.plot import RegularizationPathDisplay
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300] / 16.0, y[:300]

@@ -16,8 +16,9 @@ of them are. No probability exceeds the one at distance zero, :math:`1 / (1 + e^
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seraph import SERAPH, PosteriorDisplay
+from seraph import SERAPH
 from seraph.datasets import load_task
+from seraph.plot import PosteriorDisplay
 
 task = load_task("usps-1-5-40")
 train = np.random.default_rng(0).permutation(len(task.X))[:200]

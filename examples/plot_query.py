@@ -21,7 +21,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks
+from seraph import SERAPH, Marks, query_pairs
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -44,12 +44,14 @@ def course(strategy, seed, n_rounds=8):
     scores = []
     for _ in range(n_rounds + 1):
         alike = y[pool][pairs[:, 0]] == y[pool][pairs[:, 1]]
-        learner = SERAPH().fit(X[pool], y_partial, marks=Marks(pairs, alike, rows=X[pool]))
+        marks = Marks(pairs, alike, rows=X[pool])
+        learner = SERAPH().fit(X[pool], y_partial, marks=marks)
         scores.append(auc(learner, X[test], y[test]))
         if strategy == "random":
             questions = rng.permutation(unknown)[:5]
         else:
-            questions = learner.query_pairs(X[pool], 5, strategy, y=y_partial, pairs=pairs)
+            known = {"y": y_partial, "marks": marks}
+            questions = query_pairs(learner, X[pool], 5, strategy=strategy, **known)
         pairs = np.unique(np.vstack([pairs, questions]), axis=0)
     return scores
 

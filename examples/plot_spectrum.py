@@ -11,9 +11,10 @@ entirely. ITML stays near the Euclidean metric that it starts from, and keeps al
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seraph import SERAPH, SpectrumDisplay
+from seraph import SERAPH
 from seraph.classic import ITML
 from seraph.datasets import load_task
+from seraph.plot import SpectrumDisplay
 
 task = load_task("usps-1-10-20")
 train = np.random.default_rng(0).permutation(len(task.X))[:200]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seraph import Marks
+
 LABELS = (10, 20, 50, 100)
 PAIRS = (40, 100, 400)
 SETTINGS = tuple(f"labels-{n}" for n in LABELS) + tuple(f"pairs-{n}" for n in PAIRS)
@@ -40,7 +42,7 @@ class Task:
         """Return the arguments of ``fit`` after X."""
         if self.y is not None:
             return {"y": self.y}
-        return {"pairs": self.pairs, "pair_labels": self.pair_labels}
+        return {"marks": Marks(self.pairs, self.pair_labels, rows=self.X)}
 
     @property
     def labeled(self):

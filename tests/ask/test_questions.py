@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, Marks
+from seraph import SERAPH, Marks, query_rows
 from seraph._ask._questions import POOL, PairQuestions, RowQuestions, distances_of
 from seraph._ask._records import RecordQuestions, Records
 from tests.helpers.ask import clusters
@@ -149,5 +149,5 @@ def test_the_rows_to_name_are_those_of_query_rows():
     assert not {0, 1, 4, 5} & set(rows)
     shuffled = np.random.default_rng(0).choice(np.setdiff1d(ROWS, [0, 1, 4, 5]), 56, replace=False)
     order = np.r_[list(codes), shuffled]
-    expected = learner.query_rows(X[order], POOL, y=known_classes[order])
+    expected = query_rows(learner, X[order], POOL, y=known_classes[order], random_state=0)
     assert rows == order[expected].tolist()

@@ -120,8 +120,8 @@ def test_says_what_is_missing():
     X, _ = blobs()
     with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
         GMML().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
+    twice = np.repeat(X, 2, axis=0)
     with pytest.raises(ValueError, match="similar pairs do not differ in any feature"):
-        twice = np.repeat(X, 2, axis=0)
         GMML().fit(twice, marks=Marks([[0, 1], [0, 2]], [1, -1], rows=twice))
     with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
         GMML(ridge=0.0).fit(X, marks=Marks([[0, 1], [0, 2]], [1, -1], rows=X))

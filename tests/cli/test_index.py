@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 from scipy.spatial.distance import cdist, pdist
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from seraph import SERAPH, MetricPipeline, load, save
+from seraph import SERAPH, load, save
 from seraph._cli import _index
 from seraph._cli._tables import read_table
 from tests.helpers.command import assert_refused, seraph
@@ -22,7 +23,7 @@ SOME = np.where(np.arange(300) < 30, Y, -1)
 
 @pytest.fixture(scope="module")
 def model():
-    return MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME)
+    return make_pipeline(Normalizer(), SERAPH()).fit(X, SOME)
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_a_shorter_index_measures_its_recall_and_sorts_by_the_full_distance(fold
 def test_a_table_with_names_is_searched_by_id(folder):
     names = [f"x{k}" for k in range(12)]
     table = pd.DataFrame(X.astype(float), columns=names)
-    model = MetricPipeline(Normalizer(), SERAPH()).fit(table, SOME)
+    model = make_pipeline(Normalizer(), SERAPH()).fit(table, SOME)
     save(model, "named.skops")
     table.insert(0, "name", [f"n{k}" for k in range(300)])
     table.to_csv("table.csv", index=False)
@@ -116,7 +117,7 @@ def test_an_index_of_something_else_is_refused(folder, change):
     elif change == "rows":
         other = other[:-1]
     elif change == "model":
-        save(MetricPipeline(Normalizer(), SERAPH(lam=50.0)).fit(X, SOME), "model.skops")
+        save(make_pipeline(Normalizer(), SERAPH(lam=50.0)).fit(X, SOME), "model.skops")
     else:
         args = ["--components", 3]
     np.save("vectors.npy", other)
@@ -185,7 +186,7 @@ def test_rows_of_unit_length_are_a_way_to_scale(folder):
     assert done.code == 0, done.err
     assert "length 1" in done.out
     fitted = load("u.skops")
-    expected = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME)
+    expected = make_pipeline(Normalizer(), SERAPH()).fit(X, SOME)
     np.testing.assert_allclose(fitted.transform(X), expected.transform(X), rtol=1e-3, atol=1e-4)
     zero = X.copy()
     zero[40] = 0.0

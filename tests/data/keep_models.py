@@ -1,15 +1,12 @@
 """Save models for the tests to keep: ``python tests/data/keep_models.py FOLDER``.
 
-Each model is saved with some rows and what it returned for them. A file that was written once
-must load forever, so nothing here is ever overwritten: a change of the format adds a folder,
-made with the oldest versions that seraph supports.
-
-``models-0.1`` names our classes by the private modules of that time, ``models-0.1-public`` by
-the public ones.
+Each model is saved with some rows and what it returned for them. A file of a release must load
+forever, so nothing is ever overwritten: a change of the format adds a folder.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, PairClassifier
 from seraph.classic import LMNN
 
 MODELS = {
@@ -27,7 +24,15 @@ MODELS = {
     "cv": SERAPHCV(SERAPH(max_iter=100), lam_factors=(0.5, 1.0, 2.0), cv=3),
     "lmnn": LMNN(),
     "neighbors": MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
+    "pairs": PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),
 }
+
+
+def answer_of(model: Any, rows: Any) -> Any:
+    """What a model says of rows; a classifier of pairs, of the first and each of the others."""
+    if isinstance(model, PairClassifier):
+        return model.predict_proba([[0, k] for k in range(1, len(rows))], rows)
+    return model.predict(rows) if hasattr(model, "predict") else model.transform(rows)
 
 
 def main(folder: Path) -> None:
@@ -43,8 +48,7 @@ def main(folder: Path) -> None:
         model.fit(table if named else X, y)
         seraph.save(model, folder / f"{name}.skops")
         asked = pd.DataFrame(rows, columns=table.columns) if named else rows
-        answer = model.predict(asked) if hasattr(model, "predict") else model.transform(asked)
-        np.savez(folder / f"{name}.npz", asked=rows, answer=answer)
+        np.savez(folder / f"{name}.npz", asked=rows, answer=answer_of(model, asked))
 
 
 if __name__ == "__main__":

@@ -7,32 +7,29 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from seraph._pairs._names import RowNames
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import (
     SERAPH,
-    DistanceDisplay,
-    FeatureImportanceDisplay,
     KernelSERAPH,
     Marks,
     MetricNeighborsClassifier,
-    MetricPipeline,
-    PosteriorDisplay,
+    PairClassifier,
     classic,
     load,
+    query_pairs,
     save,
-    to_matrix,
-    to_onnx,
 )
 from seraph._engine._advice import warn_of_rank_zero
+from seraph._pairs import Rows
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.datasets import load_task, make_posterior_sparsity, make_projection_sparsity
 from seraph.metrics import expected_calibration_error, map_at_r
-from seraph.persist import read_versions
+from seraph.persist import read_versions, to_matrix, to_onnx
+from seraph.plot import DistanceDisplay, FeatureImportanceDisplay, PosteriorDisplay
 from tests.hostile.dense import Dense, signs_of
 
 
@@ -118,7 +115,7 @@ def test_a_whole_number_beyond_all_floats_is_refused_in_words():
         lambda: Euclidean().fit(X),
         lambda: learner.transform(X),
         lambda: learner.pair_distance([X[:2]]),
-        lambda: model.query_pairs(X, 1),
+        lambda: query_pairs(model, X, 1),
         lambda: map_at_r(X, y),
         lambda: PosteriorDisplay.from_estimator(model, X),
     ):
@@ -132,7 +129,7 @@ def test_a_mask_is_no_list_of_pairs_of_a_frame():
     with pytest.raises(ValueError, match=r"pairs\[0\] names row True"):
         SERAPH().fit(frame, marks=Marks(mask, [1, -1], rows=frame))
     flags = pd.DataFrame([[0.0], [1.0]], index=[True, False])
-    assert RowNames.of(flags, None, mask).rows(mask)[0].tolist() == [[0, 1], [1, 0]]
+    assert Rows.of(flags).numbers(mask).tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize("name", [np.array([1.0, 2.0]), [], {}, 3, None])
@@ -172,7 +169,6 @@ def test_a_metric_refuses_what_is_no_point():
     learners = (
         Euclidean().fit(X),
         KernelSERAPH(mu=0.0).fit(X, y),
-        MetricPipeline(StandardScaler(), Euclidean()).fit(X),
     )
     for metric in (learner.get_metric() for learner in learners):
         assert metric([1, 2, 3], X[0]) > 0.0
@@ -212,7 +208,7 @@ def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
         lambda: learner.transform(X),
         lambda: learner.pair_distance([[0, 1]], X),
         lambda: kernel.transform(X),
-        lambda: learner.query_pairs(X, 1),
+        lambda: query_pairs(learner, X, 1),
         lambda: map_at_r(X, y),
         lambda: PosteriorDisplay.from_estimator(learner, X),
         lambda: to_matrix(learner, n_components=1, X=X),
@@ -223,19 +219,18 @@ def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
 
 
 @pytest.mark.parametrize("kind", NO_NUMBERS)
-def test_what_a_step_of_a_pipeline_refuses_is_told_with_the_name_of_the_step(kind):
+def test_what_a_step_of_a_pipeline_refuses_is_told_in_words(kind):
     X, good, y = NO_NUMBERS[kind], np.eye(3)[:, :2], [0, 0, 1]
-    model = MetricPipeline(StandardScaler(), SERAPH(mu=0.0)).fit(good, y)
-    plain = make_pipeline(StandardScaler(), SERAPH(mu=0.0)).fit(good, y)
+    model = make_pipeline(StandardScaler(), SERAPH(mu=0.0)).fit(good, y)
+    decider = PairClassifier(model, cv="prefit").fit(np.eye(6)[:, :2], [0, 0, 0, 1, 1, 1])
     for act in (
-        lambda: MetricPipeline(StandardScaler(), SERAPH()).fit(X, y),
         lambda: MetricNeighborsClassifier(model, n_neighbors=1).fit(X, y),
-        lambda: model.transform(X),
-        lambda: model.pair_distance([[0, 1]], X),
-        lambda: model.pair_proba([X[:2]]),
-        lambda: model.query_pairs(X, 1),
+        lambda: PairClassifier(model).fit(X, y),
+        lambda: decider.pair_distance([[0, 1]], X),
+        lambda: decider.predict_proba([X[:2]]),
+        lambda: query_pairs(model, X, 1),
         lambda: PosteriorDisplay.from_estimator(model, X),
-        lambda: FeatureImportanceDisplay.from_estimator(plain, X),
+        lambda: FeatureImportanceDisplay.from_estimator(model, X),
     ):
         words = r"StandardScaler cannot prepare X: .*Correct X, or|X must be a table of real"
         with pytest.raises((ValueError, TypeError), match=words) as caught:

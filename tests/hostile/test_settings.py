@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from seraph import SERAPH, KernelSERAPH, MahalanobisMetric, classic, metrics
+from seraph import SERAPH, KernelSERAPH, MahalanobisMetric, Marks, classic, metrics
 
 RNG = np.random.default_rng(0)
 Y = np.where(np.arange(60) < 45, np.arange(60) % 3, -1)
@@ -43,13 +43,13 @@ def test_a_distance_is_finite_if_the_points_are():
 def test_torch_computes_where_and_how_it_is_told(device, dtype):
     options = {"backend": "torch", "device": "cpu", "max_iter": 5, "tol": 1.0}
     options |= {"unlabeled_pairs": 0.5, "random_state": 0}
-    marks = {"pairs": [[50, 51]], "pair_labels": [1]}
-    expected = SERAPH(**options).fit(X, Y, **marks)
+    marks = Marks([[50, 51]], [1], rows=X)
+    expected = SERAPH(**options).fit(X, Y, marks=marks)
     before = torch.get_default_dtype()
     try:
         torch.set_default_device(device)
         torch.set_default_dtype(dtype)
-        found = SERAPH(**options).fit(X, Y, **marks)
+        found = SERAPH(**options).fit(X, Y, marks=marks)
     finally:
         torch.set_default_device(None)
         torch.set_default_dtype(before)

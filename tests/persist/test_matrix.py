@@ -20,9 +20,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-import seraph
-from seraph import SERAPH, KernelSERAPH, MetricNeighborsClassifier, MetricPipeline
+from seraph import SERAPH, KernelSERAPH, MetricNeighborsClassifier, PairClassifier
 from seraph.classic import RCA, Euclidean
+from seraph.persist import export, to_matrix
 from seraph.persist._matrix import needs_unit_length
 
 RNG = np.random.default_rng(0)
@@ -47,31 +47,32 @@ def unit(points):
     ],
     ids=lambda step: type(step).__name__,
 )
-@pytest.mark.parametrize("ours", [True, False])
-def test_distances_after_the_matrix_are_the_learned_ones(prepare, ours):
-    model = (MetricPipeline if ours else make_pipeline)(prepare, SERAPH()).fit(X, SOME)
-    W = seraph.to_matrix(model, dtype=np.float64)
+def test_distances_after_the_matrix_are_the_learned_ones(prepare):
+    model = make_pipeline(prepare, SERAPH()).fit(X, SOME)
+    W = to_matrix(model, dtype=np.float64)
     np.testing.assert_allclose(pdist(X @ W), pdist(model.transform(X)), rtol=1e-9)
 
 
 def test_the_matrix_of_a_learner_is_its_components():
     for learner in (SERAPH().fit(X, SOME), RCA().fit(X, SOME)):
-        W = seraph.to_matrix(learner)
+        W = to_matrix(learner)
         assert W.dtype == np.float32
         np.testing.assert_array_equal(W, learner.components_.T.astype(np.float32))
 
 
 def test_unit_length_is_left_to_the_user():
-    model = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME)
-    W = seraph.to_matrix(model, dtype=np.float64)
+    model = make_pipeline(Normalizer(), SERAPH()).fit(X, SOME)
+    W = to_matrix(model, dtype=np.float64)
     np.testing.assert_allclose(unit(X) @ W, model.transform(X), rtol=1e-9)
     assert needs_unit_length(model)
     assert not needs_unit_length(SERAPH().fit(X, SOME))
 
 
 def test_a_classifier_gives_the_map_of_its_learner():
-    model = MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH())).fit(X, SOME)
-    np.testing.assert_array_equal(seraph.to_matrix(model), seraph.to_matrix(model.learner_))
+    model = MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, SOME)
+    np.testing.assert_array_equal(to_matrix(model), to_matrix(model.learner_))
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, SOME)
+    np.testing.assert_array_equal(to_matrix(model), to_matrix(model.estimator_))
 
 
 @pytest.mark.parametrize("unit_length", [False, True])
@@ -79,11 +80,11 @@ def test_a_cut_matrix_loses_as_little_of_the_squared_distances_as_any(unit_lengt
     model = SERAPH().fit(X, SOME)
     points = X
     if unit_length:
-        model, points = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME), unit(X)
-    Z = points @ seraph.to_matrix(model, dtype=np.float64)
+        model, points = make_pipeline(Normalizer(), SERAPH()).fit(X, SOME), unit(X)
+    Z = points @ to_matrix(model, dtype=np.float64)
     values = np.linalg.eigvalsh(np.cov(Z.T, bias=True))[::-1]
     for k in (1, 3, 6):
-        W = seraph.to_matrix(model, n_components=k, X=X, dtype=np.float64)
+        W = to_matrix(model, n_components=k, X=X, dtype=np.float64)
         assert W.shape == (6, k)
         kept = np.sum(pdist(points @ W) ** 2)
         np.testing.assert_allclose(kept, len(X) ** 2 * values[:k].sum(), rtol=1e-9)
@@ -94,17 +95,17 @@ def test_a_cut_matrix_loses_as_little_of_the_squared_distances_as_any(unit_lengt
 
 def test_what_is_no_linear_map_is_refused():
     for step in (PowerTransformer(), QuantileTransformer(n_quantiles=20)):
-        model = MetricPipeline(step, Euclidean()).fit(X)
+        model = make_pipeline(step, Euclidean()).fit(X)
         with pytest.raises(ValueError, match=f"{type(step).__name__} is no linear map"):
-            seraph.to_matrix(model)
+            to_matrix(model)
     with pytest.raises(ValueError, match="KernelSERAPH is no linear map"):
-        seraph.to_matrix(KernelSERAPH(kernel="rbf").fit(X, SOME))
+        to_matrix(KernelSERAPH(kernel="rbf").fit(X, SOME))
     with pytest.raises(ValueError, match="Normalizer is no linear map"):
-        seraph.to_matrix(make_pipeline(StandardScaler(), Normalizer(), SERAPH()).fit(X, SOME))
+        to_matrix(make_pipeline(StandardScaler(), Normalizer(), SERAPH()).fit(X, SOME))
     with pytest.raises(ValueError, match="does not give vectors of unit length"):
-        seraph.to_matrix(MetricPipeline(Normalizer(norm="max"), SERAPH()).fit(X, SOME))
+        to_matrix(make_pipeline(Normalizer(norm="max"), SERAPH()).fit(X, SOME))
     with pytest.raises(ValueError, match="contains no learned metric"):
-        seraph.to_matrix(PCA(2).fit(X))
+        to_matrix(PCA(2).fit(X))
 
 
 @pytest.mark.parametrize(
@@ -122,9 +123,9 @@ def test_what_is_no_linear_map_is_refused():
 )
 def test_bad_arguments_are_refused(settings, reason):
     with pytest.raises(ValueError, match=reason):
-        seraph.to_matrix(SERAPH().fit(X, SOME), **settings)
+        to_matrix(SERAPH().fit(X, SOME), **settings)
     with pytest.raises(ValueError, match="must be a fitted estimator"):
-        seraph.to_matrix(SERAPH)
+        to_matrix(SERAPH)
 
 
 @pytest.mark.parametrize("n_components", [None, 2])
@@ -133,22 +134,22 @@ def test_every_kind_of_file_holds_the_same_map(n_components, unit_length, tmp_pa
     model = SERAPH().fit(X, SOME)
     points = X.astype(np.float32)
     if unit_length:
-        model = MetricPipeline(Normalizer(), SERAPH()).fit(X, SOME)
+        model = make_pipeline(Normalizer(), SERAPH()).fit(X, SOME)
     cut = {} if n_components is None else {"n_components": n_components, "X": X}
-    W = seraph.to_matrix(model, **cut)
+    W = to_matrix(model, **cut)
     expected = pdist((unit(points) if unit_length else points) @ W)
 
-    path = seraph.export(model, tmp_path / "W.npy", **cut)
+    path = export(model, tmp_path / "W.npy", **cut)
     np.testing.assert_array_equal(np.load(path), W)
 
-    path = seraph.export(model, str(tmp_path / "W.safetensors"), **cut)
+    path = export(model, str(tmp_path / "W.safetensors"), **cut)
     with safetensors.safe_open(path, "numpy") as file:
         np.testing.assert_array_equal(file.get_tensor("W"), W)
         assert file.metadata()["unit_length"] == str(unit_length).lower()
     length = struct.unpack("<Q", path.read_bytes()[:8])[0]
     assert json.loads(path.read_bytes()[8 : 8 + length])["W"]["shape"] == list(W.shape)
 
-    path = seraph.export(model, tmp_path / "W.onnx", **cut)
+    path = export(model, tmp_path / "W.onnx", **cut)
     session = onnxruntime.InferenceSession(str(path))
     np.testing.assert_allclose(pdist(session.run(None, {"X": points})[0]), expected, rtol=1e-4)
 
@@ -156,9 +157,9 @@ def test_every_kind_of_file_holds_the_same_map(n_components, unit_length, tmp_pa
 def test_a_file_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
     model = SERAPH().fit(X, SOME)
     with pytest.raises(ValueError, match=r"must end in \.npy, \.safetensors or \.onnx"):
-        seraph.export(model, tmp_path / "W.pt")
+        export(model, tmp_path / "W.pt")
     with pytest.raises(ValueError, match="there is no folder"):
-        seraph.export(model, tmp_path / "none" / "W.npy")
+        export(model, tmp_path / "none" / "W.npy")
     with pytest.raises(ValueError, match="is no linear map"):
-        seraph.export(KernelSERAPH(kernel="rbf").fit(X, SOME), tmp_path / "W.npy")
+        export(KernelSERAPH(kernel="rbf").fit(X, SOME), tmp_path / "W.npy")
     assert not list(tmp_path.iterdir())

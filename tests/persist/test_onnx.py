@@ -24,10 +24,10 @@ from seraph import (
     SERAPHCV,
     KernelSERAPH,
     MetricNeighborsClassifier,
-    MetricPipeline,
+    PairClassifier,
     classic,
 )
-from seraph.persist import _graphs
+from seraph.persist import _graphs, to_onnx
 from tests.helpers.quick import few
 
 MAPS = [
@@ -40,7 +40,6 @@ MAPS = [
     KernelSERAPH(kernel="poly"),
     KernelSERAPH(kernel="polynomial", degree=2.5, coef0=9, kernel_gamma=0.7),
     make_pipeline(StandardScaler(), SERAPH()),
-    MetricPipeline(StandardScaler(), SERAPH()),
     make_pipeline(RobustScaler(), KernelSERAPH()),
     make_pipeline(MinMaxScaler(), PCA(8), classic.LMNN()),
     make_pipeline(make_pipeline(StandardScaler(), SERAPH()), StandardScaler()),
@@ -51,7 +50,6 @@ CLASSIFIERS = [
     MetricNeighborsClassifier(classic.GDM(), n_neighbors=15, weights="distance"),
     MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3, weights="distance"),
     MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), n_neighbors=3),
-    MetricNeighborsClassifier(MetricPipeline(StandardScaler(), SERAPH()), n_neighbors=3),
     make_pipeline(StandardScaler(), MetricNeighborsClassifier(SERAPH(), n_neighbors=3)),
     make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3)),
     make_pipeline(SERAPH(), LogisticRegression()),
@@ -91,7 +89,7 @@ def test_a_graph_maps_as_the_model_does(model, dtype, wine):
     X, _y_partial, _ = wine
     X = X.astype(dtype)
     model = clone(model).fit(X, labels_for(model, wine))
-    graph = seraph.to_onnx(model, dtype=dtype)
+    graph = to_onnx(model, dtype=dtype)
     tolerance = 1e-5 if dtype == "float32" else 1e-11
     for rows in (X, X[:1], X[:7]):
         (Z,) = run(graph, rows)
@@ -105,12 +103,27 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
     X, _y_partial, _ = wine
     X = X.astype(dtype)  # includes the labeled rows, their own neighbors at distance 0
     model = clone(model).fit(X, labels_for(model, wine))
-    graph = seraph.to_onnx(model, dtype=dtype)
+    graph = to_onnx(model, dtype=dtype)
     for rows in (X, X[-1:], X[:7]):
         label, probabilities = run(graph, rows)
         np.testing.assert_array_equal(label, model.predict(rows))
         np.testing.assert_allclose(probabilities, model.predict_proba(rows), atol=1e-5)
         assert probabilities.dtype == dtype
+
+
+def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(wine):
+    X, y_partial, _ = wine
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial)
+    graph = to_onnx(model, dtype="float64")
+    (Z,) = run(graph, X)
+    stored = {entry.key: float(entry.value) for entry in graph.metadata_props}
+    rows = np.column_stack(np.triu_indices(len(X), k=1))
+    d = np.linalg.norm(Z[rows[:, 0]] - Z[rows[:, 1]], axis=1)
+    np.testing.assert_array_equal(
+        np.where(d <= stored["threshold"], 1, -1), model.predict(rows, X)
+    )
+    alike = 1.0 / (1.0 + np.exp(-(stored["intercept"] + stored["slope"] * d)))
+    np.testing.assert_allclose(alike, model.predict_proba(rows, X)[:, 1], atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +139,7 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
 def test_classes_keep_their_names(names, wine):
     X, y_partial, _ = wine
     model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial].tolist())
-    label, _ = run(seraph.to_onnx(model, dtype="float64"), X)
+    label, _ = run(to_onnx(model, dtype="float64"), X)
     np.testing.assert_array_equal(label, model.predict(X))
 
 
@@ -142,18 +155,18 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
     X, y_partial, _ = wine
     model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial])
     with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
-        seraph.to_onnx(model)
+        to_onnx(model)
 
 
 @pytest.mark.skipif(
     parse_version(onnxruntime.__version__) < parse_version("1.31"),
     reason="before 1.31, onnxruntime ends the process where a graph finds neighbors of no rows",
 )
-@pytest.mark.parametrize("model", CLASSIFIERS[:6], ids=lambda m: " ".join(str(m).split())[:70])
+@pytest.mark.parametrize("model", CLASSIFIERS[:5], ids=lambda m: " ".join(str(m).split())[:70])
 def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
     X, _y_partial, _ = wine
     model = clone(model).fit(X, labels_for(model, wine))
-    label, probabilities = run(seraph.to_onnx(model, dtype="float64"), X[:0])
+    label, probabilities = run(to_onnx(model, dtype="float64"), X[:0])
     assert label.shape == (0,)
     assert probabilities.shape == (0, len(model.classes_))
 
@@ -162,7 +175,7 @@ def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
     X, y_partial, _ = wine
     table = pd.DataFrame(X, columns=list("abcdefghijklm"))
     model = make_pipeline(StandardScaler(), SERAPH()).fit(table, y_partial)
-    (Z,) = run(seraph.to_onnx(model, dtype="float64"), X)
+    (Z,) = run(to_onnx(model, dtype="float64"), X)
     np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
 
 
@@ -172,7 +185,7 @@ def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
     for learner in (SERAPH(), KernelSERAPH()):
         model = MetricNeighborsClassifier(learner, n_neighbors=3, weights="distance")
         model.fit(X, y_partial)
-        graph = seraph.to_onnx(model, dtype="float64", target_opset=opset)
+        graph = to_onnx(model, dtype="float64", target_opset=opset)
         assert {entry.domain: entry.version for entry in graph.opset_import}[""] <= opset
         np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
 
@@ -181,7 +194,7 @@ def test_distance_weights_are_refused_because_skl2onnx_gets_them_wrong(wine):
     X, _, y = wine
     model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y)
     with pytest.raises(ValueError, match=r"weights='distance'.*MetricNeighborsClassifier"):
-        seraph.to_onnx(model)
+        to_onnx(model)
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "precomputed", np.dot])
@@ -191,14 +204,14 @@ def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
     model = KernelSERAPH(kernel=kernel).fit(X, y_partial)
     for holder in (model, MetricNeighborsClassifier(model).fit(X, y_partial)):
         with pytest.raises(ValueError, match=r"KernelSERAPH with kernel=.*one of linear, poly"):
-            seraph.to_onnx(holder)
+            to_onnx(holder)
 
 
 @pytest.mark.filterwarnings("ignore:The learned metric is zero")
 def test_a_metric_of_rank_0_has_no_graph(wine):
     X, y_partial, _ = wine
     with pytest.raises(ValueError, match="SERAPH has learned a metric of rank 0"):
-        seraph.to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial))
+        to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial))
 
 
 @pytest.mark.parametrize("step", [Doubled(), FunctionTransformer(np.exp)], ids=str)
@@ -206,13 +219,13 @@ def test_a_step_that_skl2onnx_does_not_know_is_named(step, wine):
     X, y_partial, _ = wine
     model = make_pipeline(step, SERAPH()).fit(X, y_partial)
     with pytest.raises(ValueError, match=type(step).__name__):
-        seraph.to_onnx(model)
+        to_onnx(model)
 
 
 def test_a_classifier_that_skl2onnx_stumbles_over_is_refused(wine):
     X, _, y = wine
     with pytest.raises(ValueError, match=r"skl2onnx cannot convert.*LinearSVC"):
-        seraph.to_onnx(make_pipeline(SERAPH(max_iter=5), LinearSVC()).fit(X, y))
+        to_onnx(make_pipeline(SERAPH(max_iter=5), LinearSVC()).fit(X, y))
 
 
 def test_a_step_that_does_nothing_is_named(wine):
@@ -220,18 +233,18 @@ def test_a_step_that_does_nothing_is_named(wine):
     inner = make_pipeline("passthrough", SERAPH())
     model = MetricNeighborsClassifier(inner).fit(X, y_partial)
     with pytest.raises(ValueError, match="step 'passthrough' of the pipeline is 'passthrough'"):
-        seraph.to_onnx(model)
+        to_onnx(model)
 
 
 def test_anything_but_a_fitted_model_is_refused(wine):
     X, y_partial, _ = wine
     with pytest.raises(NotFittedError):
-        seraph.to_onnx(SERAPH())
+        to_onnx(SERAPH())
     for model in (SERAPH, "model.skops"):
         with pytest.raises(ValueError, match="must be a fitted estimator"):
-            seraph.to_onnx(model)
+            to_onnx(model)
     with pytest.raises(ValueError, match="float32 or float64; got 'int64'"):
-        seraph.to_onnx(SERAPH().fit(X, y_partial), dtype="int64")
+        to_onnx(SERAPH().fit(X, y_partial), dtype="int64")
 
 
 def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
@@ -239,7 +252,7 @@ def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
     model = MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3).fit(X, y_partial)
     again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
     X = X.astype(np.float32)
-    for a, b in zip(run(seraph.to_onnx(model), X), run(seraph.to_onnx(again), X), strict=True):
+    for a, b in zip(run(to_onnx(model), X), run(to_onnx(again), X), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -247,7 +260,7 @@ def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
 def test_without_the_packages_the_extra_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[onnx\]'"):
-        seraph.to_onnx(SERAPH())
+        to_onnx(SERAPH())
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -258,7 +271,7 @@ def test_the_graph_of_a_kernel_is_exact_on_features_of_any_scale(kernel, scale, 
     X = (scale * wine.data).astype(dtype)
     y_partial = np.where(np.arange(len(X)) % 9 == 0, wine.target, -1)
     model = KernelSERAPH(kernel=kernel, max_iter=30).fit(X, y_partial)
-    (Z,) = run(seraph.to_onnx(model, dtype=dtype), X)
+    (Z,) = run(to_onnx(model, dtype=dtype), X)
     exact = model.transform(X.astype(np.float64))
     tolerance = 1e-6 if dtype == "float32" else 1e-9
     np.testing.assert_allclose(Z, exact, rtol=tolerance, atol=tolerance * np.abs(exact).max())
@@ -269,8 +282,8 @@ def test_a_graph_that_differs_from_its_model_is_refused(wine):
     far = 1e7 + X  # in float32, nothing is left of X
     model = make_pipeline(StandardScaler(), SERAPH()).fit(far, y_partial)
     with pytest.raises(ValueError, match=r"differs.* by .*dtype=\"float64\""):
-        seraph.to_onnx(model, dtype="float32")
-    (Z,) = run(seraph.to_onnx(model, dtype="float64"), far)
+        to_onnx(model, dtype="float32")
+    (Z,) = run(to_onnx(model, dtype="float64"), far)
     np.testing.assert_allclose(Z, model.transform(far), atol=1e-6)
 
 
@@ -293,7 +306,7 @@ def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, win
     model = clone(model).fit(X, labels_for(model, wine))
     for package in without:
         monkeypatch.setitem(sys.modules, package, None)
-    assert seraph.to_onnx(model).graph.input[0].name == "X"
+    assert to_onnx(model).graph.input[0].name == "X"
     convert_linear = _graphs.convert_linear
     monkeypatch.setattr(
         _graphs,
@@ -301,7 +314,7 @@ def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, win
         lambda scope, operator, container: convert_linear(scope, _Turned(operator), container),
     )
     with pytest.raises(ValueError, match="differs"):
-        seraph.to_onnx(model)
+        to_onnx(model)
 
 
 class _Turned:
@@ -321,7 +334,7 @@ def test_neighbors_far_from_the_origin_are_those_of_the_model(weights):
     X = 1e5 + 1e-3 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricNeighborsClassifier(SERAPH(), n_neighbors=3, weights=weights).fit(X, y)
     rows = 1e5 + 1e-3 * (rng.normal(size=(40, 4)) + 1.0)
-    graph = seraph.to_onnx(model, dtype="float64")
+    graph = to_onnx(model, dtype="float64")
     session = onnxruntime.InferenceSession(
         graph.SerializeToString(), providers=["CPUExecutionProvider"]
     )
@@ -335,5 +348,5 @@ def test_neighbors_that_single_precision_cannot_tell_are_refused():
     X = 1e6 + 0.3 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricNeighborsClassifier(SERAPH(), n_neighbors=3).fit(X, y)
     with pytest.raises(ValueError, match=r"differs from the model .* dtype=\"float64\""):
-        seraph.to_onnx(model, dtype="float32")
-    seraph.to_onnx(model, dtype="float64")
+        to_onnx(model, dtype="float32")
+    to_onnx(model, dtype="float64")

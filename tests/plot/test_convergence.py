@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, ConvergenceDisplay
+from seraph import SERAPH
 from seraph.classic import LDM
+from seraph.plot import ConvergenceDisplay
 from tests.helpers.pictures import some_axes
 
 

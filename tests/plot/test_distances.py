@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances
 
-from seraph import SERAPH, DistanceDisplay
+from seraph import SERAPH
+from seraph.plot import DistanceDisplay
 from tests.helpers.pictures import some_axes
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from seraph import SERAPH, EmbeddingDisplay
+from seraph import SERAPH
 from seraph.classic import Euclidean
+from seraph.plot import EmbeddingDisplay
 from tests.helpers.pictures import Figure, some_axes
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, EmbeddingDisplay, FeatureImportanceDisplay
+from seraph import SERAPH
 from seraph.classic import NCA, Euclidean
+from seraph.plot import EmbeddingDisplay, FeatureImportanceDisplay
 from tests.helpers.pictures import some_axes
 
 

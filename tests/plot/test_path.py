@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from seraph import RegularizationPathDisplay, seraph_path
+from seraph import seraph_path
+from seraph.plot import RegularizationPathDisplay
 from tests.helpers.pictures import some_axes
 
 DATA = {

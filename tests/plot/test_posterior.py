@@ -1,10 +1,12 @@
 """PosteriorDisplay: how certain the model is about the pairs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 
-from seraph import SERAPH, Marks, PosteriorDisplay
+from seraph import SERAPH, Marks
+from seraph.plot import PosteriorDisplay
 from seraph.plot._posterior import _sample_pairs
 from tests.helpers.pictures import some_axes
 
@@ -63,19 +65,25 @@ def test_an_empty_list_of_pairs_is_accepted(wine):
     assert len(display.unlabeled) == learner.n_unlabeled_
 
 
-@pytest.mark.parametrize(
-    ("pairs", "message"),
-    [
-        ([[0, 1, 2]], r"\(n_pairs, 2\)"),
-        ([[0, 1], [2, 3]], "pair_labels"),
-        (None, "pair_labels"),
-    ],
-)
-def test_pairs_must_match_their_labels(pairs, message, wine):
+def test_marks_by_name_find_their_rows_in_a_frame(wine):
+    X, _, y = wine
+    names = np.array([f"wine {k}" for k in range(len(X))])
+    pairs = np.array([[0, 1], [5, 2], [7, 30], [60, 40]])
+    table = pd.DataFrame(X, index=names)
+    marks = Marks(names[pairs], y[pairs[:, 0]] == y[pairs[:, 1]], rows=names[::-1])
+    learner = SERAPH().fit(table, marks=marks)
+    display = PosteriorDisplay.from_estimator(learner, table, marks=marks, ax=some_axes())
+    alike = pairs[y[pairs[:, 0]] == y[pairs[:, 1]]]
+    np.testing.assert_allclose(np.sort(display.similar), np.sort(learner.pair_proba(X[alike])))
+
+
+def test_marks_must_be_about_the_rows(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
-    with pytest.raises(ValueError, match=message):
-        PosteriorDisplay.from_estimator(learner, X, marks=Marks(pairs, [1], rows=X))
+    with pytest.raises(ValueError, match="marks are about 3 rows, but X has"):
+        PosteriorDisplay.from_estimator(learner, X, marks=Marks([[0, 1]], [1], rows=3))
+    with pytest.raises(TypeError, match=r"marks must be a seraph\.Marks"):
+        PosteriorDisplay.from_estimator(learner, X, marks=[[0, 1]])
 
 
 def test_a_sample_of_many_pairs_is_seeded_and_fair(digits):

@@ -2,11 +2,14 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, MetricPipeline, ReliabilityDisplay
+from seraph import SERAPH, Marks, PairClassifier
 from seraph.classic import Euclidean
+from seraph.plot import ReliabilityDisplay
 
 RNG = np.random.default_rng(0)
 Y = np.arange(80) % 2
@@ -40,30 +43,31 @@ def test_several_share_axes_and_one_diagonal():
     assert len(diagonals) == 1
 
 
-def test_a_calibrated_learner_shows_its_calibrated_probabilities():
+def test_a_learner_shows_its_own_probabilities_and_a_classifier_the_calibrated_ones():
     learner = SERAPH().fit(X, SOME)
     own = ReliabilityDisplay.from_estimator(learner, X, Y)
     rows = np.column_stack(np.triu_indices(80, k=1))
     np.testing.assert_array_equal(own.probabilities, learner.pair_proba(rows, X))
     np.testing.assert_array_equal(own.similar, Y[rows[:, 0]] == Y[rows[:, 1]])
     assert own.name == "SERAPH"
-    learner.calibrate_proba(X, SOME)
-    other = ReliabilityDisplay.from_estimator(learner, X, Y, max_pairs=50)
-    assert other.name == "SERAPH, calibrated"
-    assert len(other.probabilities) == 50
+    model = PairClassifier(SERAPH(), cv=2).fit(X, SOME)
+    other = ReliabilityDisplay.from_estimator(model, X, Y)
+    assert other.name == "PairClassifier"
+    np.testing.assert_array_equal(other.probabilities, model.predict_proba(rows, X)[:, 1])
+    assert len(ReliabilityDisplay.from_estimator(model, X, Y, max_pairs=50).probabilities) == 50
 
 
 def test_marked_pairs_and_pipelines_are_shown():
-    names = [f"r{k}" for k in range(80)]
-    model = MetricPipeline(StandardScaler(), SERAPH()).fit(X, SOME).calibrate_proba(X, SOME)
-    pairs = np.array(names)[[[0, 2], [0, 1], [3, 5]]]
-    given = {"pairs": pairs, "pair_labels": [1, -1, 1], "ids": names}
-    shown = ReliabilityDisplay.from_estimator(model, X, **given)
+    table = pd.DataFrame(X, index=[f"r{k}" for k in range(80)])
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(table, SOME)
+    pairs = table.index.to_numpy()[[[0, 2], [0, 1], [3, 5]]]
+    marks = Marks(pairs, [1, -1, 1], rows=table)
+    shown = ReliabilityDisplay.from_estimator(model, table, marks=marks)
     np.testing.assert_array_equal(sorted(shown.similar), [False, True, True])
-    expected = model.calibrated_pair_proba(pairs, X, ids=names)
+    expected = model.predict_proba(pairs, table)[:, 1]
     np.testing.assert_array_equal(sorted(shown.probabilities), sorted(expected))
 
 
 def test_a_learner_without_probabilities_is_told_how_to_get_them():
-    with pytest.raises(TypeError, match="`pair_proba`, which Euclidean does not have: call its"):
+    with pytest.raises(TypeError, match="`pair_proba`, which Euclidean does not have: pass a"):
         ReliabilityDisplay.from_estimator(Euclidean().fit(X), X, Y)

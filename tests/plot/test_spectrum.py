@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, SpectrumDisplay
+from seraph import SERAPH
 from seraph.classic import ITML, NCA
+from seraph.plot import SpectrumDisplay
 from tests.helpers.pictures import some_axes
 
 

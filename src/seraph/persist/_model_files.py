@@ -26,7 +26,7 @@ from .._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
 from ._parts import changed, from_file, to_file
 from ._sound import check_sound
-from ._trusted import TRUSTED, file_names, foreign_part, foreign_types, with_public_names
+from ._trusted import TRUSTED, file_names, foreign_part, foreign_types
 
 # Our own entry in the archive; skops ignores it.
 _VERSIONS = "versions.json"
@@ -151,7 +151,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     path = checked_path(path)
     entries = _entries(path)
     try:
-        entries[_SCHEMA] = schema = with_public_names(entries[_SCHEMA])
+        schema = entries[_SCHEMA]
         foreign = foreign_types(schema)
         check_sizes(_sizes_by_use(schema, entries), path.stat().st_size)
     except (ValueError, TypeError, RecursionError) as error:

@@ -32,22 +32,6 @@ _OURS = (
     "seraph.classic.SCML",
     "seraph.classic.SDML",
 )
-# Early files name the private modules of their day. They must load forever, so this table only
-# grows. It maps whole names: a class that never lived in an old module is not found there.
-_OLD_NAMES = {
-    "seraph.seraph.SERAPH": "seraph.SERAPH",
-    "seraph.selection.SERAPHCV": "seraph.SERAPHCV",
-    "seraph.kernel.KernelSERAPH": "seraph.KernelSERAPH",
-    "seraph.kernel.KernelMap": "seraph.KernelMap",
-    "seraph.neighbors.MetricNeighborsClassifier": "seraph.MetricNeighborsClassifier",
-    "seraph.classic._euclidean.Euclidean": "seraph.classic.Euclidean",
-    "seraph.classic._gdm.GDM": "seraph.classic.GDM",
-    "seraph.classic._itml.ITML": "seraph.classic.ITML",
-    "seraph.classic._ldm.LDM": "seraph.classic.LDM",
-    "seraph.classic._lmnn.LMNN": "seraph.classic.LMNN",
-    "seraph.classic._mfda.MFDA": "seraph.classic.MFDA",
-    "seraph.classic._nca.NCA": "seraph.classic.NCA",
-}
 # The parts of our estimators, and the usual steps before and after them in a pipeline.
 _SCIKIT_LEARN = (
     "sklearn.pipeline.Pipeline",
@@ -114,25 +98,6 @@ def foreign_part(value: Any, where: str = "") -> tuple[str, str] | None:
         if found:
             return found
     return None
-
-
-def with_public_names(schema: bytes) -> bytes:
-    """Rename the classes in a schema from their old private modules to their public ones.
-
-    Examples
-    --------
-    >>> with_public_names(
-    ...     b'{"__loader__": "ObjectNode", "__module__": "seraph.seraph", "__class__": "SERAPH"}'
-    ... )
-    b'{"__loader__": "ObjectNode", "__module__": "seraph", "__class__": "SERAPH"}'
-    """
-    tree = json.loads(schema)
-    renamed = False
-    for node in _nodes(tree):
-        if new_name := _OLD_NAMES.get(_node_name(node)):
-            node["__module__"], _, node["__class__"] = new_name.rpartition(".")
-            renamed = True
-    return json.dumps(tree).encode() if renamed else schema
 
 
 def foreign_types(schema: bytes) -> list[str]:
