@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, constrained_agglomerative, constrained_k_means
+from seraph import SERAPH, Marks, constrained_agglomerative, constrained_k_means
 from seraph._decisions._cluster import _assigned
 
 BOTH = pytest.mark.parametrize("cluster", [constrained_k_means, constrained_agglomerative])
@@ -27,12 +27,16 @@ def sample(seed, n=40, classes=4):
     return Z, y, pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
 
 
+def marked(pairs, labels, n=40):
+    return {"marks": Marks(pairs, labels, rows=n)}
+
+
 @BOTH
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_marks_that_can_be_kept_are_kept(cluster, seed):
     Z, y, pairs, marks = sample(seed)
-    labels = cluster(Z, len(np.unique(y)) + 2, pairs=pairs, pair_labels=marks)
+    labels = cluster(Z, len(np.unique(y)) + 2, **marked(pairs, marks))
     together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     np.testing.assert_array_equal(together, marks == 1)
     assert len(np.unique(labels)) == len(np.unique(y)) + 2
@@ -84,7 +88,7 @@ def plain_agglomerative(Z, k, pairs, marks):
 def test_with_marks_clusters_merge_as_by_looking_at_all(seed):
     Z, _, pairs, marks = sample(seed, n=24)
     expected = plain_agglomerative(Z, 4, pairs, marks)
-    found = constrained_agglomerative(Z, 4, pairs=pairs, pair_labels=marks)
+    found = constrained_agglomerative(Z, 4, **marked(pairs, marks, 24))
     assert adjusted_rand_score(expected, found) == 1.0
     assert found[0] == 0
     assert np.all(np.diff(np.maximum.accumulate(found)) <= 1)
@@ -116,7 +120,7 @@ def test_marks_help_on_wine():
     rng = np.random.default_rng(0)
     pairs = np.array([rng.choice(len(X), 2, replace=False) for _ in range(60)])
     marks = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
-    given = {"pairs": pairs, "pair_labels": marks}
+    given = marked(pairs, marks, len(X))
     Z = SERAPH().fit_transform(X, **given)
     for cluster in (constrained_k_means, constrained_agglomerative):
         assert adjusted_rand_score(y, cluster(Z, 3, **given)) > 0.75
@@ -127,13 +131,15 @@ def test_names_are_matched(cluster):
     Z, _, pairs, marks = sample(1)
     names = np.array([f"r{k}" for k in range(40)])
     options = {"random_state": 0} if cluster is constrained_k_means else {}
-    expected = cluster(Z, 5, pairs=pairs, pair_labels=marks, **options)
-    order = np.random.default_rng(0).permutation(40)
+    expected = cluster(Z, 5, **marked(pairs, marks), **options)
     frame = pd.DataFrame(Z, index=names)
-    found = cluster(frame, 5, pairs=names[pairs], pair_labels=marks, **options)
-    np.testing.assert_array_equal(found, expected)
-    found = cluster(
-        Z[order], 5, pairs=names[pairs], pair_labels=marks, ids=names[order], **options
+    named = Marks(names[pairs], marks, rows=frame)
+    np.testing.assert_array_equal(cluster(frame, 5, marks=named, **options), expected)
+    order = np.random.default_rng(0).permutation(40)
+    found = cluster(frame.iloc[order], 5, marks=named, **options)
+    together = found[np.argsort(order)]
+    np.testing.assert_array_equal(
+        together[pairs[:, 0]] == together[pairs[:, 1]], marks == 1
     )
     if cluster is constrained_agglomerative:
         assert adjusted_rand_score(expected[order], found) == 1.0
@@ -143,9 +149,9 @@ def test_marks_that_cannot_be_kept_are_told():
     Z = np.random.default_rng(0).normal(size=(6, 2))
     pairs = [[0, 1], [1, 2], [0, 2]]
     with pytest.warns(UserWarning, match="1 of 3 pairs of groups that must be apart"):
-        constrained_k_means(Z, 2, pairs=pairs, pair_labels=[-1] * 3, random_state=0)
+        constrained_k_means(Z, 2, **marked(pairs, [-1] * 3, 6), random_state=0)
     with pytest.warns(UserWarning, match="keep 3 clusters apart, and n_clusters=2"):
-        labels = constrained_agglomerative(Z, 2, pairs=pairs, pair_labels=[-1] * 3)
+        labels = constrained_agglomerative(Z, 2, **marked(pairs, [-1] * 3, 6))
     assert labels.max() == 2
 
 
@@ -153,9 +159,9 @@ def test_marks_that_cannot_be_kept_are_told():
 def test_bad_input_is_refused(cluster):
     Z = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(ValueError, match="Rows 0 and 2 are marked dissimilar, but similar marks"):
-        cluster(Z, 2, pairs=[[0, 1], [1, 2], [0, 2]], pair_labels=[1, 1, -1])
+        cluster(Z, 2, **marked([[0, 1], [1, 2], [0, 2]], [1, 1, -1], 6))
     with pytest.raises(ValueError, match=r"n_clusters=6 is more than .* similar marks join, 5"):
-        cluster(Z, 6, pairs=[[0, 1]], pair_labels=[1])
+        cluster(Z, 6, **marked([[0, 1]], [1], 6))
     with pytest.raises(ValueError, match="n_clusters must be"):
         cluster(Z, 0)
     with pytest.raises(ValueError, match="NaN"):

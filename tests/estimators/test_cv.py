@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import seraph
-from seraph import SERAPHCV
+from seraph import SERAPHCV, Marks, query_pairs
 from seraph._decisions import assign_folds, restricted
 from seraph._engine._graph import neighbor_graph
 from seraph._estimators import _cv
@@ -66,7 +66,7 @@ def test_small_classes_mean_fewer_folds_so_that_similar_pairs_are_held_out():
 
 def test_marked_points_stay_with_those_they_are_marked_with():
     pairs = np.arange(40).reshape(-1, 2)
-    fold = assign_folds(PairLabels.make(50, pairs=pairs, pair_labels=np.ones(20)), 5)
+    fold = assign_folds(PairLabels.make(50, None, Marks(pairs, np.ones(20), rows=50)), 5)
     assert np.all(fold[pairs[:, 0]] == fold[pairs[:, 1]])
     np.testing.assert_array_equal(np.bincount(fold[:40]), np.full(5, 8))
     assert np.all(fold[40:] == -1)
@@ -74,7 +74,7 @@ def test_marked_points_stay_with_those_they_are_marked_with():
 
 def test_a_chain_of_marked_pairs_is_broken_to_keep_the_folds_even():
     pairs = np.c_[np.arange(29), np.arange(1, 30)]
-    fold = assign_folds(PairLabels.make(30, pairs=pairs, pair_labels=np.ones(29)), 3)
+    fold = assign_folds(PairLabels.make(30, None, Marks(pairs, np.ones(29), rows=30)), 3)
     np.testing.assert_array_equal(np.bincount(fold), [15, 15])  # ten marks for each fold
 
 
@@ -82,7 +82,7 @@ def test_restriction_keeps_the_pairs_within_and_no_others(rng):
     y = np.r_[rng.integers(3, size=10), np.full(20, -1)]
     pairs = rng.permutation(np.array(np.triu_indices(30, 1)).T)[:60]
     pairs = pairs[~np.all(pairs < 10, axis=1)]
-    labels = PairLabels.make(30, y, pairs, rng.uniform(size=len(pairs)) < 0.5)
+    labels = PairLabels.make(30, y, Marks(pairs, rng.uniform(size=len(pairs)) < 0.5, rows=30))
     rows = np.sort(rng.permutation(30)[:15])
     part = restricted(labels, rows)
     inside = {(rows[i], rows[j]): s for (i, j), s in pairs_of(part).items()}
@@ -233,7 +233,7 @@ def test_marked_pairs_are_enough_to_choose_by(some_wine):
     X, _, y = some_wine
     pairs = np.random.default_rng(0).permutation(100).reshape(-1, 2)
     marks = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
-    learner = SERAPHCV(cv=4).fit(X, pairs=pairs, pair_labels=marks)
+    learner = SERAPHCV(cv=4).fit(X, marks=Marks(pairs, marks, rows=X))
     assert learner.n_splits_ == 4
     assert np.isfinite(learner.cv_results_["mean_test_score"]).all()
 
@@ -260,7 +260,7 @@ def test_a_graph_is_cut_with_the_points(some_wine):
 def test_pipelines_and_the_other_methods(some_wine):
     X, y_partial, y = some_wine
     learner = SERAPHCV(lam_factors=[0.5, 1.0], cv=2).fit(X, y_partial)
-    assert learner.query_pairs(X, 3).shape == (3, 2)
+    assert query_pairs(learner, X, 3).shape == (3, 2)
     assert learner.pair_proba(X[None, :2]).shape == (1,)
     pipeline = make_pipeline(SERAPHCV(lam_factors=[0.5, 1.0], cv=2), KNeighborsClassifier(1))
     assert pipeline.fit(X, y).score(X, y) == 1.0

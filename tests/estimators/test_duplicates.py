@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
-from seraph import DuplicateFinder
+from seraph import DuplicateFinder, Marks
 from seraph._estimators._column_weights import ColumnWeights, block_gaps, objective
 from seraph._estimators._record_vectors import WHOLE, RecordVectors, as_columns
 from tests.helpers.people import people, same
@@ -124,7 +124,7 @@ def test_the_gradient_of_the_weights_is_right(task):
 
 def test_another_solver_finds_the_same_weights(task):
     X, pairs, alike, block_of = task
-    learner = ColumnWeights(block_of).fit(X, pairs=pairs, pair_labels=alike)
+    learner = ColumnWeights(block_of).fit(X, marks=Marks(pairs, alike, rows=X))
     gaps, signs = block_gaps(X, pairs, block_of), np.where(alike, 1.0, -1.0)
     other = minimize(
         lambda x: objective(x, gaps, signs, 0.3)[0],
@@ -139,7 +139,7 @@ def test_another_solver_finds_the_same_weights(task):
 
 def test_the_distance_is_the_weighted_sum_over_blocks(task):
     X, pairs, alike, block_of = task
-    learner = ColumnWeights(block_of).fit(X, pairs=pairs, pair_labels=alike)
+    learner = ColumnWeights(block_of).fit(X, marks=Marks(pairs, alike, rows=X))
     expected = block_gaps(X, pairs, block_of) @ learner.weights_
     np.testing.assert_allclose(learner.pair_distance(pairs, X) ** 2, expected)
 

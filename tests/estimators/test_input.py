@@ -14,6 +14,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
+    Marks,
     MetricNeighborsClassifier,
     classic,
     seraph_path,
@@ -203,7 +204,7 @@ def test_odd_data_just_works(case, setting):
 def test_two_points_are_enough(similar):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        learner = SERAPH(shrinkage=0).fit(X[:2], pairs=[[0, 1]], pair_labels=[similar])
+        learner = SERAPH(shrinkage=0).fit(X[:2], marks=Marks([[0, 1]], [similar], rows=2))
     assert any("pairs are" in str(w.message) for w in caught)
     proba = learner.pair_proba(X[None, :2])[0]
     assert (proba > 0.5) == similar

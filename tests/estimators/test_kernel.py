@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import seraph
+from seraph import Marks
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
 
@@ -192,7 +193,6 @@ def test_pair_methods_agree_on_the_distance_in_feature_space(wine):
     Z = learner.transform(X)
     d = np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1)
     np.testing.assert_allclose(learner.pair_distance(pairs), d, atol=1e-9)
-    np.testing.assert_allclose(learner.pair_score(pairs), -d, atol=1e-9)
     np.testing.assert_allclose(learner.pair_proba(pairs), 1 / (1 + np.exp(d**2 - 1)), atol=1e-9)
     metric = pickle.loads(pickle.dumps(learner.get_metric()))
     np.testing.assert_allclose([metric(a, b) for a, b in pairs], d, atol=1e-9)
@@ -212,7 +212,7 @@ def test_pairs_and_class_labels_are_merged(wine):
     i, j = np.triu_indices(10, k=1)
     marks = np.where(y[i] == y[j], 1, -1)
     by_pairs = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(
-        X, pairs=np.c_[i, j], pair_labels=marks
+        X, marks=Marks(np.c_[i, j], marks, rows=X)
     )
     partial = np.where(np.arange(len(y)) < 10, y, -1)
     by_class = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(X, partial)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPHCV, seraph_path
+from seraph import SERAPHCV, Marks, seraph_path
 from seraph._decisions._folds import assign_folds, restricted
 from seraph._pairs import PairLabels
 from seraph.classic import ITML
@@ -63,7 +63,12 @@ def same_metric(one, other, tolerance=1e-9):
 
 def refit(learner, X, y=None, **marks):
     """Fit a copy of a learner."""
-    return clone(learner).fit(X, y, **marks)
+    return fit(clone(learner), X, y, **marks)
+
+
+def fit(learner, X, y=None, **marks):
+    """Fit a learner with marks from the arguments of Marks."""
+    return learner.fit(X, y, marks=Marks(**marks, rows=X))
 
 
 @EVERY_WAY
@@ -71,9 +76,9 @@ def test_a_weight_of_two_is_a_mark_given_twice_and_one_of_zero_is_none(data, lea
     X, y, pairs, similar = data
     weights = np.ones(len(pairs))
     weights[[2, 5]], weights[[7, 9]] = 2.0, 0.0
-    weighted = refit(learner, X, y, pairs=pairs, pair_labels=similar, pair_weights=weights)
+    weighted = refit(learner, X, y, pairs=pairs, labels=similar, weights=weights)
     order = np.repeat(np.arange(len(pairs)), weights.astype(int))
-    listed = refit(learner, X, y, pairs=pairs[order], pair_labels=similar[order])
+    listed = refit(learner, X, y, pairs=pairs[order], labels=similar[order])
     same_metric(weighted, listed)
     assert weighted.n_similar_ + weighted.n_dissimilar_ == 153 + len(pairs) - 2
 
@@ -82,8 +87,8 @@ def test_a_weight_of_two_is_a_mark_given_twice_and_one_of_zero_is_none(data, lea
 def test_a_common_factor_on_all_weights_does_not_change_the_metric(data, learner):
     """Both automatic weights grow with those of the marks, so the objective grows as a whole."""
     X, _, pairs, similar = data
-    plain = refit(learner, X, pairs=pairs, pair_labels=similar)
-    thrice = refit(learner, X, pairs=pairs, pair_labels=similar, pair_weights=[3.0] * len(pairs))
+    plain = refit(learner, X, pairs=pairs, labels=similar)
+    thrice = refit(learner, X, pairs=pairs, labels=similar, weights=[3.0] * len(pairs))
     size = np.abs(metric(plain)).max()
     np.testing.assert_allclose(metric(thrice), metric(plain), rtol=0, atol=1e-6 * size)
     for name in ("lam_", "mu_", "objective_"):
@@ -94,9 +99,9 @@ def test_a_vanishing_weight_is_in_the_limit_no_mark(data):
     """Except that the pair no longer counts as unlabeled."""
     X, _, pairs, similar = data
     weights = np.where(np.arange(len(pairs)) < 20, 1.0, 1e-9)
-    marks = {"pairs": pairs, "pair_labels": similar, "pair_weights": weights}
-    some = {"pairs": pairs[:20], "pair_labels": similar[:20]}
-    almost, without = (SERAPH(mu=0, **STRICT).fit(X, **given) for given in (marks, some))
+    marks = {"pairs": pairs, "labels": similar, "weights": weights}
+    some = {"pairs": pairs[:20], "labels": similar[:20]}
+    almost, without = (fit(SERAPH(mu=0, **STRICT), X, **given) for given in (marks, some))
     same_metric(almost, without, tolerance=1e-5)
 
 
@@ -105,15 +110,15 @@ def test_an_unsure_label_is_a_similar_and_a_dissimilar_mark_in_parts(data, learn
     """q ln p + (1 - q) ln(1 - p) is what two marks of weights q and 1 - q add up to."""
     X, y, pairs, similar = data
     sure = np.where(similar, 0.9, 0.2)
-    unsure = refit(learner, X, y, pairs=pairs, pair_labels=sure)
+    unsure = refit(learner, X, y, pairs=pairs, labels=sure)
     nearly = [1.0 - 1e-12, 1e-12]  # two sure marks that contradict each other are refused
     parts = refit(
         learner,
         X,
         y,
         pairs=np.vstack([pairs, pairs]),
-        pair_labels=np.repeat(nearly, len(pairs)),
-        pair_weights=np.concatenate([sure, 1.0 - sure]),
+        labels=np.repeat(nearly, len(pairs)),
+        weights=np.concatenate([sure, 1.0 - sure]),
     )
     same_metric(unsure, parts, tolerance=1e-6)
 
@@ -123,7 +128,7 @@ def test_the_probability_of_a_single_unsure_pair_becomes_its_label():
     for q in (0.2, 0.35, 0.6):
         learner = SERAPH(lam=0, eta=2.0, **STRICT)
         with pytest.warns(ConvergenceWarning, match="lam=0"):
-            learner.fit(X, pairs=[[0, 1]], pair_labels=[q])
+            fit(learner, X, pairs=[[0, 1]], labels=[q])
         assert learner.pair_proba([X]) == pytest.approx([q], abs=1e-5)
 
 
@@ -131,14 +136,14 @@ def test_unsure_pairs_stay_unlabeled(data):
     X, _, pairs, similar = data
     labels = np.where(similar, 1.0, -1.0)
     labels[[1, 4]] = np.nan
-    unsure = SERAPH().fit(X, pairs=pairs, pair_labels=labels)
+    unsure = fit(SERAPH(), X, pairs=pairs, labels=labels)
     known = ~np.isnan(labels)
-    same_metric(unsure, SERAPH().fit(X, pairs=pairs[known], pair_labels=labels[known]))
+    same_metric(unsure, fit(SERAPH(), X, pairs=pairs[known], labels=labels[known]))
 
 
 def test_soft_labels_of_one_lean_do_not_warn_of_a_collapse(data, recwarn):
     X, _, pairs, _ = data
-    learner = SERAPH(lam=0.01).fit(X, pairs=pairs, pair_labels=np.full(len(pairs), 0.7))
+    learner = fit(SERAPH(lam=0.01), X, pairs=pairs, labels=np.full(len(pairs), 0.7))
     assert not [w for w in recwarn if "labeled pairs are" in str(w.message)]
     assert (learner.n_similar_, learner.n_dissimilar_) == (len(pairs), 0)
 
@@ -146,8 +151,8 @@ def test_soft_labels_of_one_lean_do_not_warn_of_a_collapse(data, recwarn):
 def test_learners_that_need_sure_marks_say_so(data):
     X, _, pairs, similar = data
     with pytest.raises(ValueError, match=r"ITML learns from marks that are sure.*got 0\.7"):
-        ITML().fit(X, pairs=pairs, pair_labels=np.where(similar, 0.7, 0.0))
-    ITML(max_iter=3).fit(X, pairs=pairs, pair_labels=np.where(similar, 1, 0))
+        fit(ITML(), X, pairs=pairs, labels=np.where(similar, 0.7, 0.0))
+    fit(ITML(max_iter=3), X, pairs=pairs, labels=np.where(similar, 1, 0))
 
 
 # Triplets
@@ -162,7 +167,7 @@ def test_triplets_are_learned_in_every_way(data, triplets, learner):
         near, far = (np.linalg.norm(Z[triplets[:, 0]] - Z[triplets[:, k]], axis=1) for k in (1, 2))
         return np.mean(near < far)
 
-    for marks in ({}, {"y": y, "pairs": pairs, "pair_labels": similar}):
+    for marks in ({}, {"y": y, "pairs": pairs, "labels": similar}):
         found = refit(learner, X, triplets=triplets, **marks)
         assert found.n_triplets_ == len(triplets)
         assert share_true(found.transform(X)) > share_true(X)
@@ -174,14 +179,14 @@ def test_backends_agree_on_all_that_can_be_told(data, triplets, backend, algorit
     X, y, pairs, similar = data
     marks = {
         "pairs": pairs,
-        "pair_labels": np.where(similar, 0.9, 0.2),
-        "pair_weights": np.linspace(0.0, 2.0, len(pairs)),
+        "labels": np.where(similar, 0.9, 0.2),
+        "weights": np.linspace(0.0, 2.0, len(pairs)),
         "triplets": triplets,
     }
     few = {"max_iter": 3, "algorithm": algorithm, "em_max_iter": 2}  # the same few steps
     device = "cpu" if backend == "torch" else None
-    there = SERAPH(backend=backend, device=device, n_jobs=1, **few).fit(X, y, **marks)
-    same_metric(there, SERAPH(backend="numpy", **few).fit(X, y, **marks), tolerance=1e-8)
+    there = fit(SERAPH(backend=backend, device=device, n_jobs=1, **few), X, y, **marks)
+    same_metric(there, fit(SERAPH(backend="numpy", **few), X, y, **marks), tolerance=1e-8)
 
 
 @pytest.mark.parametrize("mu", [0.0, "auto"])
@@ -189,7 +194,7 @@ def test_backends_agree_on_all_that_can_be_told(data, triplets, backend, algorit
 def test_the_objective_with_triplets_is_that_of_the_oracle(data, triplets, mu, solver):
     X, _, pairs, similar = data
     learner = SERAPH(solver=solver, mu=mu, **STRICT)
-    learner.fit(X, pairs=pairs, pair_labels=similar, triplets=triplets)
+    fit(learner, X, pairs=pairs, labels=similar, triplets=triplets)
     known = {tuple(sorted(pair)): bool(s) for pair, s in zip(pairs.tolist(), similar, strict=True)}
     weights = {"mu": learner.mu_, "lam": learner.lam_}
     A = learner.get_mahalanobis_matrix()
@@ -203,15 +208,16 @@ def test_the_objective_with_triplets_is_that_of_the_oracle(data, triplets, mu, s
 
 def test_two_solvers_find_one_metric_from_triplets(data, triplets):
     X = data[0]
-    found = [SERAPH(solver=s, mu=0, **STRICT).fit(X, triplets=triplets) for s in ("auto", "spg")]
+    found = [fit(SERAPH(solver=s, mu=0, **STRICT), X, triplets=triplets) for s in ("auto", "spg")]
     same_metric(*found, tolerance=1e-4)
 
 
 def test_a_path_through_triplets_starts_at_zero_and_ends_at_the_fit(data, triplets):
     X = data[0]
-    path = seraph_path(X, triplets=triplets, mu=0, n_lams=8, tol=1e-6, max_iter=2000)
+    marks = Marks(triplets=triplets, rows=X)
+    path = seraph_path(X, marks=marks, mu=0, n_lams=8, tol=1e-6, max_iter=2000)
     assert path.ranks[0] == 0
-    last = SERAPH(lam=path.lams[-1], mu=0, tol=1e-6, max_iter=2000).fit(X, triplets=triplets)
+    last = SERAPH(lam=path.lams[-1], mu=0, tol=1e-6, max_iter=2000).fit(X, marks=marks)
     assert path.objectives[-1] == pytest.approx(last.objective_, rel=1e-6)
 
 
@@ -221,20 +227,20 @@ def test_an_answer_turned_around_turns_the_metric(rng):
     rows = np.array([rng.permutation(60)[:3] for _ in range(200)])
     near, far = (np.abs(X[rows[:, 0]] - X[rows[:, k]])[:, 0] for k in (1, 2))
     rows[near > far] = rows[near > far][:, [0, 2, 1]]
-    first, second = np.diag(SERAPH(mu=0).fit(X, triplets=rows).get_mahalanobis_matrix())
+    first, second = np.diag(fit(SERAPH(mu=0), X, triplets=rows).get_mahalanobis_matrix())
     assert first > 20 * second
 
 
 def test_folds_keep_triplets_together_and_judge_by_them(data, triplets):
     X = data[0]
-    learner = SERAPHCV(SERAPH(tol=0.01), lam_factors=(0.1, 1.0), cv=2).fit(X, triplets=triplets)
+    learner = fit(SERAPHCV(SERAPH(tol=0.01), lam_factors=(0.1, 1.0), cv=2), X, triplets=triplets)
     assert learner.n_splits_ == 2
     assert np.all(learner.cv_results_["mean_test_score"] < 0.0)
 
 
 def test_a_fold_holds_whole_triplets():
     triplets = np.arange(24).reshape(8, 3)
-    labels = PairLabels.make(30, triplets=triplets)
+    labels = PairLabels.make(30, None, Marks(triplets=triplets, rows=30))
     fold = assign_folds(labels, 4)
     assert set(fold[24:]) == {-1}
     assert all(len(set(fold[rows])) == 1 for rows in triplets)
@@ -245,7 +251,7 @@ def test_a_fold_holds_whole_triplets():
 # Checkpoints
 
 
-@pytest.mark.parametrize("changed", ["pair_weights", "pair_labels", "triplets"])
+@pytest.mark.parametrize("changed", ["weights", "labels", "triplets"])
 def test_a_checkpoint_of_other_marks_is_refused(data, triplets, tmp_path, changed):
     X, _, pairs, similar = data
 
@@ -256,18 +262,18 @@ def test_a_checkpoint_of_other_marks_is_refused(data, triplets, tmp_path, change
     path = tmp_path / "fit.ckpt"
     marks = {
         "pairs": pairs,
-        "pair_labels": np.where(similar, 0.9, 0.0),
-        "pair_weights": np.linspace(1, 2, len(pairs)),
+        "labels": np.where(similar, 0.9, 0.0),
+        "weights": np.linspace(1, 2, len(pairs)),
         "triplets": triplets,
     }
     with pytest.raises(KeyboardInterrupt):
-        SERAPH(checkpoint=path, callback=stop).fit(X, **marks)
+        fit(SERAPH(checkpoint=path, callback=stop), X, **marks)
     other = marks[changed].copy()
     other[0] = other[0][::-1] if changed == "triplets" else 0.5
     with pytest.raises(ValueError, match=r"another fit.*the (labels|triplets)"):
-        SERAPH(checkpoint=path).fit(X, **marks | {changed: other})
-    resumed = SERAPH(checkpoint=path).fit(X, **marks)
-    np.testing.assert_array_equal(resumed.components_, SERAPH().fit(X, **marks).components_)
+        fit(SERAPH(checkpoint=path), X, **marks | {changed: other})
+    resumed = fit(SERAPH(checkpoint=path), X, **marks)
+    np.testing.assert_array_equal(resumed.components_, fit(SERAPH(), X, **marks).components_)
 
 
 # Marks that arrive later
@@ -276,20 +282,19 @@ def test_a_checkpoint_of_other_marks_is_refused(data, triplets, tmp_path, change
 @pytest.mark.parametrize("change", ["more marks", "fewer marks", "more points", "fewer points"])
 def test_a_warm_start_ends_where_a_fresh_fit_does(data, triplets, change):
     X, _, pairs, similar = data
-    more, marks = X, {"pairs": pairs, "pair_labels": similar, "triplets": triplets}
+    more, marks = X, {"pairs": pairs, "labels": similar, "triplets": triplets}
     before = dict(marks)
     if change == "more marks":
-        before = {"pairs": pairs[:-10], "pair_labels": similar[:-10]}
+        before = {"pairs": pairs[:-10], "labels": similar[:-10]}
     elif change == "fewer marks":
-        marks = {"pairs": pairs[:-10], "pair_labels": similar[:-10]}
+        marks = {"pairs": pairs[:-10], "labels": similar[:-10]}
     elif change == "more points":
         more = np.vstack([X, X[:10] + 0.3])
     else:
         more = X[5:]
-        before = {"pairs": pairs, "pair_labels": similar}
-        marks = {"pairs": pairs - 5, "pair_labels": similar}
-    learner = SERAPH(warm_start=True, mu=0, **STRICT).fit(X, **before).fit(more, **marks)
-    same_metric(learner, SERAPH(mu=0, **STRICT).fit(more, **marks), tolerance=1e-4)
+        before, marks = ({"pairs": pairs - start, "labels": similar} for start in (0, 5))
+    learner = fit(fit(SERAPH(warm_start=True, mu=0, **STRICT), X, **before), more, **marks)
+    same_metric(learner, fit(SERAPH(mu=0, **STRICT), more, **marks), tolerance=1e-4)
 
 
 def test_a_warm_start_from_nothing_is_a_fresh_one(data):
@@ -297,6 +302,6 @@ def test_a_warm_start_from_nothing_is_a_fresh_one(data):
     X, _, pairs, similar = data
     learner = SERAPH(lam=1e9, warm_start=True)
     with pytest.warns(UserWarning, match="rank 0"):
-        learner.fit(X, pairs=pairs, pair_labels=similar)
-    learner.set_params(lam="auto").fit(X, pairs=pairs, pair_labels=similar)
-    same_metric(learner, SERAPH().fit(X, pairs=pairs, pair_labels=similar), tolerance=1e-12)
+        fit(learner, X, pairs=pairs, labels=similar)
+    fit(learner.set_params(lam="auto"), X, pairs=pairs, labels=similar)
+    same_metric(learner, fit(SERAPH(), X, pairs=pairs, labels=similar), tolerance=1e-12)

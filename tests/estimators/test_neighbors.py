@@ -9,10 +9,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._base import MahalanobisLearner
 from seraph._estimators._neighbors import MetricNeighborsClassifier
-from seraph.classic import MLKR, Euclidean
+from seraph.classic import LMNN, MLKR, Euclidean
 
 
 class Collapse(MahalanobisLearner):
@@ -145,14 +145,16 @@ def test_works_in_pipelines_and_around_them(wine):
     assert cross_val_score(inside, X, y, cv=3).min() > 0.8
 
 
-def test_pairs_reach_the_learner(wine):
+def test_marks_reach_the_learner(wine):
     X, y_partial, _ = wine
-    pairs = {"pairs": [[0, 70], [1, 71]], "pair_labels": [1, -1]}
-    classifier = MetricNeighborsClassifier(SERAPH()).fit(X, y_partial, **pairs)
-    expected = SERAPH().fit(X, y_partial, **pairs)
+    marks = Marks([[0, 70], [1, 71]], [1, -1], rows=X)
+    classifier = MetricNeighborsClassifier(SERAPH()).fit(X, y_partial, marks=marks)
+    expected = SERAPH().fit(X, y_partial, marks=marks)
     np.testing.assert_array_equal(classifier.learner_.components_, expected.components_)
-    with pytest.raises(ValueError, match="without pair_labels"):
-        MetricNeighborsClassifier(Euclidean()).fit(X, y_partial, pairs=[[0, 1]])
+    with pytest.raises(ValueError, match="LMNN does not learn from marks: leave marks out"):
+        MetricNeighborsClassifier(LMNN()).fit(X, y_partial, marks=marks)
+    with pytest.raises(ValueError, match="about 80 rows, but X has 40"):
+        MetricNeighborsClassifier(SERAPH()).fit(X[:40], y_partial[:40], marks=marks)
 
 
 @pytest.mark.parametrize("settings", [{}, {"n_neighbors": 3, "weights": "distance"}], ids=str)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import seraph_path
+from seraph import Marks, seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
@@ -118,7 +118,7 @@ def test_pairs_float32_capped_ranks_and_graphs(wine):
     i, j = np.triu_indices(15, k=1)
     marks = y_partial[i] == y_partial[j]
     by_class = seraph_path(X, y_partial, n_lams=6, mu=0.0)
-    by_pairs = seraph_path(X, n_lams=6, mu=0.0, pairs=np.c_[i, j], pair_labels=marks)
+    by_pairs = seraph_path(X, n_lams=6, mu=0.0, marks=Marks(np.c_[i, j], marks, rows=X))
     np.testing.assert_allclose(by_pairs.objectives, by_class.objectives, rtol=1e-5)
     single = seraph_path(X.astype(np.float32), y_partial, n_lams=6, mu=0.0)
     assert single.components[-1].dtype == np.float32

@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from seraph import Marks
 from seraph._engine import _problem
 from seraph._paper._protocol import sample_task
 from seraph._sweep import NumpySweep
@@ -228,8 +229,8 @@ def test_class_labels_and_the_pairs_they_imply_are_the_same_problem(wine):
     marks = np.where(y_partial[i] == y_partial[j], 1, -1)
     strict = {"tol": 1e-6}
     by_class = SERAPH(**strict).fit(X, y_partial)
-    by_pairs = SERAPH(**strict).fit(X, pairs=np.c_[i, j], pair_labels=marks)
-    both = SERAPH(**strict).fit(X, y_partial, pairs=np.c_[j, i], pair_labels=marks == 1)
+    by_pairs = SERAPH(**strict).fit(X, marks=Marks(np.c_[i, j], marks, rows=X))
+    both = SERAPH(**strict).fit(X, y_partial, marks=Marks(np.c_[j, i], marks == 1, rows=X))
     assert by_pairs.objective_ == pytest.approx(by_class.objective_, rel=1e-8)
     assert_same_metric(by_class, by_pairs, rtol=1e-4)
     assert_same_metric(by_class, both)
@@ -245,7 +246,6 @@ def test_pair_methods_agree_on_the_distance(wine):
     d = learner.pair_distance(pairs)
     Z = learner.transform(X)
     np.testing.assert_allclose(d, np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1))
-    np.testing.assert_array_equal(learner.pair_score(pairs), -d)
     np.testing.assert_allclose(learner.pair_proba(pairs), 1 / (1 + np.exp(d**2 - 1)))
     metric = learner.get_metric()
     np.testing.assert_allclose([metric(a, b) for a, b in pairs], d)
@@ -311,7 +311,7 @@ def test_pairs_reach_the_learner_through_a_pipeline(wine):
     pairs = [[0, 1], [2, 3], [0, np.flatnonzero(y == y[0])[1]]]
     marks = [y[i] == y[j] for i, j in pairs]
     pipeline = make_pipeline(StandardScaler(), SERAPH())
-    pipeline.fit(X, seraph__pairs=pairs, seraph__pair_labels=marks)
+    pipeline.fit(X, seraph__marks=Marks(pairs, marks, rows=X))
     assert pipeline[-1].n_similar_ + pipeline[-1].n_dissimilar_ == 3
 
 

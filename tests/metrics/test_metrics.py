@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score, roc_curve
 
+from seraph import Marks
 from seraph.metrics import (
     _ordered,
     _retrieval,
@@ -94,7 +95,7 @@ def test_auc_and_equal_error_rate_are_those_of_all_distances(seed, r):
 @pytest.mark.parametrize("whole", [False, True], ids=["distinct", "with ties"])
 def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole, monkeypatch):
     Z, y = sample(3, n=40, whole=whole)
-    labels = _ordered.PairLabels.make(len(y), y, [[0, 2]], [-1])
+    labels = _ordered.PairLabels.make(len(y), y, Marks([[0, 2]], [-1], rows=len(y)))
     chunks = _ordered.pair_chunks(SquaredDistances(Z), labels, tile=15)
     total = labels.n_labeled
     parts = list(_ordered.ordered_counts(chunks, total, 0, budget))
@@ -127,20 +128,26 @@ def test_marked_pairs_count_beside_those_of_the_classes():
     free = np.flatnonzero(y < 0)
     marked = np.column_stack([free[:-1], free[1:]])
     signs = np.arange(len(marked)) % 2 == 0
+    marks = Marks(marked, signs, rows=Z)
     more = np.linalg.norm(Z[marked[:, 0]] - Z[marked[:, 1]], axis=1)
     expected = roc_auc_score(np.r_[similar, signs], -np.r_[d, more])
-    assert pair_auc(Z, y, pairs=marked, pair_labels=signs) == pytest.approx(expected, abs=1e-12)
+    assert pair_auc(Z, y, marks=marks) == pytest.approx(expected, abs=1e-12)
     expected = roc_auc_score(signs, -more)
-    assert pair_auc(Z, pairs=marked, pair_labels=signs) == pytest.approx(expected, abs=1e-12)
+    assert pair_auc(Z, marks=marks) == pytest.approx(expected, abs=1e-12)
     expected = plain_equal_error_rate(more, signs)
-    assert equal_error_rate(Z, pairs=marked, pair_labels=signs) == pytest.approx(expected)
+    assert equal_error_rate(Z, marks=marks) == pytest.approx(expected)
 
 
-def test_pairs_may_name_their_rows():
+def test_marks_may_name_their_rows():
     Z, names = np.array([[0.0], [1.0], [5.0]]), ["a", "b", "c"]
-    given = {"pairs": [["c", "a"], ["b", "a"]], "pair_labels": [-1, 1]}
-    assert pair_auc(Z, **given, ids=names) == 1.0
-    assert equal_error_rate(pd.DataFrame(Z, index=names), **given) == 0.0
+    marks = Marks([["c", "a"], ["b", "a"]], [-1, 1], rows=names)
+    assert pair_auc(Z, marks=marks) == 1.0
+    frame = pd.DataFrame(Z, index=names)
+    assert equal_error_rate(frame, marks=marks) == 0.0
+    assert equal_error_rate(frame[::-1], marks=marks) == 0.0
+    assert pair_auc(Z[::-1], marks=marks[::-1]) == 1.0
+    with pytest.raises(ValueError, match="about 3 rows, but X has 2"):
+        pair_auc(Z[:2], marks=marks)
 
 
 @pytest.mark.parametrize("figure", [pair_auc, equal_error_rate])
@@ -251,9 +258,9 @@ def test_what_cannot_be_judged_is_refused():
     with pytest.raises(ValueError, match="y_reference has 2 labels for 1"):
         map_at_r(Z, y, Z_reference=[[0.0]], y_reference=[0, 1])
     with pytest.raises(ValueError, match="0 similar and 1 dissimilar"):
-        pair_auc(Z, pairs=[[0, 1]], pair_labels=[-1])
+        pair_auc(Z, marks=Marks([[0, 1]], [-1], rows=2))
     for p in ([0.5, 1.5], [0.5], [[0.5, 0.5]], [], [0.5, np.nan]):
-        with pytest.raises(ValueError, match=r"probabilities|pair_labels"):
+        with pytest.raises(ValueError, match=r"probabilities|labels"):
             expected_calibration_error([1, -1], p)
     with pytest.raises(ValueError, match="n_bins"):
         expected_calibration_error([1, -1], [0.5, 0.5], n_bins=0)

@@ -152,8 +152,8 @@ def query_rows(
     """
     check_number("n", n, low=1, integer=True)
     check_seed(random_state)
-    model = model.estimator_ if isinstance(model, PairClassifier) else model
     check_is_fitted(model)
+    model = model.estimator_ if isinstance(model, PairClassifier) else model
     Z = np.asarray(model.transform(X), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:

@@ -14,10 +14,8 @@ from ._rows import Rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ._marks import Marks
 
-
-def marks_table(marks: Marks, rows: Rows) -> pd.DataFrame:
+def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
     """Write marks as a table; see ``Marks.to_frame``."""
     import pandas as pd
 

@@ -1,6 +1,6 @@
 """Figures of merit of a distance: over all pairs, and over the neighbors of each point.
 
-Every function sweeps the distances in tiles, so none stores an n x n array.
+Every figure sweeps the distances in tiles, so none stores an n x n array.
 
 What is equal counts as equal. For whole numbers (binary, counted and one-hot data, wherever their
 origin) distances are compared without any rounding, as long as they are below 2**26 and no
@@ -12,6 +12,7 @@ depends on the order of the rows, or on the tiles.
 """
 
 from .._public import publish as _publish
+from ._known_rows import known_rows_scorer
 from ._pairs import equal_error_rate, pair_auc
 from ._probability import expected_calibration_error
 from ._retrieval import map_at_r, precision_at_1, recall_at_k
@@ -19,6 +20,7 @@ from ._retrieval import map_at_r, precision_at_1, recall_at_k
 __all__ = [
     "equal_error_rate",
     "expected_calibration_error",
+    "known_rows_scorer",
     "map_at_r",
     "pair_auc",
     "precision_at_1",

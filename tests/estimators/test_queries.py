@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from seraph._estimators._query import best_pairs
+from seraph import Marks, PairClassifier, query_pairs
+from seraph._estimators._best_pairs import best_pairs
+from seraph.classic import GMML, Euclidean
 from seraph.metrics._tiles import squared_distances
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
@@ -73,14 +78,14 @@ def test_no_array_of_all_pairs_is_stored(rng):
     assert peak < 8 * n * n / 4
 
 
-# The method
+# The function
 
 
 @pytest.mark.parametrize("make", [SERAPH, KernelSERAPH, lambda: SERAPH(gamma=5.0)])
 def test_entropy_asks_for_the_pairs_that_are_nearest_to_one_half(wine, make):
     X, y_partial, _ = wine
     learner = make().fit(X, y_partial)
-    found = learner.query_pairs(X, 8)
+    found = query_pairs(learner, X, 8)
     i, j = np.triu_indices(len(X), k=1)
     doubt = np.abs(learner.pair_proba(X[np.c_[i, j]]) - 0.5)
     chosen = np.abs(learner.pair_proba(X[found]) - 0.5)
@@ -94,7 +99,7 @@ def test_entropy_asks_for_the_pairs_that_are_nearest_to_one_half(wine, make):
 def test_gradient_asks_for_the_answers_that_would_change_most(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
-    found = learner.query_pairs(X, 5, "gradient")
+    found = query_pairs(learner, X, 5, strategy="gradient")
 
     def length(pair):  # mean length of the gradient of ln p(y) by the metric, over y
         p = learner.pair_proba(pair[np.newaxis])[0]
@@ -111,28 +116,67 @@ def test_gradient_asks_for_the_answers_that_would_change_most(wine):
 def test_known_pairs_are_not_asked_for(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
-    first = learner.query_pairs(X, 6)
-    again = learner.query_pairs(X, 6, pairs=first[:, ::-1])
+    first = query_pairs(learner, X, 6)
+    again = query_pairs(learner, X, 6, marks=Marks(first[:, ::-1], [1] * 6, rows=X))
     assert not {*map(tuple, first)} & {*map(tuple, again)}
     everything = np.where(np.arange(len(X)) < 70, 0, -1)
-    rest = learner.query_pairs(X, 6, y=everything)
+    rest = query_pairs(learner, X, 6, y=everything)
     assert np.all((rest >= 70).any(axis=1))
+
+
+@pytest.mark.parametrize("learner", [GMML(), SERAPH()], ids=["GMML", "SERAPH"])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_classifier_of_pairs_doubts_what_is_nearest_to_its_threshold(wine, learner, scaled):
+    X, _, y = wine
+    estimator = make_pipeline(StandardScaler(), learner) if scaled else learner
+    model = PairClassifier(estimator, cv=2).fit(X, y)
+    found = query_pairs(model, X, 6)
+    i, j = np.triu_indices(len(X), k=1)
+    distance = model.pair_distance(np.c_[i, j], X)
+    nearest = np.abs(distance**2 - model.threshold_**2).min()
+    chosen = np.abs(model.pair_distance(found, X) ** 2 - model.threshold_**2)
+    assert chosen[0] == pytest.approx(nearest, abs=1e-9)
+    assert np.all(np.diff(chosen) >= -1e-9)
+    gradient = query_pairs(model, X, 2, strategy="gradient")
+    p = model.predict_proba(gradient, X)[:, 1]
+    assert np.all((p > 0.01) & (p < 0.99))
+
+
+def test_a_pipeline_is_asked_like_its_learner(wine):
+    X, y_partial, _ = wine
+    raw = 7.0 + X * np.arange(1, X.shape[1] + 1)
+    model = make_pipeline(StandardScaler(), SERAPH()).fit(raw, y_partial)
+    scaled = model[0].transform(raw)
+    for strategy in ("entropy", "gradient"):
+        np.testing.assert_array_equal(
+            query_pairs(model, raw, 5, strategy=strategy),
+            query_pairs(model[-1], scaled, 5, strategy=strategy),
+        )
+
+
+def test_a_distance_without_a_threshold_has_no_doubt(wine):
+    X, _, y = wine
+    with pytest.raises(ValueError, match=r"Euclidean cannot say.*PairClassifier\(Euclidean\(\)\)"):
+        query_pairs(Euclidean().fit(X), X)
+    for model in (SERAPH(), PairClassifier(), make_pipeline(StandardScaler(), SERAPH())):
+        with pytest.raises(NotFittedError):
+            query_pairs(model, X)
 
 
 def test_a_model_can_be_asked_about_new_points_and_float32(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X[:50].astype(np.float32), y_partial[:50])
-    assert learner.query_pairs(X[50:].astype(np.float32), 3).max() < 30
+    assert query_pairs(learner, X[50:].astype(np.float32), 3).max() < 30
 
 
 def test_fewer_pairs_than_asked_for_give_a_warning(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     with pytest.warns(UserWarning, match="Only 2 of 10 pairs are left to ask about") as record:
-        assert len(learner.query_pairs(X[:5])) == 2
+        assert len(query_pairs(learner, X[:5])) == 2
     assert [warning.filename for warning in record] == [__file__]
     with pytest.warns(UserWarning, match="Only 0 of"):
-        assert learner.query_pairs(X, 1, y=np.zeros(80)).shape == (0, 2)
+        assert query_pairs(learner, X, 1, y=np.zeros(80)).shape == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +185,7 @@ def test_fewer_pairs_than_asked_for_give_a_warning(wine):
         ({"n": 0}, "n must be a finite whole number of at least 1; got 0"),
         ({"strategy": "luck"}, "strategy must be one of 'entropy', 'gradient'; got 'luck'"),
         ({"y": [0, 1]}, "y has 2 labels and X has 80 rows"),
-        ({"pairs": [[0, 80]]}, r"pairs\[0\] is \(0, 80\), but X has rows 0 to 79"),
+        ({"marks": Marks([[0, 80]], [1], rows=81)}, "about 81 rows, but X has 80"),
     ],
     ids=str,
 )
@@ -149,7 +193,7 @@ def test_bad_arguments(wine, arguments, message):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)
     with pytest.raises(ValueError, match=message):
-        learner.query_pairs(X, **arguments)
+        query_pairs(learner, X, **arguments)
 
 
 # What it is good for
@@ -172,13 +216,13 @@ def after_20_answers(X, y, n_labels, n_pool, n_test, seed):
     unknown = np.c_[i, j][j >= n_labels]
     questions = [
         rng.permutation(unknown)[:20],
-        learner.query_pairs(X_pool, 20, y=y_partial),
-        learner.query_pairs(X_pool, 20, "gradient", y=y_partial),
+        query_pairs(learner, X_pool, 20, y=y_partial),
+        query_pairs(learner, X_pool, 20, strategy="gradient", y=y_partial),
     ]
     scores = []
     for pairs in questions:
         answers = y_pool[pairs[:, 0]] == y_pool[pairs[:, 1]]
-        taught = SERAPH().fit(X_pool, y_partial, pairs=pairs, pair_labels=answers)
+        taught = SERAPH().fit(X_pool, y_partial, marks=Marks(pairs, answers, rows=X_pool))
         scores.append(held_out_auc(taught, X[test], y[test]))
     return scores
 

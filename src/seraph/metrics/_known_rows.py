@@ -1,0 +1,91 @@
+"""Scorers of scikit-learn for partly labeled data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import _num_samples
+
+from .._pairs import as_labels, is_missing
+from .._validation import shown
+
+Scorer = Callable[..., float]
+
+
+def known_rows_scorer(scoring: str | Scorer) -> Scorer:
+    """Make a scorer skip the rows whose class is unknown.
+
+    The scorers of scikit-learn take -1 for a class like any other. This one gives them the
+    labeled rows alone, so every splitter works on partly labeled data.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        Name of a scorer, such as "accuracy"; or a scorer, called with an estimator, X and y.
+
+    Returns
+    -------
+    callable
+        A scorer, for the argument `scoring` of scikit-learn's functions. It raises a ValueError
+        if none of the rows is labeled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import SERAPH, MetricNeighborsClassifier
+    >>> from seraph.metrics import known_rows_scorer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> y[::2] = -1
+    >>> model = MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()))
+    >>> scores = cross_val_score(model, X, y, cv=5, scoring=known_rows_scorer("accuracy"))
+    >>> bool(scores.mean() > 0.9)
+    True
+    """
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise ValueError(
+            'scoring must be the name of a scorer, such as "accuracy", or a scorer; got '
+            f"{shown(scoring)}."
+        )
+    return _KnownRowsScorer(get_scorer(scoring))
+
+
+@dataclass(frozen=True)
+class _KnownRowsScorer:
+    """A class and not a closure, so that other processes can be sent one."""
+
+    scorer: Scorer
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> float:
+        labels = as_labels(y)
+        known = np.flatnonzero(~is_missing(labels))
+        if not len(known):
+            raise ValueError(
+                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
+                "there is nothing to score. Use cv=seraph.MarksKFold(), whose test sets have "
+                "labeled rows."
+            )
+        truth = labels[known]
+        if truth.dtype.kind == "O":  # perhaps only because some labels are missing
+            truth = np.array(truth.tolist())
+        cut = {
+            name: _safe_indexing(value, known)
+            if hasattr(value, "__len__") and _num_samples(value) == len(labels)
+            else value
+            for name, value in params.items()
+        }
+        return float(self.scorer(estimator, _safe_indexing(X, known), truth, **cut))
+
+    def get_metadata_routing(self) -> Any:
+        """Return what the scorer asks for, for scikit-learn's metadata routing."""
+        return get_routing_for_object(self.scorer)

@@ -1,0 +1,377 @@
+"""PairClassifier: one call from marks to decisions, chosen and judged out of fold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from seraph import SERAPH, KernelSERAPH, Marks, MarksKFold, PairClassifier, load, save
+from seraph.classic import GMML, ITML, LMNN, Euclidean
+
+WINE, Y = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(WINE)
+RNG = np.random.default_rng(0)
+ORDER = RNG.permutation(len(X))
+TRAIN, TEST = ORDER[:120], ORDER[120:]
+PAIRS = np.unique(
+    np.sort([RNG.choice(120, 2, replace=False) for _ in range(110)], axis=1), axis=0
+)
+ALIKE = Y[TRAIN][PAIRS[:, 0]] == Y[TRAIN][PAIRS[:, 1]]
+POINTS = X[TRAIN]
+MARKS = Marks(PAIRS, ALIKE, rows=POINTS)
+ALL = np.array(np.triu_indices(len(TEST), k=1)).T
+SAME = Y[TEST][ALL[:, 0]] == Y[TEST][ALL[:, 1]]
+FAST = SERAPH(tol=0.01)
+
+
+def test_one_call_with_defaults_decides_about_new_points():
+    model = PairClassifier().fit(POINTS, marks=MARKS)
+    assert isinstance(model.estimator_, SERAPH)
+    predicted = model.predict(ALL, X[TEST])
+    assert set(predicted) == {-1, 1}
+    np.testing.assert_array_equal(model.classes_, [-1, 1])
+    d = model.pair_distance(ALL, X[TEST])
+    np.testing.assert_array_equal(predicted == 1, d <= model.threshold_)
+    p = model.predict_proba(ALL, X[TEST])
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_allclose(
+        np.log(p[:, 1] / p[:, 0]), model.intercept_ + model.slope_ * d, rtol=1e-6, atol=1e-9
+    )
+    assert model.slope_ < 0
+    low, high = model.report_["accuracy"][1:]
+    assert low <= np.mean((predicted == 1) == SAME) <= high
+    np.testing.assert_array_equal(model.predict(X[TEST][ALL[:9]]), predicted[:9])
+    np.testing.assert_allclose(model.predict_proba(X[TEST][ALL[:9]]), p[:9])
+    assert model.n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize("learner", [GMML(), ITML(), KernelSERAPH(), Euclidean()])
+def test_decisions_are_better_than_the_base_rate_with_every_learner(learner):
+    model = PairClassifier(learner, cv=3).fit(POINTS, marks=MARKS)
+    right = np.mean((model.predict(ALL, X[TEST]) == 1) == SAME)
+    assert right > max(SAME.mean(), 1 - SAME.mean()) + 0.03
+    assert not hasattr(learner, "components_")  # it was cloned
+
+
+def test_classes_are_marks_too():
+    some = np.where(np.arange(len(TRAIN)) < 60, Y[TRAIN], -1)
+    report = PairClassifier(LMNN(), strategy="equal_error_rate", cv=3).fit(POINTS, some).report_
+    assert report["recall"][0] == pytest.approx(1 - report["false_accept_rate"][0], abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name", "target"),
+    [("precision", "precision", 0.8), ("recall", "recall", 0.9),
+     ("false_accept_rate", "false_accept_rate", 0.1)],
+)  # fmt: skip
+def test_a_target_is_reached_on_new_points_or_nearly(strategy, name, target):
+    model = PairClassifier(Euclidean(), strategy=strategy, target=target).fit(POINTS, marks=MARKS)
+    called = model.predict(ALL, X[TEST]) == 1
+    reached = {
+        "precision": SAME[called].mean(),
+        "recall": called[SAME].mean(),
+        "false_accept_rate": called[~SAME].mean(),
+    }[name]
+    value, low, high = model.report_[name]
+    assert low <= value <= high
+    assert reached == pytest.approx(target, abs=0.12)
+
+
+def test_the_report_has_intervals_that_hold_the_values():
+    model = PairClassifier(GMML(), base_rate=0.01).fit(POINTS, marks=MARKS)
+    report = model.report_
+    assert report["base_rate"] == 0.01
+    assert report["n_similar"] + report["n_dissimilar"] <= len(PAIRS)
+    assert 0 <= report["brier_score"] <= 0.25
+    assert 0 <= report["calibration_error"] <= 1
+    for name in ("accuracy", "precision", "recall", "false_accept_rate"):
+        value, low, high = report[name]
+        assert 0 <= low <= value <= high <= 1
+        assert low < high
+    even = PairClassifier(GMML(), base_rate=0.5).fit(POINTS, marks=MARKS)
+    assert even.intercept_ > model.intercept_ + 2
+
+
+# Out of fold
+
+
+class Rote(BaseEstimator):
+    """A learner that knows by heart what it has seen, and nothing else."""
+
+    def fit(self, X, y=None, *, marks=None):
+        self.n_features_in_ = np.shape(X)[1]
+        points = np.asarray(X)
+        group = np.arange(len(points))
+        for i, j in marks.pairs[marks.similar]:
+            group[group == group[j]] = group[i]
+        keys = map(bytes, points)
+        self.place_ = {key: 100.0 * g for key, g in zip(keys, group, strict=True)}
+        return self
+
+    def transform(self, X):
+        rng = np.random.default_rng(0)
+        return np.array([[self.place_.get(bytes(row), rng.normal())] for row in np.asarray(X)])
+
+
+def test_a_learner_by_rote_is_not_taken_at_its_word():
+    """In sample it is always right; the report says what it is worth on other points."""
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(240).reshape(-1, 2)
+    alike = np.arange(120) % 2 == 0
+    points = rng.normal(size=(240, 2))
+    model = PairClassifier(Rote()).fit(points, marks=Marks(pairs, alike, rows=240))
+    d = model.pair_distance(pairs, points)
+    assert d[alike].max() < d[~alike].min()
+    low, high = model.report_["accuracy"][1:]
+    assert low < 0.5 < high < 0.7
+    assert model.report_["brier_score"] > 0.2
+
+
+def decided(marks, **more):
+    """What a classifier of these marks says of itself."""
+    model = PairClassifier(FAST, cv=3).fit(POINTS, marks=marks, **more)
+    said = [model.threshold_, model.slope_, model.intercept_, model.report_["brier_score"]]
+    return np.array([*said, *model.report_["accuracy"], *model.report_["recall"]])
+
+
+def test_a_weight_of_two_is_a_mark_given_twice_and_one_of_zero_is_none():
+    weights = np.ones(len(PAIRS))
+    weights[:30], weights[-5:] = 2.0, 0.0
+    order = np.repeat(np.arange(len(PAIRS)), weights.astype(int))
+    twice = decided(Marks(PAIRS[order], ALIKE[order], rows=120))
+    weighted = decided(Marks(PAIRS, ALIKE, weights=weights, rows=120))
+    np.testing.assert_allclose(weighted, twice, rtol=1e-9)
+    assert not np.allclose(decided(MARKS), twice, rtol=1e-3)
+
+
+def test_only_the_ratios_of_the_weights_matter():
+    weights = 1.0 + np.arange(len(PAIRS)) % 3
+    one, four = (
+        decided(Marks(PAIRS, ALIKE, weights=factor * weights, rows=120)) for factor in (1.0, 4.0)
+    )
+    np.testing.assert_allclose(four, one, rtol=1e-4)
+
+
+def test_an_unsure_mark_is_a_similar_and_a_dissimilar_one_in_parts():
+    likeness = np.where(ALIKE, 0.8, 0.1)
+    nearly = np.repeat([1.0 - 1e-12, 1e-12], len(PAIRS))
+    weights = np.concatenate([likeness, 1.0 - likeness])
+    parts = Marks(np.vstack([PAIRS, PAIRS]), nearly, weights=weights, rows=120)
+    np.testing.assert_allclose(
+        decided(Marks(PAIRS, likeness, rows=120)), decided(parts), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("routing", [False, True])
+def test_the_fits_without_a_fold_get_all_that_the_learner_got(monkeypatch, wrapped, routing):
+    near = kneighbors_graph(POINTS, 4)
+    graph = near.maximum(near.T)
+    triplets = np.column_stack([PAIRS[ALIKE][:8], (PAIRS[ALIKE][:8, 0] + 31) % 120])
+    weights = np.linspace(0.5, 2.0, len(PAIRS))
+    marks = Marks(PAIRS, np.where(ALIKE, 0.9, 0.0), weights=weights, triplets=triplets, rows=120)
+    learner = SERAPH(manifold=0.1, tol=0.01, checkpoint=None, warm_start=True)
+    if routing:
+        learner.set_fit_request(graph=True)
+    if wrapped:
+        learner = make_pipeline(FunctionTransformer(), learner)
+    told = []
+    plain = SERAPH.fit
+
+    def watched(self, points, y=None, **more):
+        told.append((points, y, more, self.warm_start))
+        return plain(self, points, y, **more)
+
+    monkeypatch.setattr(SERAPH, "fit", watched)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        PairClassifier(learner, cv=3).fit(POINTS, marks=marks, graph=graph)
+    assert len(told) == 4
+    row_of = {point.tobytes(): row for row, point in enumerate(POINTS)}
+    for number, (points, y, more, warm_start) in enumerate(told):
+        rows = np.array([row_of[point.tobytes()] for point in points])
+        assert (more["graph"] != graph[rows][:, rows]).nnz == 0
+        assert more["marks"] == marks[rows]
+        assert y is None
+        assert warm_start == (number == 0)
+        assert len(rows) == 120 or number
+
+
+def test_kernel_values_are_cut_on_both_sides():
+    kernel = rbf_kernel(POINTS, gamma=0.05)
+    by_values = PairClassifier(KernelSERAPH(kernel="precomputed"), cv=2).fit(kernel, marks=MARKS)
+    by_points = PairClassifier(KernelSERAPH(kernel="rbf", gamma=0.05), cv=2)
+    by_points.fit(POINTS, marks=MARKS)
+    assert by_values.threshold_ == pytest.approx(by_points.threshold_, rel=1e-6)
+
+
+# Raw points, frames, searches
+
+
+def test_a_pipeline_takes_raw_points():
+    raw = WINE[TRAIN]
+    model = PairClassifier(make_pipeline(StandardScaler(), FAST), cv=3).fit(raw, marks=MARKS)
+    np.testing.assert_allclose(
+        model.pair_distance(raw[PAIRS[:5]]), model.pair_distance(PAIRS[:5], raw)
+    )
+    plain = SERAPH(tol=0.01).fit(StandardScaler().fit_transform(raw), marks=MARKS)
+    np.testing.assert_allclose(
+        model.pair_distance(PAIRS, raw),
+        plain.pair_distance(PAIRS, StandardScaler().fit_transform(raw)),
+    )
+    assert model.pair_distance(np.empty((0, 2, X.shape[1]))).shape == (0,)
+    spoiled = raw.copy()
+    spoiled[::7, 3] = np.nan
+    imputed = PairClassifier(make_pipeline(SimpleImputer(), StandardScaler(), GMML()), cv=2)
+    assert np.isfinite(imputed.fit(spoiled, marks=MARKS).pair_distance(PAIRS, spoiled)).all()
+
+
+def test_a_frame_is_asked_by_the_names_of_its_rows():
+    names = np.array([f"bottle {k}" for k in range(120)])
+    frame = pd.DataFrame(WINE[TRAIN], index=names).add_prefix("feature ")
+    named = Marks(names[PAIRS], ALIKE, rows=frame)
+    model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=3)
+    model.fit(frame, marks=named)
+    expected = clone(model).fit(WINE[TRAIN], marks=MARKS)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.threshold_ == pytest.approx(expected.threshold_)
+    for ask in ("predict", "predict_proba", "pair_distance"):
+        np.testing.assert_allclose(
+            getattr(model, ask)(names[PAIRS], frame.iloc[::-1]),
+            getattr(expected, ask)(PAIRS, WINE[TRAIN]),
+        )
+    np.testing.assert_array_equal(
+        model.predict(WINE[TRAIN][PAIRS]), model.predict(names[PAIRS], frame)
+    )
+    assert model.score(frame.iloc[::-1], marks=named) == pytest.approx(
+        expected.score(WINE[TRAIN], marks=MARKS)
+    )
+
+
+def test_the_score_is_the_auc_of_marks_and_classes():
+    model = PairClassifier(GMML(), cv=2).fit(POINTS, marks=MARKS)
+    expected = roc_auc_score(ALIKE, -model.pair_distance(PAIRS, POINTS))
+    assert model.score(POINTS, marks=MARKS) == pytest.approx(expected)
+    assert model.score(POINTS, MARKS) == pytest.approx(expected)
+    expected = roc_auc_score(SAME, -model.pair_distance(ALL, X[TEST]))
+    assert model.score(X[TEST], Y[TEST]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_search_over_the_learner(routing):
+    model = PairClassifier(SERAPH(tol=0.05), cv=2)
+    search = GridSearchCV(model, {"estimator__lam": [1.0, 1e3]}, cv=MarksKFold(2))
+    search.set_params(error_score="raise")
+    with sklearn.config_context(enable_metadata_routing=routing):
+        if routing:
+            search.fit(POINTS, marks=MARKS)
+        else:
+            search.fit(POINTS, MARKS)
+    assert search.best_params_["estimator__lam"] in (1.0, 1e3)
+    assert search.best_estimator_.report_["accuracy"][0] > 0.5
+    assert search.best_estimator_.predict(ALL[:3], X[TEST]).shape == (3,)
+
+
+def test_cross_validation_with_classes():
+    y = np.where(np.arange(120) % 2 == 0, Y[TRAIN], -1)
+    model = PairClassifier(GMML(), cv=2)
+    scores = cross_val_score(model, POINTS, y, cv=MarksKFold(3), error_score="raise")
+    assert scores.min() > 0.7
+
+
+def test_a_fitted_learner_is_taken_as_it_is():
+    learner = GMML().fit(X[TEST], Y[TEST])
+    before = learner.components_.copy()
+    model = PairClassifier(learner, cv="prefit").fit(POINTS, marks=MARKS)
+    assert model.estimator_ is learner
+    np.testing.assert_array_equal(learner.components_, before)
+    d, called = learner.pair_distance(PAIRS, POINTS), model.predict(PAIRS, POINTS) == 1
+    best = max(np.mean((d <= t) == ALIKE) for t in np.append(d, 0.0))
+    assert np.mean(called == ALIKE) == pytest.approx(best)
+    with pytest.raises(NotFittedError):
+        PairClassifier(GMML(), cv="prefit").fit(POINTS, marks=MARKS)
+    with pytest.raises(ValueError, match=r'cv="prefit" needs a fitted estimator; got None'):
+        PairClassifier(cv="prefit").fit(POINTS, marks=MARKS)
+
+
+def test_it_can_be_saved_with_what_it_decides(tmp_path):
+    model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=2).fit(POINTS, marks=MARKS)
+    again = load(save(model, tmp_path / "model.skops"))
+    for ask in ("predict", "predict_proba", "pair_distance"):
+        np.testing.assert_array_equal(
+            getattr(again, ask)(PAIRS, POINTS), getattr(model, ask)(PAIRS, POINTS)
+        )
+    assert again.report_ == model.report_
+
+
+# Bad input
+
+BAD = [
+    ({"strategy": "luck"}, "strategy must be one of"),
+    ({"strategy": "precision"}, 'strategy="precision" needs a target; got None'),
+    ({"strategy": "accuracy", "target": 0.5}, 'strategy="accuracy" takes no target; got 0.5'),
+    ({"strategy": "recall", "target": 1.5}, "target must be at most 1; got 1.5"),
+    ({"strategy": "recall", "target": -1}, "target must be a finite number"),
+    ({"base_rate": 0}, "base_rate must be between 0 and 1; got 0"),
+    ({"base_rate": "half"}, "base_rate must be a finite number"),
+    ({"cv": 1}, "cv must be a finite whole number of at least 2, or 'prefit'"),
+    ({"cv": "fast"}, "cv must be a finite whole number"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_what_cannot_be_asked_for_is_refused(options, message):
+    model = PairClassifier(GMML(), **options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(POINTS, marks=MARKS)
+    assert not hasattr(model, "estimator_")
+
+
+def test_a_fit_that_fails_leaves_the_last_one():
+    model = PairClassifier(GMML(), cv=2).fit(POINTS, marks=MARKS)
+    before = dict(vars(model))
+    triplets = Marks(triplets=[[0, 1, 2], [3, 4, 5]], rows=120)
+    for marks, graph, message in (
+        (Marks(PAIRS[ALIKE], ALIKE[ALIKE], rows=120), None, f"of {ALIKE.sum()} and 0 labeled"),
+        (Marks(PAIRS[:1], [1], rows=120), None, "held-out pairs of each kind|both kinds|labeled"),
+        (triplets, None, "GMML|at least 2 held-out pairs of each kind"),
+        (MARKS[:50], None, "about 50 rows, but X has 120"),
+        (MARKS, np.eye(3), "graph must have one row and one column per row of X"),
+        (None, None, "nothing to learn from"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(POINTS, marks=marks, graph=graph)
+        assert vars(model) == before
+
+
+def test_triplets_alone_say_nothing_about_a_threshold():
+    triplets = Marks(triplets=[[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]], rows=120)
+    with pytest.raises(ValueError, match="at least 2 held-out pairs of each kind"):
+        PairClassifier(FAST).fit(POINTS, marks=triplets)
+
+
+@pytest.mark.parametrize("kind", [True, False])
+def test_marks_of_one_kind_are_refused(kind):
+    pairs = PAIRS[kind == ALIKE]
+    counts = (len(pairs), 0) if kind else (0, len(pairs))
+    model = PairClassifier(Euclidean().fit(POINTS), cv="prefit")
+    with pytest.raises(ValueError, match="of {} and {} labeled pairs".format(*counts)):
+        model.fit(POINTS, marks=Marks(pairs, [kind] * len(pairs), rows=120))
+
+
+def test_pairs_of_another_shape_are_refused():
+    model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=2).fit(POINTS, marks=MARKS)
+    for ask in (model.predict, model.predict_proba, model.pair_distance):
+        with pytest.raises(ValueError, match=r"\(n_pairs, 2, 13\).*pass X as well"):
+            ask(PAIRS)
+        with pytest.raises(ValueError, match="only rows 0 to 119"):
+            ask([[0, 120]], POINTS)
