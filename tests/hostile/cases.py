@@ -32,6 +32,7 @@ from tests.hostile.others import (
     an_answers_file,
     some_constraints,
 )
+from tests.hostile.silent import a_foreign_type, a_long_label, a_tie
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
 
@@ -232,6 +233,9 @@ KINDS = {
     a_graph: 1,
     a_data_set: 2,
     an_end: 1,
+    a_tie: 4,
+    a_long_label: 2,
+    a_foreign_type: 2,
 }
 
 
