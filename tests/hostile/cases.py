@@ -33,6 +33,7 @@ from tests.hostile.others import (
     some_constraints,
 )
 from tests.hostile.tamper import a_tampered_model
+from tests.hostile.silent import a_foreign_type, a_long_label, a_tie
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
 
@@ -239,6 +240,9 @@ KINDS = {
     a_graph: 1,
     a_data_set: 2,
     an_end: 1,
+    a_tie: 4,
+    a_long_label: 2,
+    a_foreign_type: 2,
 }
 
 
