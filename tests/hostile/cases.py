@@ -25,6 +25,13 @@ from seraph import (
 from tests.hostile import inputs
 from tests.hostile.commands import a_command
 from tests.hostile.fits import ESTIMATORS, a_fit, a_path
+from tests.hostile.numeric import (
+    a_growing_metric,
+    a_symmetry,
+    a_target,
+    a_wide_constraint,
+    equal_points,
+)
 from tests.hostile.others import (
     a_distance,
     a_function,
@@ -232,6 +239,11 @@ KINDS = {
     a_graph: 1,
     a_data_set: 2,
     an_end: 1,
+    a_target: 3,
+    equal_points: 2,
+    a_symmetry: 2,
+    a_growing_metric: 2,
+    a_wide_constraint: 2,
 }
 
 
