@@ -25,6 +25,13 @@ from seraph.persist import to_onnx
 from tests.hostile import inputs
 from tests.hostile.commands import a_command
 from tests.hostile.fits import ESTIMATORS, a_fit, a_path
+from tests.hostile.numeric import (
+    a_growing_metric,
+    a_symmetry,
+    a_target,
+    a_wide_constraint,
+    equal_points,
+)
 from tests.hostile.others import (
     a_distance,
     a_function,
@@ -243,6 +250,11 @@ KINDS = {
     a_tie: 4,
     a_long_label: 2,
     a_foreign_type: 2,
+    a_target: 3,
+    equal_points: 2,
+    a_symmetry: 2,
+    a_growing_metric: 2,
+    a_wide_constraint: 2,
 }
 
 
