@@ -60,11 +60,30 @@ def test_undo_leaves_the_file_as_it_was(path):
 
 def test_a_line_that_a_killed_process_left_unfinished_is_dropped(path):
     whole = write(path)
-    for cut in (1, 2, 9, 21, 29):
+    for cut in (23, 29):
         path.write_bytes(whole[:-cut])
         assert read(path) == SOME[:2]
         write(path, [SOME[2]])
         assert read(path) == SOME
+
+
+def test_a_last_line_that_says_all_is_kept_although_its_end_is_missing(path):
+    whole = write(path)
+    for cut in (1, 2, 9, 21):
+        path.write_bytes(whole[:-cut])
+        assert read(path) == SOME
+        assert path.read_bytes() == whole[:-cut] + b"\n"
+        write(path, [PairAnswer(2, 3, True)])
+        assert read(path) == [*SOME, PairAnswer(2, 3, True)]
+
+
+def test_the_times_of_answers_stay_when_rows_have_moved(path):
+    then = write(path).replace(b",20", b",19")  # of another century
+    path.write_bytes(then)
+    read(path, IDS[::-1])
+    assert path.read_bytes() != then
+    read(path, IDS)
+    assert path.read_bytes() == then
 
 
 def test_an_unfinished_header_is_written_again(path):
@@ -121,6 +140,35 @@ def test_rows_are_found_by_name_when_their_order_has_changed(path):
         ("i,j,similar,id_i,id_j,test_weight,when\n0,0,1,a,a,,\n", "bad row 0"),
         ('i,j,similar,id_i,id_j,test_weight,when\n0,1,1,a,"b\n', "cannot be read"),
         ("i,j,similar,id_i,id_j,test_weight,when\n0,1,maybe,a,naïve 4,,\n", "'maybe'"),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n0,1,yes,a,naïve 4,,\n",
+            "'yes' is neither 1, 0 nor empty",
+        ),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,,now,more\n",
+            r"bad row 0 \(8 cells instead of 7\)",
+        ),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4\n",
+            r"bad row 0 \(5 cells instead of 7\)",
+        ),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n\n0,3,1,a,naïve 4,,\n",
+            r"bad row 0 \(0 cells instead of 7\)",
+        ),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,nan,\n",
+            "'nan' is not a positive number",
+        ),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,-1,\n",
+            "'-1' is not a positive number",
+        ),
+        (
+            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,inf,\n0,",
+            "'inf' is not a positive number",
+        ),
+        ("i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,nobody,,\n0,3", "'nobody' is not among"),
         ("no header at all", "has no header"),
     ],
 )

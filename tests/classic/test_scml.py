@@ -152,4 +152,6 @@ def test_says_what_is_wrong():
     with pytest.raises(ValueError, match="No point is in both"):
         SCML(random_state=0).fit(X, marks=Marks([[0, 1], [2, 3]], [1, -1], rows=X))
     with pytest.raises(ValueError, match="all 1 triplets coincide"):
-        SCML(random_state=0).fit(np.ones((3, 2)), marks=Marks(triplets=[[0, 1, 2]], rows=np.ones((3, 2))))
+        SCML(random_state=0).fit(
+            np.ones((3, 2)), marks=Marks(triplets=[[0, 1, 2]], rows=np.ones((3, 2)))
+        )

@@ -6,6 +6,7 @@ import io
 import random
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,10 @@ import pytest
 from seraph._cli._tables import _csv, _limits, read_table, read_tables
 from seraph._cli._tables._csv import parse_csv
 from seraph._cli._tables._limits import MOST_COLUMNS, available_memory
+from tests.cli.test_formats import ods, xlsx
 from tests.helpers.command import assert_refused, seraph
+from tests.hostile.commands import table_files
+from tests.hostile.inputs import damaged, damaged_inside, rezipped
 
 TOO_MANY = f"has {MOST_COLUMNS + 1:,} columns, and a table with names may have {MOST_COLUMNS:,}"
 
@@ -147,6 +151,35 @@ def test_an_endless_line_is_refused(monkeypatch):
     ):
         with pytest.raises(ValueError, match="a line is longer than 1,000 bytes"):
             parse_csv(data, ",")
+
+
+@pytest.mark.parametrize(
+    ("make", "old", "new"),
+    [
+        (xlsx, b'r="B2"', b'r="XFD1048576"'),
+        (ods, b"<table:table-row", b'<table:table-row table:number-rows-repeated="100000000"'),
+    ],
+)
+def test_a_sheet_with_one_far_cell_is_refused_before_it_takes_the_memory(tmp_path, make, old, new):
+    sound = make([["a", "b"], [1, 2]])
+    path = tmp_path / f"t.{make.__name__}"
+    path.write_bytes(sound)
+    assert read_table(path).n_rows == 1
+    path.write_bytes(rezipped(sound, old, new))
+    with pytest.raises(ValueError, match="unpack to more than 256 MiB"):
+        read_table(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["xlsx", "ods"])
+def test_a_damaged_sheet_is_read_or_refused_in_words(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    for seed in range(500):
+        rng = random.Random(seed)
+        change = damaged if seed % 2 else damaged_inside
+        path.write_bytes(change(rng, table_files()[kind]))
+        with suppress(ValueError):
+            read_table(path).points()
 
 
 CELLS = ("", " ", "a", "1.5", 'say "hi"', "x,y", "two\nlines", "two\r\nlines", "é", "'", '"', "\t")

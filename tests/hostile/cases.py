@@ -39,8 +39,8 @@ from tests.hostile.others import (
     an_answers_file,
     some_constraints,
 )
-from tests.hostile.tamper import a_tampered_model
 from tests.hostile.silent import a_foreign_type, a_long_label, a_tie
+from tests.hostile.tamper import a_tampered_model
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
 

@@ -13,6 +13,7 @@ import typer
 
 from seraph._cli import app
 from seraph._cli._tables import KINDS
+from seraph._cli._tables._limits import MOST_COLUMNS
 from tests.cli import test_hostile_tables as tables
 from tests.cli.test_formats import ods, xlsx
 from tests.helpers.command import assert_refused
@@ -42,6 +43,22 @@ def table_files():
         files["db"] = (Path(folder) / "t.db").read_bytes()
     assert {f".{kind}" for kind in files} >= set(KINDS)
     return files
+
+
+@cache
+def too_large():
+    """Small files that would take much memory."""
+    header = ",".join(f"c{k}" for k in range(MOST_COLUMNS + 1)).encode()
+    rows = [["a", "b"], [1, 2]]
+    row, many = b"<table:table-row", b'<table:table-row table:number-rows-repeated="100000000"'
+    bomb = b"a,b,class\n" + b"0,0,x\n" * 2**16
+    return [
+        ("csv", header + b"\n1,2\n"),
+        ("jsonl", b"{" + b",".join(b'"%d":1' % k for k in range(MOST_COLUMNS + 1)) + b"}\n"),
+        ("csv.gz", tables.gzip.compress(bomb * 2**10, 1, mtime=0)),
+        ("xlsx", inputs.rezipped(xlsx(rows), b'r="B2"', b'r="XFD1048576"')),
+        ("ods", inputs.rezipped(ods(rows), row, many)),
+    ]
 
 
 # What a command may write.
@@ -148,6 +165,10 @@ def a_command(rng):
     content, pairs = files[kind], tables.PAIRS
     if name == "duplicates" and rng.random() < 0.7:
         kind, (content, pairs) = "csv", people_twice()
+    elif rng.random() < 0.05:
+        kind, content = rng.choice(too_large())
+    elif kind in ("xlsx", "ods") and rng.random() < 0.5:
+        content = inputs.damaged_inside(rng, content)
     for path, sound, share in (
         (f"data.{kind}", content, 1.0),
         (f"second.{kind}", content, 1.0),

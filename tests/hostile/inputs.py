@@ -1,5 +1,7 @@
 """Points, labels and marks for one case, from the recipes of the property tests and some more."""
 
+import io
+import zipfile
 from dataclasses import dataclass, replace
 
 import dask.array as da
@@ -307,3 +309,34 @@ def damaged(rng, content):
                 place = rng.randint(0, len(data))
                 data[place:place] = piece
     return bytes(data)
+
+
+def damaged_inside(rng, archive):
+    """Damage a file within a zip archive, whose checksum is right."""
+    entries = _entries(archive)
+    name = rng.choice(sorted(entries))
+    entries[name] = damaged(rng, entries[name])
+    if rng.random() < 0.1:
+        del entries[name]
+    return _zipped(entries)
+
+
+def rezipped(archive, old, new):
+    """The same archive, with other words in all its files."""
+    entries = _entries(archive)
+    changed = {name: text.replace(old, new) for name, text in entries.items()}
+    assert changed != entries
+    return _zipped(changed)
+
+
+def _entries(archive):
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def _zipped(entries):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, entry in entries.items():
+            file.writestr(zipfile.ZipInfo(name), entry)  # without the time of today
+    return out.getvalue()

@@ -368,7 +368,7 @@ def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words
     learners = (Euclidean(), classic.GMML())
     for learner in learners:
         for model in (
-            MetricPipeline(StandardScaler(), learner),
+            make_pipeline(StandardScaler(), learner),
             MetricNeighborsClassifier(learner, n_neighbors=1),
             MetricNeighborsClassifier(make_pipeline(StandardScaler(), learner), n_neighbors=1),
         ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -88,6 +89,9 @@ class Format(Protocol):
         ...
 
 
+_SAME = {"1": True, "0": False, "": None}
+
+
 class PairFormat:
     """The columns that ``seraph fit --pairs`` reads, and a few more that it ignores."""
 
@@ -103,7 +107,9 @@ class PairFormat:
     def answer(self, cells: Mapping[str, str], rows: Mapping[str, int]) -> Answer:
         """Return the answer in a line, given the row number of each id."""
         i, j = sorted((rows[cells["id_i"]], rows[cells["id_j"]]))
-        same = {"1": True, "0": False, "": None}[cells["similar"]]
+        if cells["similar"] not in _SAME:
+            raise ValueError(f"{cells['similar'][:80]!r} is neither 1, 0 nor empty")
+        same = _SAME[cells["similar"]]
         if i == j:
             raise ValueError("a row is paired with itself")
         return PairAnswer(i, j, same, _weight(cells["test_weight"]))
@@ -131,7 +137,12 @@ def _weight_text(weight: float | None) -> str:
 
 
 def _weight(text: str) -> float | None:
-    return float(text) if text else None
+    if not text:
+        return None
+    weight = float(text)
+    if not 0.0 < weight < math.inf:
+        raise ValueError(f"the weight {text[:80]!r} is not a positive number")
+    return weight
 
 
 class AnswerFile:
@@ -222,12 +233,13 @@ class AnswerFile:
         note_write(self.path)
 
     def _read(self) -> None:
-        """Read what is there; drop a last line that a killed process left unfinished."""
+        """Read what is there; drop a last line that a killed process left unfinished.
+
+        The file is changed only once it is known to be one of answers.
+        """
         self._file.seek(0)
         data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data) and whole:
-            self._file.truncate(len(whole))
         if not whole:
             if data and not ",".join(self._form.header).encode().startswith(data):
                 raise ValueError(self._refusal("has no header"))
@@ -235,16 +247,31 @@ class AnswerFile:
             self._append(self._form.header)
             self._ends = self._ends[1:]
             return
-        moved = self._parse(whole)
-        if moved:
-            self._rewrite()
+        lines = self._lines(whole)
+        last = self._complete(data[len(whole) :])
+        moved = self._parse([*lines, *last])
+        if last or moved:
+            self._rewrite([line[-1] for line, _ in [*lines[1:], *last]])
+        elif len(whole) < len(data):
+            self._file.truncate(len(whole))
 
-    def _parse(self, data: bytes) -> bool:
-        """Read all lines; return whether row numbers have changed since they were written."""
+    def _lines(self, data: bytes) -> list[tuple[list[str], int]]:
+        """Return the cells of each line, and where it ends in the file."""
         try:
-            lines = list(_csv_lines(data))
+            return list(_csv_lines(data))
         except (UnicodeDecodeError, csv.Error) as error:
             raise ValueError(self._refusal(f"cannot be read ({error})")) from None
+
+    def _complete(self, tail: bytes) -> list[tuple[list[str], int]]:
+        """Return the last line if only its end is missing, as where an editor left it out."""
+        try:
+            lines = list(_csv_lines(tail))
+        except (UnicodeDecodeError, csv.Error):
+            return []
+        return [(cells, end) for cells, end in lines if len(cells) == len(self._form.header)]
+
+    def _parse(self, lines: Sequence[tuple[list[str], int]]) -> bool:
+        """Read the answers; return whether row numbers have changed since they were written."""
         (header, end), *rest = lines
         if tuple(header) != self._form.header:
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
@@ -252,13 +279,14 @@ class AnswerFile:
         rows = {name: row for row, name in enumerate(self._ids)}
         moved = False
         for number, (line, end) in enumerate(rest):
-            cells = dict(zip(header, line, strict=False))
             try:
-                answer = self._form.answer(cells, rows)
+                if len(line) != len(header):
+                    raise ValueError(f"{len(line)} cells instead of {len(header)}")
+                answer = self._form.answer(dict(zip(header, line, strict=True)), rows)
             except KeyError as error:
                 raise ValueError(
-                    f"{self.path}, row {number}: {error.args[0]!r} is not among the rows: pass "
-                    "the table that these answers are about, or choose another file with -o."
+                    f"{self.path}, row {number}: {error.args[0][:80]!r} is not among the rows: "
+                    "pass the table that these answers are about, or choose another file with -o."
                 ) from None
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
@@ -267,19 +295,19 @@ class AnswerFile:
             self._ends.append(end)
         return moved
 
-    def _rewrite(self) -> None:
-        """Write the file again, with the row numbers of today."""
+    def _rewrite(self, whens: Sequence[str]) -> None:
+        """Write the file again, with the row numbers of today and the times of then."""
         answers, self.answers = self.answers, []
         out = io.StringIO(newline="")
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self._form.header)
-        for answer in answers:
-            writer.writerow([*self._form.line(answer, self._ids), _now()])
-        self._file.close()
+        for answer, when in zip(answers, whens, strict=True):
+            writer.writerow([*self._form.line(answer, self._ids), when])
+        self._file.close()  # Windows replaces no open file
         write_whole(self.path, out.getvalue())
         self._file = self.path.open("a+b", buffering=0)
         _lock(self._file.fileno())
-        self._parse(out.getvalue().encode())
+        self._parse(self._lines(out.getvalue().encode()))
 
     def _refusal(self, fault: str) -> str:
         return (

@@ -104,7 +104,9 @@ def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -
         # there now is whole: the same as if ours had ended first.
         if not target.exists():
             raise
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk, say: name the file that was to be written
         if temporary.exists():  # else it is moved, and counts as written
             with suppress(ValueError):
                 _writes.remove(write)

@@ -34,7 +34,9 @@ _OF_PAIRS = {
 }
 # Errors of numpy and scikit-learn about arrays that do not fit together. Other errors about
 # values may mean that our rows are not among those that a step accepts.
-_SHAPES = re.compile(r"shape|dimension|broadcast|mismatch|features|length|size|axis|array|convert")
+_SHAPES = re.compile(
+    r"shape|dimension|broadcast|mismatch|features|length|size|axis|array|convert|type"
+)
 
 
 class _OtherRowsWanted(Exception):
@@ -147,8 +149,10 @@ def _use(part: Any, rows: Any) -> Any:
         for _, step in part.steps:
             rows = _use(step, rows)
         return rows
-    if part in (None, "passthrough"):
+    if part is None or part == "passthrough":
         return rows
+    if not isinstance(part, BaseEstimator):
+        raise ValueError(f"one of its steps is a {type(part).__name__}")
     if isinstance(part, MetricPipeline):
         _use(part.learner_, _use(part.prepare_, rows))
     if isinstance(part, MetricNeighborsClassifier):
