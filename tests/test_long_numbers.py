@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from seraph import SERAPH, MetricNeighborsClassifier
-from seraph._pairs import PairLabels, RowNames
+from seraph._pairs import PairLabels, Rows
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import pair_auc, precision_at_1
@@ -102,23 +102,21 @@ PAIR_FORMS = {
 @pytest.mark.parametrize("id_form", ID_FORMS)
 def test_long_names_find_their_rows(id_form, pair_form):
     named = PAIR_FORMS[pair_form]([[IDS[i], IDS[j]] for i, j in PAIRS])
-    names = RowNames.of(X, ID_FORMS[id_form](IDS), named)
-    rows, kept = names.rows(named)
-    np.testing.assert_array_equal(rows, PAIRS)
-    assert kept is None
-    assert names.names(PAIRS).tolist() == [[IDS[i], IDS[j]] for i, j in PAIRS]
+    names = Rows.of(ID_FORMS[id_form](IDS))
+    np.testing.assert_array_equal(names.require(named), PAIRS)
+    assert names.called(PAIRS).tolist() == [[IDS[i], IDS[j]] for i, j in PAIRS]
 
 
 @pytest.mark.parametrize("index", [pd.Index(IDS), pd.Index(pd.array(IDS, dtype="Int64"))])
 def test_a_long_index_names_its_rows(index):
     named = [[IDS[i], IDS[j]] for i, j in PAIRS]
-    rows, _ = RowNames.of(pd.DataFrame(X, index=index), None, named).rows(named)
+    rows = Rows.of(pd.DataFrame(X, index=index)).require(named)
     np.testing.assert_array_equal(rows, PAIRS)
 
 
 def test_names_that_may_have_been_rounded_are_refused():
     named = np.array([[IDS[0], IDS[2]]])
     with pytest.raises(ValueError, match=r"pairs has the name .* a float.*2\*\*53"):
-        RowNames.of(X, IDS, named).rows(named.astype(float))
-    with pytest.raises(ValueError, match=r"ids has the name .* a float.*2\*\*53"):
-        RowNames.of(X, 2.0 * np.array(IDS, dtype=float), named)
+        Rows.of(IDS).numbers(named.astype(float))
+    with pytest.raises(ValueError, match=r"rows has the name .* a float.*2\*\*53"):
+        Rows.of(2.0 * np.array(IDS, dtype=float))

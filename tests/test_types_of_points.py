@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from seraph import SERAPH, MetricNeighborsClassifier, MetricPipeline
+from seraph import SERAPH, MetricNeighborsClassifier
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import pair_auc
@@ -25,12 +25,7 @@ def test_types_that_are_no_numbers_are_refused_by_name(kind):
     assert "table of numbers" in str(caught.value)
 
 
-# (The first step of a pipeline may turn dates into numbers.)
-@pytest.mark.parametrize(
-    "Estimator",
-    [Estimator for Estimator in ESTIMATORS if Estimator is not MetricPipeline],
-    ids=lambda Estimator: Estimator.__name__,
-)
+@pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 def test_no_learner_takes_dates_for_numbers(Estimator):
     with pytest.raises(TypeError, match=r"datetime64.*days since"):
         Estimator(**required_by(Estimator)).fit(DAYS, Y)

@@ -207,7 +207,7 @@ def test_the_fits_without_a_fold_get_all_that_the_learner_got(monkeypatch, wrapp
 def test_kernel_values_are_cut_on_both_sides():
     kernel = rbf_kernel(POINTS, gamma=0.05)
     by_values = PairClassifier(KernelSERAPH(kernel="precomputed"), cv=2).fit(kernel, marks=MARKS)
-    by_points = PairClassifier(KernelSERAPH(kernel="rbf", gamma=0.05), cv=2)
+    by_points = PairClassifier(KernelSERAPH(kernel="rbf", kernel_gamma=0.05), cv=2)
     by_points.fit(POINTS, marks=MARKS)
     assert by_values.threshold_ == pytest.approx(by_points.threshold_, rel=1e-6)
 

@@ -5,14 +5,14 @@ import inspect
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, MetricPipeline
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricNeighborsClassifier, PairClassifier
 from seraph.classic import GDM, MLKR
 from tests.hostile import inputs
 from tests.hostile.fits import ESTIMATORS
 from tests.hostile.trial import guarded, refused
 
 # They take a learner, which is tried itself.
-OF_A_LEARNER = {MetricNeighborsClassifier, MetricPipeline}
+OF_A_LEARNER = {MetricNeighborsClassifier, PairClassifier}
 LEARNERS = [Estimator for Estimator in ESTIMATORS if Estimator not in OF_A_LEARNER]
 OF_TARGETS = [
     Estimator
@@ -130,7 +130,7 @@ def a_growing_metric(rng):
     X = (X * 10.0 ** rng.uniform(low - 2, high + 1)).astype(dtype)
     parameters = {"eta": rng.choice([1, 1e-6, 1e6]), "shrinkage": rng.choice([0, "auto", 1])}
     learner = SERAPH(max_iter=50, lam=rng.choice(["auto", "auto", 0]), **parameters)
-    result, _ = guarded(lambda: learner.fit(X, pairs=[[0, 1]], pair_labels=[-1]))
+    result, _ = guarded(lambda: learner.fit(X, marks=Marks([[0, 1]], [-1], rows=X)))
     if refused(result):
         return f"refused: {str(result)[:40]}"
     P = learner.components_.astype(np.float64)

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 from sklearn.preprocessing import StandardScaler
 
-from seraph import MetricNeighborsClassifier, constrained_agglomerative, metrics
+from seraph import Marks, MetricNeighborsClassifier, constrained_agglomerative, metrics
 from seraph.classic import GMML, LFDA, RCA, Euclidean
 from seraph.compat import metric_learn
 from tests.helpers import exact
@@ -77,9 +77,7 @@ def a_tie(rng):
         weights = [1 / v if v else Fraction(0) for v in variances]
     expected = exact.figures(exact.fractions(plain), y, pairs.tolist(), signs.tolist(), weights)
     Z = FORMS[rng.choice(sorted(FORMS))](CHANGES[change](plain, gen))
-    marks = {"pairs": pairs, "pair_labels": signs} if len(pairs) else {}
-    if isinstance(Z, pd.DataFrame) and marks:
-        marks["ids"] = np.arange(n)
+    marks = {"marks": Marks(pairs, signs, rows=n)} if len(pairs) else {}
     found = {
         "pair_auc": metrics.pair_auc(Z, y, **marks),
         "equal_error_rate": metrics.equal_error_rate(Z, y, **marks),

@@ -28,7 +28,7 @@ from seraph import (
     SERAPHCV,
     KernelSERAPH,
     MetricNeighborsClassifier,
-    MetricPipeline,
+    PairClassifier,
     load,
     save,
 )
@@ -53,15 +53,13 @@ def _models():
     """One of each kind of saved model, and the points that it is asked about."""
     frame = pd.DataFrame(X, columns=list("abcd"))
     words = frame.assign(word=np.array(["x", "y", "z"])[np.arange(30) % 3])
-    calibrated = SERAPH(backend="numpy").fit(X, Y).calibrate_threshold(X, Y).calibrate_proba(X, Y)
-    isotonic = ITML().fit(X, Y).calibrate_proba(X, Y, method="isotonic")
     columns = make_column_transformer(
         (make_pipeline(SimpleImputer(), StandardScaler()), list("abcd")),
         (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["word"]),
     )
     return {
-        "SERAPH": (calibrated, X),
-        "ITML": (isotonic, X),
+        "SERAPH": (SERAPH(backend="numpy").fit(X, Y), X),
+        "ITML": (ITML().fit(X, Y), X),
         "LMNN": (LMNN().fit(X, Y), X),
         "Euclidean": (Euclidean().fit(frame), frame),
         "SERAPHCV": (
@@ -74,7 +72,10 @@ def _models():
             MetricNeighborsClassifier(SERAPH(backend="numpy"), n_neighbors=3).fit(X, Y),
             X,
         ),
-        "prepared": (MetricPipeline(StandardScaler(), SERAPH(backend="numpy")).fit(X, Y), X),
+        "pairs": (
+            PairClassifier(make_pipeline(StandardScaler(), SERAPH(backend="numpy"))).fit(X, Y),
+            X,
+        ),
         "pipeline": (
             make_pipeline(StandardScaler(), SERAPH(backend="numpy")).fit(frame, Y),
             frame,
@@ -195,18 +196,18 @@ def tampered_file(kind, path, how):
             return None
 
 
+def _asked(method, points):
+    """What a classifier of rows, or of pairs, is asked about."""
+    return (PAIRS, points) if isinstance(method.__self__, PairClassifier) else (points,)
+
+
 # What a model may offer, and how it is asked.
 QUESTIONS = {
     "transform": lambda method, points: method(points),
-    "predict": lambda method, points: method(points),
-    "predict_proba": lambda method, points: method(points),
+    "predict": lambda method, points: method(*_asked(method, points)),
+    "predict_proba": lambda method, points: method(*_asked(method, points)),
     "pair_distance": lambda method, points: method(PAIRS, points),
-    "pair_score": lambda method, points: method(PAIRS, points),
     "pair_proba": lambda method, points: method(PAIRS, points),
-    "pair_predict": lambda method, points: method(PAIRS, points),
-    "calibrated_pair_proba": lambda method, points: method(PAIRS, points),
-    "query_pairs": lambda method, points: method(points, 2),
-    "query_rows": lambda method, points: method(points, 2),
     "score": lambda method, points: method(points, Y),
     "get_feature_names_out": lambda method, points: method(),
     "get_mahalanobis_matrix": lambda method, points: method(),

@@ -361,19 +361,15 @@ def test_a_data_set_is_no_larger_than_memory():
                 make(n_samples)
 
 
-@pytest.mark.parametrize("name", ["pair_weights", "triplets"])
-def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words(name):
-    X, y, marks = np.eye(4), [0, 0, 1, 1], {"pairs": [[0, 1]], "pair_labels": [1]}
-    marks |= {"pair_weights": [2.0]} if name == "pair_weights" else {"triplets": [[0, 1, 2]]}
-    learners = (Euclidean(), classic.GMML())
-    for learner in learners:
+def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words():
+    X, y, marks = np.eye(4), [0, 0, 1, 1], Marks(triplets=[[0, 1, 2]], rows=4)
+    for learner in (Euclidean(), classic.GMML()):
         for model in (
-            make_pipeline(StandardScaler(), learner),
             MetricNeighborsClassifier(learner, n_neighbors=1),
             MetricNeighborsClassifier(make_pipeline(StandardScaler(), learner), n_neighbors=1),
         ):
-            with pytest.raises(ValueError, match=f"does not learn from {name}: leave {name} out"):
-                model.fit(X, y, **marks)
+            with pytest.raises(ValueError, match="does not learn from triplets, and marks has 1"):
+                model.fit(X, y, marks=marks)
 
 
 def test_seeds_and_sizes_that_are_none_are_refused_in_words():
@@ -454,7 +450,7 @@ def test_equal_points_in_chunks_have_a_zero_metric_too(value):
 def test_a_metric_beyond_single_precision_has_a_matrix_in_double(scale):
     X = (scale * np.random.default_rng(0).normal(size=(30, 4))).astype(np.float32)
     with pytest.warns(UserWarning, match="All 1 labeled pairs are dissimilar"):
-        learner = SERAPH().fit(X, pairs=[[0, 1]], pair_labels=[-1])
+        learner = SERAPH().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
     A, P = learner.get_mahalanobis_matrix(), learner.components_.astype(np.float64)
     assert learner.components_.dtype == np.float32
     np.testing.assert_allclose(A, P.T @ P, rtol=1e-3, atol=1e-5 * np.abs(P).max() ** 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
+from seraph import Marks
 from seraph.metrics import (
     _ordered,
     _retrieval,
@@ -20,7 +21,7 @@ from tests.helpers import exact
 
 
 def figures(Z, y, pairs=None, signs=None):
-    marks = {} if pairs is None else {"pairs": pairs, "pair_labels": signs}
+    marks = {} if pairs is None else {"marks": Marks(pairs, signs, rows=len(y))}
     return {
         "pair_auc": pair_auc(Z, y, **marks),
         "equal_error_rate": equal_error_rate(Z, y, **marks),
@@ -207,15 +208,16 @@ def test_squared_distances_are_right_to_a_few_bits(r, offset):
 
 def test_distances_that_differ_by_more_than_rounding_are_no_tie():
     Z = np.array([[0.0], [1 / 3], [-(1 / 3) * (1 + 1e-12)]])
-    assert pair_auc(Z, pairs=[[0, 1], [0, 2]], pair_labels=[1, -1]) == 1.0
-    assert pair_auc(Z, pairs=[[0, 1], [0, 2]], pair_labels=[-1, 1]) == 0.0
+    nearer, farther = (Marks([[0, 1], [0, 2]], signs, rows=Z) for signs in ([1, -1], [-1, 1]))
+    assert pair_auc(Z, marks=nearer) == 1.0
+    assert pair_auc(Z, marks=farther) == 0.0
     Z[2] = -(1 / 3) * (1 + 1e-15)
-    assert pair_auc(Z, pairs=[[0, 1], [0, 2]], pair_labels=[1, -1]) == 0.5
+    assert pair_auc(Z, marks=nearer) == 0.5
 
 
 def test_whole_numbers_tie_only_if_they_are_equal():
     # The squares 2**51 + 1 and 2**51 are closer than what counts as rounding elsewhere.
     a = 2.0**25
     Z = np.array([[0.0, 0.0], [a, 1.0], [a, 0.0]])
-    marks = {"pairs": [[0, 1], [0, 2]], "pair_labels": [-1, 1]}
-    assert pair_auc(Z, **marks) == 1.0
+    marks = Marks([[0, 1], [0, 2]], [-1, 1], rows=Z)
+    assert pair_auc(Z, marks=marks) == 1.0

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._pairs import PairLabels
+from seraph._pairs import Marks, PairLabels
 from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior, _dask
 from tests.helpers.oracle import entropy, log_likelihood
 
@@ -19,12 +19,8 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, M)) + 3.0 * (np.arange(N) < 15)[:, np.newaxis]  # chunks differ
 Y = np.full(N, -1)
 Y[[3, 9, 30, 31, 39]] = [0, 0, 1, 1, 2]
-MARKS = {
-    "pairs": [[0, 1], [5, 35], [20, 39]],
-    "pair_labels": [1.0, 0.0, 0.25],
-    "pair_weights": [2.0, 1.0, 5.0],
-}
-LABELS = PairLabels.make(N, Y, **MARKS)
+MARKS = Marks([[0, 1], [5, 35], [20, 39]], [1.0, 0.0, 0.25], weights=[2.0, 1.0, 5.0], rows=N)
+LABELS = PairLabels.make(N, Y, MARKS)
 P = RNG.normal(size=(2, M))
 SOURCES = {"entropy": None, "first M-step": Posterior(), "M-step": Posterior(0.7 * P[:1])}
 

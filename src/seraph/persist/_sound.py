@@ -17,21 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import MahalanobisLearner
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
-from .._estimators._pipeline import MetricPipeline
+from .._estimators._pair_classifier import PairClassifier
 from .._typing import Array
 from ._trusted import parts_of
 
 _ROWS = 4
 _PAIRS = np.array([[0, 1], [2, 3]])
 _OF_POINTS = ("transform", "predict", "predict_proba", "kneighbors")
-# Methods of pairs, each with the attribute without which it refuses, in words, to answer.
-_OF_PAIRS = {
-    "pair_distance": "components_",
-    "pair_score": "components_",
-    "pair_proba": "components_",
-    "pair_predict": "threshold_",
-    "calibrated_pair_proba": "calibration_",
-}
+_OF_PAIRS = ("pair_distance", "pair_proba")
 # Errors of numpy and scikit-learn about arrays that do not fit together. Other errors about
 # values may mean that our rows are not among those that a step accepts.
 _SHAPES = re.compile(
@@ -153,11 +146,11 @@ def _use(part: Any, rows: Any) -> Any:
         return rows
     if not isinstance(part, BaseEstimator):
         raise ValueError(f"one of its steps is a {type(part).__name__}")
-    if isinstance(part, MetricPipeline):
-        _use(part.learner_, _use(part.prepare_, rows))
+    if isinstance(part, PairClassifier):
+        _use(part.estimator_, rows)
     if isinstance(part, MetricNeighborsClassifier):
         _use(part.learner_, rows)
-    ours = isinstance(part, MahalanobisLearner | MetricPipeline | MetricNeighborsClassifier)
+    ours = isinstance(part, MahalanobisLearner | PairClassifier | MetricNeighborsClassifier)
     try:
         answers = _answers(part, rows)
     except ValueError as error:
@@ -165,7 +158,8 @@ def _use(part: Any, rows: Any) -> Any:
             raise
         raise _OtherRowsWanted from None
     for name, answer in answers.items():
-        _check_answer(name, answer)
+        of_pairs = name in _OF_PAIRS or isinstance(part, PairClassifier)
+        _check_answer(name, answer, len(_PAIRS) if of_pairs else _ROWS)
     if "predict_proba" in answers:
         _agree("classes_", len(part.classes_), answers["predict_proba"].shape[1])
     return answers.get("transform", rows)
@@ -173,17 +167,18 @@ def _use(part: Any, rows: Any) -> Any:
 
 def _answers(part: Any, rows: Any) -> dict[str, Any]:
     """Return what the methods of a part answer."""
-    answers = {name: getattr(part, name)(rows) for name in _OF_POINTS if hasattr(type(part), name)}
-    for name, needed in _OF_PAIRS.items():
-        if hasattr(part, needed) and hasattr(part, name):
+    decides = isinstance(part, PairClassifier)
+    of_points = () if decides else _OF_POINTS
+    answers = {name: getattr(part, name)(rows) for name in of_points if hasattr(type(part), name)}
+    for name in (*_OF_PAIRS, *(_OF_POINTS if decides else ())):
+        if hasattr(part, name):
             answers[name] = getattr(part, name)(_PAIRS, rows)
     if hasattr(part, "get_feature_names_out"):
         part.get_feature_names_out()
     return answers
 
 
-def _check_answer(name: str, answer: Any) -> None:
-    n = len(_PAIRS) if name in _OF_PAIRS else _ROWS
+def _check_answer(name: str, answer: Any, n: int) -> None:
     if name == "kneighbors":  # two arrays
         return
     if np.shape(answer)[:1] != (n,):
