@@ -138,9 +138,7 @@ def test_names_are_matched(cluster):
     order = np.random.default_rng(0).permutation(40)
     found = cluster(frame.iloc[order], 5, marks=named, **options)
     together = found[np.argsort(order)]
-    np.testing.assert_array_equal(
-        together[pairs[:, 0]] == together[pairs[:, 1]], marks == 1
-    )
+    np.testing.assert_array_equal(together[pairs[:, 0]] == together[pairs[:, 1]], marks == 1)
     if cluster is constrained_agglomerative:
         assert adjusted_rand_score(expected[order], found) == 1.0
 

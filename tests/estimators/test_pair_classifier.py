@@ -22,9 +22,7 @@ X = StandardScaler().fit_transform(WINE)
 RNG = np.random.default_rng(0)
 ORDER = RNG.permutation(len(X))
 TRAIN, TEST = ORDER[:120], ORDER[120:]
-PAIRS = np.unique(
-    np.sort([RNG.choice(120, 2, replace=False) for _ in range(110)], axis=1), axis=0
-)
+PAIRS = np.unique(np.sort([RNG.choice(120, 2, replace=False) for _ in range(110)], axis=1), axis=0)
 ALIKE = Y[TRAIN][PAIRS[:, 0]] == Y[TRAIN][PAIRS[:, 1]]
 POINTS = X[TRAIN]
 MARKS = Marks(PAIRS, ALIKE, rows=POINTS)

@@ -61,7 +61,7 @@ def test_a_vector_of_zeros_has_no_direction_and_is_refused(prepare, Wrapper):
             ask(bad)
         with pytest.raises(ValueError, match="NaN"):
             ask(np.full_like(X, np.nan))
-        with pytest.raises(ValueError, match="7 features|2, 8"):
+        with pytest.raises(ValueError, match=r"7 features|2, 8"):
             ask(X[:, :7])
 
 

@@ -236,9 +236,7 @@ def test_inside_a_pipeline(form, routing):
 
 
 def test_a_permutation_test_puts_the_marks_on_other_rows():
-    _, scores, _ = permutation_test_score(
-        Spy(), X, MARKS, n_permutations=2, cv=3, random_state=0
-    )
+    _, scores, _ = permutation_test_score(Spy(), X, MARKS, n_permutations=2, cv=3, random_state=0)
     assert len(scores) == 2
     rows, labels = Spy.seen[-1][1:]
     found = set(map(tuple, labels.pairs.tolist()))
@@ -283,14 +281,16 @@ def test_a_wrapper_that_copies_its_arguments_changes_nothing(duplicate):
     cross_val_score(Copying(Spy(), duplicate), X, MARKS, **STRICT)
     assert_each_got_its_own(n=6)
     Spy.seen.clear()
-    cross_validate(Copying(Spy(), duplicate), X, params={"marks": NAMED}, scoring=nothing, **STRICT)
+    cross_validate(
+        Copying(Spy(), duplicate), X, params={"marks": NAMED}, scoring=nothing, **STRICT
+    )
     assert_each_got_its_own(n=3)
 
 
 def test_marks_about_another_number_of_rows_are_refused_in_every_fold():
     other = Marks(ROWS, LABELS, rows=N + 1)
     for given in ({"y": other}, {"params": {"marks": other}}):
-        with pytest.raises(ValueError, match="about 46 rows, but X has 30|inconsistent numbers"):
+        with pytest.raises(ValueError, match=r"about 46 rows, but X has 30|inconsistent numbers"):
             cross_val_score(Spy(), X, **given, **STRICT)
 
 
@@ -334,9 +334,7 @@ def test_folds_split_points_and_share_both_kinds():
         assert (labels[inside] > 0).sum() == (labels[inside] < 0).sum() == 2
         assert (inside | np.isin(pairs, train).all(axis=1)).all()
     shuffled = MarksKFold(5, shuffle=True, random_state=0)
-    first, again = (
-        [test.tolist() for _, test in shuffled.split(points, marks)] for _ in range(2)
-    )
+    first, again = ([test.tolist() for _, test in shuffled.split(points, marks)] for _ in range(2))
     assert first == again != [test.tolist() for _, test in splits]
 
 

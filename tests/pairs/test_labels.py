@@ -281,18 +281,14 @@ def test_labels_from_0_to_1_say_how_likely_a_pair_is_similar(labels):
 
 
 def test_marks_of_one_pair_add_up():
-    labels = made(
-        3, pairs=[[0, 1], [1, 0], [1, 0]], labels=[0.9, 0.3, 1], weights=[1, 2, 0]
-    )
+    labels = made(3, pairs=[[0, 1], [1, 0], [1, 0]], labels=[0.9, 0.3, 1], weights=[1, 2, 0])
     np.testing.assert_array_equal(labels.pairs, [[0, 1]])
     assert labels.weights == pytest.approx([3.0])
     assert labels.likeness == pytest.approx([0.5])
 
 
 def test_classes_settle_a_pair_whatever_its_soft_marks():
-    labels = made(
-        3, [0, 0, 1], pairs=[[0, 1], [1, 2]], labels=[0.1, 0.5], weights=[9, 9]
-    )
+    labels = made(3, [0, 0, 1], pairs=[[0, 1], [1, 2]], labels=[0.1, 0.5], weights=[9, 9])
     same_labels(labels, made(3, [0, 0, 1]))
 
 

@@ -305,7 +305,7 @@ def test_only_marks_of_the_same_rows_can_be_added():
     with pytest.raises(ValueError, match="same rows"):
         by_name() + by_name()[::-1]
     with pytest.raises(TypeError, match="unsupported operand"):
-        sample() + [1, 2]
+        sample() + 3
     with pytest.raises(ValueError, match=r"pair \('ann', 'bob'\) is marked both similar and dis"):
         by_name() + Marks([["bob", "ann"]], [-1], rows=NAMES)
 
@@ -438,9 +438,9 @@ def test_triplets_by_name_must_differ():
 
 
 def test_something_else_than_marks_is_refused():
-    for given in ([[0, 1]], {"pairs": []}, "marks"):
+    for other in ([[0, 1]], {"pairs": []}, "marks"):
         with pytest.raises(TypeError, match=r"marks=seraph\.Marks\(pairs, labels, rows=X\); got"):
-            PairLabels.of(np.zeros((4, 1)), 4, None, given)
+            PairLabels.of(np.zeros((4, 1)), 4, None, other)
     with pytest.raises(ValueError, match="as y and as marks: pass them once"):
         PairLabels.of(np.zeros((5, 1)), 5, sample(), sample())
 
@@ -479,7 +479,7 @@ def test_answers_are_read_as_people_write_them():
     table = {"i": np.arange(n), "j": np.arange(n) + 1, "similar": answers, "note": [""] * n}
     marks = Marks.from_frame(table, rows=n + 1)
     assert marks.labels.tolist() == [1, 0, 1, 0, 1, 0, 0.7, 1]
-    with pytest.raises(ValueError, match="similar is 'perhaps'. It must be 1 or 0"):
+    with pytest.raises(ValueError, match=r"similar is 'perhaps'\. It must be 1 or 0"):
         Marks.from_frame({"i": [0], "j": [1], "similar": ["perhaps"]}, rows=2)
     with pytest.raises(ValueError, match=r"needs a column 'similar'; got \['i', 'j'\]"):
         Marks.from_frame({"i": [0], "j": [1]}, rows=2)
