@@ -80,4 +80,4 @@ def test_the_judgment_is_made_on_pairs_of_other_folds():
     found = calibrated(pairs, None)
     p = said(found, d)
     assert brier_score_loss(pairs.similar, p) == pytest.approx(0.25, abs=0.01)
-    assert found["brier_score"] > 0.8
+    assert found["brier_score"] > 0.5

@@ -9,14 +9,13 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import roc_auc_score
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from seraph import SERAPH, KernelSERAPH, Marks, MarksKFold, PairClassifier, load, save
-from seraph.classic import GMML, ITML, LMNN, Euclidean
+from seraph.classic import GMML, LMNN, Euclidean
 
 WINE, Y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(WINE)
@@ -29,7 +28,7 @@ POINTS = X[TRAIN]
 MARKS = Marks(PAIRS, ALIKE, rows=POINTS)
 ALL = np.array(np.triu_indices(len(TEST), k=1)).T
 SAME = Y[TEST][ALL[:, 0]] == Y[TEST][ALL[:, 1]]
-FAST = SERAPH(tol=0.01)
+FAST = SERAPH(tol=0.01, mu=0.0)
 
 
 def test_one_call_with_defaults_decides_about_new_points():
@@ -53,7 +52,9 @@ def test_one_call_with_defaults_decides_about_new_points():
     assert model.n_features_in_ == X.shape[1]
 
 
-@pytest.mark.parametrize("learner", [GMML(), ITML(), KernelSERAPH(), Euclidean()])
+@pytest.mark.parametrize(
+    "learner", [GMML(), pytest.param(KernelSERAPH(), marks=pytest.mark.slow), Euclidean()]
+)
 def test_decisions_are_better_than_the_base_rate_with_every_learner(learner):
     model = PairClassifier(learner, cv=3).fit(POINTS, marks=MARKS)
     right = np.mean((model.predict(ALL, X[TEST]) == 1) == SAME)
@@ -72,17 +73,19 @@ def test_classes_are_marks_too():
     [("precision", "precision", 0.8), ("recall", "recall", 0.9),
      ("false_accept_rate", "false_accept_rate", 0.1)],
 )  # fmt: skip
-def test_a_target_is_reached_on_new_points_or_nearly(strategy, name, target):
-    model = PairClassifier(Euclidean(), strategy=strategy, target=target).fit(POINTS, marks=MARKS)
-    called = model.predict(ALL, X[TEST]) == 1
+def test_a_target_is_reached_across_the_folds_or_nearly(strategy, name, target):
+    model = PairClassifier(Euclidean(), strategy=strategy, target=target).fit(POINTS, Y[TRAIN])
+    i, j = np.triu_indices(120, k=1)
+    same = Y[TRAIN][i] == Y[TRAIN][j]
+    called = model.predict(np.c_[i, j], POINTS) == 1
     reached = {
-        "precision": SAME[called].mean(),
-        "recall": called[SAME].mean(),
-        "false_accept_rate": called[~SAME].mean(),
+        "precision": same[called].mean(),
+        "recall": called[same].mean(),
+        "false_accept_rate": called[~same].mean(),
     }[name]
     value, low, high = model.report_[name]
     assert low <= value <= high
-    assert reached == pytest.approx(target, abs=0.12)
+    assert reached == pytest.approx(target, abs=0.05)
 
 
 def test_the_report_has_intervals_that_hold_the_values():
@@ -179,8 +182,9 @@ def test_the_fits_without_a_fold_get_all_that_the_learner_got(monkeypatch, wrapp
     weights = np.linspace(0.5, 2.0, len(PAIRS))
     marks = Marks(PAIRS, np.where(ALIKE, 0.9, 0.0), weights=weights, triplets=triplets, rows=120)
     learner = SERAPH(manifold=0.1, tol=0.01, checkpoint=None, warm_start=True)
-    if routing:
-        learner.set_fit_request(graph=True)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        if routing:
+            learner.set_fit_request(graph=True)
     if wrapped:
         learner = make_pipeline(FunctionTransformer(), learner)
     told = []
@@ -204,14 +208,6 @@ def test_the_fits_without_a_fold_get_all_that_the_learner_got(monkeypatch, wrapp
         assert len(rows) == 120 or number
 
 
-def test_kernel_values_are_cut_on_both_sides():
-    kernel = rbf_kernel(POINTS, gamma=0.05)
-    by_values = PairClassifier(KernelSERAPH(kernel="precomputed"), cv=2).fit(kernel, marks=MARKS)
-    by_points = PairClassifier(KernelSERAPH(kernel="rbf", kernel_gamma=0.05), cv=2)
-    by_points.fit(POINTS, marks=MARKS)
-    assert by_values.threshold_ == pytest.approx(by_points.threshold_, rel=1e-6)
-
-
 # Raw points, frames, searches
 
 
@@ -221,7 +217,7 @@ def test_a_pipeline_takes_raw_points():
     np.testing.assert_allclose(
         model.pair_distance(raw[PAIRS[:5]]), model.pair_distance(PAIRS[:5], raw)
     )
-    plain = SERAPH(tol=0.01).fit(StandardScaler().fit_transform(raw), marks=MARKS)
+    plain = clone(FAST).fit(StandardScaler().fit_transform(raw), marks=MARKS)
     np.testing.assert_allclose(
         model.pair_distance(PAIRS, raw),
         plain.pair_distance(PAIRS, StandardScaler().fit_transform(raw)),
@@ -267,14 +263,14 @@ def test_the_score_is_the_auc_of_marks_and_classes():
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_search_over_the_learner(routing):
     model = PairClassifier(SERAPH(tol=0.05), cv=2)
-    search = GridSearchCV(model, {"estimator__lam": [1.0, 1e3]}, cv=MarksKFold(2))
+    search = GridSearchCV(model, {"estimator__lam": [1.0, "auto"]}, cv=MarksKFold(2))
     search.set_params(error_score="raise")
     with sklearn.config_context(enable_metadata_routing=routing):
         if routing:
             search.fit(POINTS, marks=MARKS)
         else:
             search.fit(POINTS, MARKS)
-    assert search.best_params_["estimator__lam"] in (1.0, 1e3)
+    assert search.best_params_["estimator__lam"] in (1.0, "auto")
     assert search.best_estimator_.report_["accuracy"][0] > 0.5
     assert search.best_estimator_.predict(ALL[:3], X[TEST]).shape == (3,)
 
@@ -301,6 +297,7 @@ def test_a_fitted_learner_is_taken_as_it_is():
         PairClassifier(cv="prefit").fit(POINTS, marks=MARKS)
 
 
+@pytest.mark.slow
 def test_it_can_be_saved_with_what_it_decides(tmp_path):
     model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=2).fit(POINTS, marks=MARKS)
     again = load(save(model, tmp_path / "model.skops"))

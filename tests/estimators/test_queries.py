@@ -155,7 +155,7 @@ def test_a_pipeline_is_asked_like_its_learner(wine):
 
 
 def test_a_distance_without_a_threshold_has_no_doubt(wine):
-    X, _, _ = wine
+    X = wine[0]
     with pytest.raises(ValueError, match=r"Euclidean cannot say.*PairClassifier\(Euclidean\(\)\)"):
         query_pairs(Euclidean().fit(X), X)
     for model in (SERAPH(), PairClassifier(), make_pipeline(StandardScaler(), SERAPH())):

@@ -17,7 +17,7 @@ from seraph.metrics import known_rows_scorer
 N = 90
 RNG = np.random.default_rng(0)
 TRUE = np.arange(N) % 3
-X = RNG.normal(size=(N, 3)) + 1.5 * np.eye(3)[TRUE]
+X = RNG.normal(size=(N, 3)) + 2.5 * np.eye(3)[TRUE]
 KNOWN = RNG.permutation(N) < 45
 WORDS = np.array(["ash", "beech", "cedar"])[TRUE]
 

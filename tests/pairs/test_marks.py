@@ -305,7 +305,7 @@ def test_only_marks_of_the_same_rows_can_be_added():
     with pytest.raises(ValueError, match="same rows"):
         by_name() + by_name()[::-1]
     with pytest.raises(TypeError, match="unsupported operand"):
-        sample() + np.arange(2).tolist()
+        sample() + 3
     with pytest.raises(ValueError, match=r"pair \('ann', 'bob'\) is marked both similar and dis"):
         by_name() + Marks([["bob", "ann"]], [-1], rows=NAMES)
 
@@ -438,9 +438,9 @@ def test_triplets_by_name_must_differ():
 
 
 def test_something_else_than_marks_is_refused():
-    for wrong in ([[0, 1]], {"pairs": []}, "marks"):
+    for other in ([[0, 1]], {"pairs": []}, "marks"):
         with pytest.raises(TypeError, match=r"marks=seraph\.Marks\(pairs, labels, rows=X\); got"):
-            PairLabels.of(np.zeros((4, 1)), 4, None, wrong)
+            PairLabels.of(np.zeros((4, 1)), 4, None, other)
     with pytest.raises(ValueError, match="as y and as marks: pass them once"):
         PairLabels.of(np.zeros((5, 1)), 5, sample(), sample())
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from .._pairs import Marks, as_labels, is_missing
 from .._typing import Array
 from .._validation import as_numbers, check_choice, check_n_jobs, check_number
-from ._models import check_estimator, fit_model
+from ._models import check_directions, check_estimator, fit_model
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
@@ -227,6 +227,7 @@ class MetricNeighborsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
 def _mapped(learner: Any, X: ArrayLike) -> Array:
     """Map points by the learner; a metric of rank 0 gives one column of zeros."""
+    check_directions(learner, X)
     with as_numbers("X"):
         mapped = np.asarray(learner.transform(X))
     return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))

@@ -24,7 +24,7 @@ from .._pairs import Marks, PairLabels
 from .._typing import Array
 from .._validation import check_choice, check_number, shown
 from ..metrics import pair_auc
-from ._models import check_estimator, fit_model, pair_distances
+from ._models import check_directions, check_estimator, fit_model, pair_distances
 from ._seraph import SERAPH
 
 # What a fold must not share with the fit on all rows.
@@ -263,6 +263,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             the threshold, nor on how many pairs of each kind there are.
         """
         check_is_fitted(self)
+        check_directions(self.estimator_, X)
         Z = np.asarray(self.estimator_.transform(X))
         found = y if isinstance(y, Marks) else marks
         if found is not None:
