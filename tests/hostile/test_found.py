@@ -229,7 +229,7 @@ def test_what_a_step_of_a_pipeline_refuses_is_told_in_words(kind):
         lambda: PosteriorDisplay.from_estimator(model, X),
         lambda: FeatureImportanceDisplay.from_estimator(model, X),
     ):
-        words = r"StandardScaler cannot prepare X: .*Correct X, or|X must be a table of real"
+        words = r"StandardScaler cannot prepare X: .*Correct X, or|(X|pairs) must be a table of "
         with pytest.raises((ValueError, TypeError), match=words) as caught:
             act()
         assert len(str(caught.value)) < 500
