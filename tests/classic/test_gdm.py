@@ -48,7 +48,7 @@ class TestPairSums:
         """Classes, unlabeled rows, and listed pairs of each kind."""
         y = np.where(np.arange(n) % 3 == 2, -1, np.arange(n) % 4)
         pairs = [[2, 5], [0, 2], [5, 8], [8, 1], [2, 8]]
-        return PairLabels.make(n, y, pairs, [1, -1, -1, 1, 1]), y, pairs
+        return PairLabels.make(n, y, Marks(pairs, [1, -1, -1, 1, 1], rows=n)), y, pairs
 
     def listed(self, labels, y):
         i, j = np.triu_indices(len(y), 1)

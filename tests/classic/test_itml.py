@@ -339,7 +339,7 @@ def test_points_that_almost_coincide_do_no_harm(rng):
 class TestDrawing:
     def labels(self):
         y = np.array([0, 1, -1, 0, 1, -1, 2])
-        return PairLabels.make(7, y, [[2, 5], [0, 2], [5, 6]], [1, -1, 1]), y
+        return PairLabels.make(7, y, Marks([[2, 5], [0, 2], [5, 6]], [1, -1, 1], rows=7)), y
 
     def test_every_labeled_pair_can_be_drawn_with_its_label(self):
         labels, y = self.labels()

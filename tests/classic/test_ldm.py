@@ -52,7 +52,7 @@ def knowledge(kind, y):
     rows, signs = some_pairs(n)
     half = np.where(np.arange(n) < n // 2, y, -1)
     free = (half[rows] < 0).any(axis=1)  # the others follow from the labels, or contradict
-    return PairLabels.make(n, half, rows[free], signs[free])
+    return PairLabels.make(n, half, Marks(rows[free], signs[free], rows=n))
 
 
 def literal_likelihood(Z, labels, gamma):

@@ -27,7 +27,7 @@ def test_numbered_pairs_are_all_pairs_of_a_kind_once():
     rng = np.random.default_rng(0)
     y = np.array([2, 0, -1, 1, 0, 2, 2, -1, 0, 1])
     marked = np.array([[2, 7], [0, 2], [7, 3]])
-    labels = PairLabels.make(10, y, marked, [1, 1, -1])
+    labels = PairLabels.make(10, y, Marks(marked, [1, 1, -1], rows=10))
     known = [(i, j) for i in range(10) for j in range(i) if min(y[i], y[j]) >= 0]
     for found, alike, extra in zip(
         all_pairs(labels), (True, False), ([(7, 2), (2, 0)], [(7, 3)]), strict=True

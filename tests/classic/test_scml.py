@@ -42,7 +42,7 @@ def test_marked_pairs_make_triplets_of_points_in_both_kinds():
 def test_marked_pairs_compete_with_those_of_the_classes():
     X = np.array([[0.0], [2.0], [5.0], [9.0], [1.0]])
     y = [0, 0, 1, 1, -1]
-    labels = PairLabels.make(5, y, [[0, 4], [2, 4]], [1, -1])
+    labels = PairLabels.make(5, y, Marks([[0, 4], [2, 4]], [1, -1], rows=5))
     found = neighbor_triplets(X, labels, 1, 1)
     assert found[found[:, 0] == 0].tolist() == [[0, 4, 2]]  # row 4 is nearer than row 1
     assert found[found[:, 0] == 2].tolist() == [[2, 3, 1]]

@@ -185,7 +185,7 @@ def test_ten_more_marks_take_a_third_of_the_work_of_a_fresh_fit(summed):
 
 def averaged(wide, **settings):
     X, pairs, similar = wide
-    labels = PairLabels.make(len(X), None, pairs, similar)
+    labels = PairLabels.make(len(X), None, Marks(pairs, similar, rows=X))
     fit = learn(PointsInMemory(X), labels, Settings(backend="numpy", average=True, **settings))
     return fit.averaged.T @ fit.averaged
 

@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -232,7 +233,7 @@ def test_what_a_step_of_a_pipeline_refuses_is_told_in_words(kind):
         lambda: PosteriorDisplay.from_estimator(model, X),
         lambda: FeatureImportanceDisplay.from_estimator(model, X),
     ):
-        words = r"StandardScaler cannot prepare X: .*Correct X, or|X must be a table of real"
+        words = r"StandardScaler cannot prepare X: .*Correct X, or|(X|pairs) must be a table of "
         with pytest.raises((ValueError, TypeError), match=words) as caught:
             act()
         assert len(str(caught.value)) < 500
@@ -362,14 +363,27 @@ def test_a_data_set_is_no_larger_than_memory():
 
 
 def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words():
-    X, y, marks = np.eye(4), [0, 0, 1, 1], Marks(triplets=[[0, 1, 2]], rows=4)
+    X, y = np.eye(6), [0, 0, 0, 1, 1, 1]
+    triplets = Marks([[0, 1]], [1], triplets=[[0, 1, 3]], rows=X)
     for learner in (Euclidean(), classic.GMML()):
+        pipeline = make_pipeline(StandardScaler(), learner)
         for model in (
             MetricNeighborsClassifier(learner, n_neighbors=1),
-            MetricNeighborsClassifier(make_pipeline(StandardScaler(), learner), n_neighbors=1),
+            MetricNeighborsClassifier(pipeline, n_neighbors=1),
+            PairClassifier(pipeline),
         ):
             with pytest.raises(ValueError, match="does not learn from triplets, and marks has 1"):
-                model.fit(X, y, marks=marks)
+                model.fit(X, y, marks=triplets)
+    for model in (MetricNeighborsClassifier(PCA(), n_neighbors=1), PairClassifier(PCA())):
+        with pytest.raises(ValueError, match="PCA does not learn from marks: leave marks out"):
+            model.fit(X, y, marks=triplets)
+
+
+def test_weights_that_a_learner_does_not_use_are_said_to_be_ignored():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    marks = Marks([[0, 1], [2, 3]], [1, -1], weights=[2.0, 1.0], rows=X)
+    with pytest.warns(UserWarning, match="GMML does not use the weights of marks"):
+        classic.GMML().fit(X, marks=marks)
 
 
 def test_seeds_and_sizes_that_are_none_are_refused_in_words():

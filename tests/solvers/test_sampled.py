@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
 from seraph._pairs import PairLabels
@@ -27,7 +27,7 @@ def classes(n=2000, m=6, n_labels=60, seed=0):
 def problem(**settings):
     X, y = classes()
     pairs, alike = [[0, 1999], [700, 701], [3, 1500]], [-1, 1, -1]
-    labels = PairLabels.make(len(X), y, pairs, alike)
+    labels = PairLabels.make(len(X), y, Marks(pairs, alike, rows=X))
     return Problem.make(PointsInMemory(X), labels, Settings(backend="numpy", **settings))
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph._engine import Settings, learn
 from seraph._engine._objective import Objective
 from seraph._pairs import PairLabels
@@ -134,7 +134,9 @@ def test_a_rank_above_that_of_the_start_takes_few_iterations():
     X = rng.normal(size=(400, 100))
     X[:, :12] += rng.normal(size=(10, 12))[y]
     one, other = rng.permutation(400)[:200].reshape(2, 100)
-    labels = PairLabels.make(400, None, np.column_stack([one, other]), y[one] == y[other])
+    labels = PairLabels.make(
+        400, None, Marks(np.column_stack([one, other]), y[one] == y[other], rows=400)
+    )
     found = learn(PointsInMemory(X), labels, Settings(backend="numpy"))
     assert found.converged
     assert len(found.components) > 20

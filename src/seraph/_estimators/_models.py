@@ -88,7 +88,8 @@ def pair_distances(model: Any, pairs: ArrayLike, X: Any = None) -> Array:
     """
     if X is not None:
         check_directions(model, X)
-        return row_distances(model, X, Rows.of(X).require(pairs))
+        with as_numbers("X"):  # a step of a pipeline may be the first to look at X
+            return row_distances(model, X, Rows.of(X).require(pairs))
     points = np.asarray(pair_points(pairs, None))
     m = model.n_features_in_
     if points.ndim != 3 or points.shape[1:] != (2, m):

@@ -22,7 +22,7 @@ from .._decisions import (
 )
 from .._pairs import Marks, PairLabels
 from .._typing import Array
-from .._validation import check_choice, check_number, shown
+from .._validation import as_numbers, check_choice, check_number, shown
 from ..metrics import pair_auc
 from ._models import check_directions, check_estimator, fit_model, pair_distances
 from ._seraph import SERAPH
@@ -176,7 +176,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             check_is_fitted(model)
         else:
             model = fit_model(clone(self.estimator or SERAPH()), X, y, marks, graph=graph)
-        held = held_out(model, X, labels, self.cv, refit)
+        with as_numbers("X"):
+            held = held_out(model, X, labels, self.cv, refit)
         weights = held.weights(self.base_rate)
         threshold = choose_threshold(
             held.distances, held.similar, weights, self.strategy, self.target
@@ -264,7 +265,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_directions(self.estimator_, X)
-        Z = np.asarray(self.estimator_.transform(X))
+        with as_numbers("X"):
+            Z = np.asarray(self.estimator_.transform(X))
         found = y if isinstance(y, Marks) else marks
         if found is not None:
             found = found.aligned(X, len(Z))

@@ -154,7 +154,8 @@ def query_rows(
     check_seed(random_state)
     check_is_fitted(model)
     model = model.estimator_ if isinstance(model, PairClassifier) else model
-    Z = np.asarray(model.transform(X), dtype=np.float64)
+    with as_numbers("X"):
+        Z = np.asarray(model.transform(X), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:
         labels = as_labels(y)
