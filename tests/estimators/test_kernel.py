@@ -220,7 +220,8 @@ def test_pairs_and_class_labels_are_merged(wine):
 
 
 def test_points_that_are_all_alike_do_not_break_anything():
-    learner = KernelSERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
+    with pytest.warns(UserWarning, match="or all points are equal"):
+        learner = KernelSERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
     np.testing.assert_array_equal(distances(learner, np.ones((3, 2))), np.zeros(3))
 
 
