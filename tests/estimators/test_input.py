@@ -211,7 +211,8 @@ def test_two_points_are_enough(similar):
 
 
 def test_points_that_are_all_alike_do_not_break_anything():
-    learner = SERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
+    with pytest.warns(UserWarning, match="or all points are equal"):
+        learner = SERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
     assert np.all(np.isfinite(learner.components_))
 
 

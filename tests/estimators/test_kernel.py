@@ -215,14 +215,17 @@ def test_pairs_and_class_labels_are_merged(wine):
     X, _, y = wine
     i, j = np.triu_indices(10, k=1)
     marks = np.where(y[i] == y[j], 1, -1)
-    by_pairs = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(X, marks=Marks(np.c_[i, j], marks, rows=X))
+    by_pairs = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(
+        X, marks=Marks(np.c_[i, j], marks, rows=X)
+    )
     partial = np.where(np.arange(len(y)) < 10, y, -1)
     by_class = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(X, partial)
     np.testing.assert_allclose(distances(by_pairs, X), distances(by_class, X), atol=1e-3)
 
 
 def test_points_that_are_all_alike_do_not_break_anything():
-    learner = KernelSERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
+    with pytest.warns(UserWarning, match="or all points are equal"):
+        learner = KernelSERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
     np.testing.assert_array_equal(distances(learner, np.ones((3, 2))), np.zeros(3))
 
 

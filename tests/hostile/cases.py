@@ -242,7 +242,7 @@ KINDS = {
     a_function: 6,
     a_stand_in: 4,
     some_constraints: 1,
-    a_distance: 1,
+    a_distance: 2,
     a_picture: 3,
     a_graph: 1,
     a_data_set: 2,
