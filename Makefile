@@ -9,10 +9,11 @@ PINS ?= constraints/dev.txt
 # Quiet twice: pip's warnings about package indexes are not ours to fix.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check $(if $(PINS),-c $(PINS))
 INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
-# Test processes. Threads inside them would only wait for each other.
+# Test processes. Threads inside them would only wait for each other. A file stays in one process,
+# so that what its tests share is made once.
 JOBS ?= 2
 COVERAGE ?= --cov --cov-report=term:skip-covered
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist=loadfile
 
 .PHONY: demo test test-all test-pythons test-newest test-oldest lint format bench table2 docs \
 	linkcheck dist lock clean
