@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeGuard
+from typing import Any, ClassVar, Self, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +34,15 @@ from ._shrinkage import Blend
 
 # Arrays of up to so many numbers are checked here, if there is nothing to change in them.
 _FEW_NUMBERS = 1 << 16
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Let a learner have a method only if `check` says so; scikit-learn's decorator, typed."""
+    decorator: Callable[[Method], Method] = available_if(check)
+    return decorator
 
 
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -224,7 +234,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Say whether the metric has a matrix on the features; an AttributeError says why not."""
         return True
 
-    @available_if(_has_matrix)
+    @_offered_if(_has_matrix)
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 

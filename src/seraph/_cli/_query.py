@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -73,7 +73,9 @@ def query(
         marks = Marks(*read_pairs(read_table(pairs), table.n_rows, ids), rows=table.n_rows)
     labels = table.labels(label, unlabeled_labels)
     prepared = np.asarray(fitted.before_learner(points))
-    chosen = query_pairs(fitted.learner, prepared, n, strategy=strategy, y=labels, marks=marks)
+    chosen = query_pairs(
+        fitted.learner, prepared, n, strategy=cast("Any", strategy), y=labels, marks=marks
+    )
     if len(chosen) == 0:
         raise ValueError(f"{table.path}: all pairs of rows are known: there is nothing to ask.")
     p = fitted.pair_proba(points, chosen)
