@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from seraph import Marks, PairClassifier, query_pairs
 from seraph._estimators._best_pairs import best_pairs
 from seraph.classic import GMML, Euclidean
-from seraph.metrics._tiles import squared_distances
+from seraph.metrics._tiles import SquaredDistances
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
 NONE = np.empty((0, 2), dtype=int)
@@ -64,13 +64,13 @@ def test_squared_distances_by_tiles(rng):
     Z = rng.normal(size=(20, 3)) + 50.0
     a, b = rng.permutation(20)[:7], rng.permutation(20)[:5]
     np.testing.assert_allclose(
-        squared_distances(Z)(a, b), cdist(Z[a], Z[b], "sqeuclidean"), atol=1e-9
+        SquaredDistances(Z)(a, b), cdist(Z[a], Z[b], "sqeuclidean"), atol=1e-9
     )
 
 
 def test_no_array_of_all_pairs_is_stored(rng):
     n = 4000
-    distances = squared_distances(rng.normal(size=(n, 2)))
+    distances = SquaredDistances(rng.normal(size=(n, 2)))
     tracemalloc.start()
     best_pairs(lambda a, b: -distances(a, b), 10, np.zeros(n, dtype=bool), NONE)
     peak = tracemalloc.get_traced_memory()[1]

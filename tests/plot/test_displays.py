@@ -231,6 +231,7 @@ def test_data_frames_are_accepted(display, wine):
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:y has the label")
 def test_labels_of_any_type_become_codes_and_names(labels, codes, names):
     found, found_names = class_codes(labels, len(labels))
     np.testing.assert_array_equal(found, codes)
