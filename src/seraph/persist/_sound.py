@@ -161,11 +161,13 @@ def _use(part: Any, rows: Any) -> Any:
     try:
         answers = _answers(part, rows)
     except ValueError as error:
+        if "Buffer dtype mismatch" in str(error):  # KMeans that was fitted on float32
+            raise _OtherRowsWanted from None
         if ours or _SHAPES.search(str(error)):
             raise
         raise _OtherRowsWanted from None
     for name, answer in answers.items():
-        _check_answer(name, answer)
+        _check_answer(name, answer, of_ours=ours)
     if "predict_proba" in answers:
         _agree("classes_", len(part.classes_), answers["predict_proba"].shape[1])
     return answers.get("transform", rows)
@@ -182,14 +184,14 @@ def _answers(part: Any, rows: Any) -> dict[str, Any]:
     return answers
 
 
-def _check_answer(name: str, answer: Any) -> None:
+def _check_answer(name: str, answer: Any, *, of_ours: bool) -> None:
     n = len(_PAIRS) if name in _OF_PAIRS else _ROWS
-    if name == "kneighbors":  # two arrays
+    if name == "kneighbors" or hasattr(answer, "nnz"):  # two arrays; a sparse one
         return
-    if np.shape(answer)[:1] != (n,):
+    values = np.asarray(answer)  # of a data frame, too
+    if values.shape[:1] != (n,):
         raise ValueError(f"its {name} does not answer once for each row or pair")
-    kind = getattr(answer, "dtype", np.dtype(object)).kind
-    if name != "predict" and kind not in "fiub":
+    if of_ours and name != "predict" and values.dtype.kind not in "fiub":
         raise ValueError(f"its {name} answers something else than numbers")
-    if kind == "f" and not hasattr(answer, "nnz") and np.isnan(answer).any():
+    if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(f"its {name} answers NaN")
