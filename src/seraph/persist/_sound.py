@@ -154,12 +154,14 @@ def _use(part: Any, rows: Any) -> Any:
     try:
         answers = _answers(part, rows)
     except ValueError as error:
+        if "Buffer dtype mismatch" in str(error):  # KMeans that was fitted on float32
+            raise _OtherRowsWanted from None
         if ours or _SHAPES.search(str(error)):
             raise
         raise _OtherRowsWanted from None
     for name, answer in answers.items():
         of_pairs = name in _OF_PAIRS or isinstance(part, PairClassifier)
-        _check_answer(name, answer, len(_PAIRS) if of_pairs else _ROWS)
+        _check_answer(name, answer, len(_PAIRS) if of_pairs else _ROWS, of_ours=ours)
     if "predict_proba" in answers:
         _agree("classes_", len(part.classes_), answers["predict_proba"].shape[1])
     return answers.get("transform", rows)
@@ -178,13 +180,13 @@ def _answers(part: Any, rows: Any) -> dict[str, Any]:
     return answers
 
 
-def _check_answer(name: str, answer: Any, n: int) -> None:
-    if name == "kneighbors":  # two arrays
+def _check_answer(name: str, answer: Any, n: int, *, of_ours: bool) -> None:
+    if name == "kneighbors" or hasattr(answer, "nnz"):  # two arrays; a sparse one
         return
-    if np.shape(answer)[:1] != (n,):
+    values = np.asarray(answer)  # of a data frame, too
+    if values.shape[:1] != (n,):
         raise ValueError(f"its {name} does not answer once for each row or pair")
-    kind = getattr(answer, "dtype", np.dtype(object)).kind
-    if name != "predict" and kind not in "fiub":
+    if of_ours and name != "predict" and values.dtype.kind not in "fiub":
         raise ValueError(f"its {name} answers something else than numbers")
-    if kind == "f" and not hasattr(answer, "nnz") and np.isnan(answer).any():
+    if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(f"its {name} answers NaN")
