@@ -48,7 +48,7 @@ def knowledge(kind, y):
     if kind == "labels":
         return PairLabels.make(n, np.where(np.arange(n) % 3, y, -1))
     if kind == "pairs":
-        return PairLabels.make(n, None, *some_pairs(n))
+        return PairLabels.make(n, None, Marks(*some_pairs(n), rows=n))
     rows, signs = some_pairs(n)
     half = np.where(np.arange(n) < n // 2, y, -1)
     free = (half[rows] < 0).any(axis=1)  # the others follow from the labels, or contradict
