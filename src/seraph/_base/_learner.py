@@ -218,7 +218,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Say whether the metric has a matrix on the features; an AttributeError says why not."""
         return True
 
-    @available_if(_has_matrix)
+    @available_if(lambda self: self._has_matrix())  # that of the subclass
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
