@@ -151,7 +151,7 @@ def test_marks_reach_the_learner(wine):
     classifier = MetricNeighborsClassifier(SERAPH()).fit(X, y_partial, marks=marks)
     expected = SERAPH().fit(X, y_partial, marks=marks)
     np.testing.assert_array_equal(classifier.learner_.components_, expected.components_)
-    with pytest.raises(ValueError, match="LMNN learns from class labels alone.*leave marks out"):
+    with pytest.raises(ValueError, match=r"LMNN learns from class labels alone.*leave marks out"):
         MetricNeighborsClassifier(LMNN()).fit(X, y_partial, marks=marks)
     with pytest.raises(ValueError, match="about 80 rows, but X has 40"):
         MetricNeighborsClassifier(SERAPH()).fit(X[:40], y_partial[:40], marks=marks)
