@@ -34,6 +34,11 @@ from ._shrinkage import Blend
 _FEW_NUMBERS = 1 << 16
 
 
+def _knows_matrix(learner: MahalanobisLearner) -> bool:
+    """Ask the learner's own class, which may have none."""
+    return learner._has_matrix()  # noqa: SLF001
+
+
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
@@ -218,7 +223,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Say whether the metric has a matrix on the features; an AttributeError says why not."""
         return True
 
-    @available_if(lambda self: self._has_matrix())  # that of the subclass
+    @available_if(_knows_matrix)  # type: ignore[untyped-decorator]
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
