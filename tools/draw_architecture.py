@@ -10,7 +10,7 @@ PUBLIC, PRIVATE, DATA = "#d3e6fb", "#eef1f4", "#fdebc8"
 
 # x, y, width, height, color, title, lines of text
 FLOW = [
-    (20, 100, 110, 80, DATA, "X, y, pairs", ["arrays, frames,", "tensors, chunks"]),
+    (20, 100, 110, 80, DATA, "X, y, marks", ["arrays, frames,", "tensors, chunks"]),
     (165, 100, 150, 80, PRIVATE, "_estimators", ["parameters, and the", "learned attributes"]),
     (350, 100, 150, 80, PRIVATE, "_engine", ["input step; the problem:", "coordinates, weights"]),
     (350, 235, 150, 80, PRIVATE, "_solvers", ["propose a metric P,", "measure its gap"]),

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from seraph import Marks
 from seraph._decisions import CandidateDecision, HeldOut, grouped
 from seraph._decisions._candidates import curves_given
-from seraph._pairs import Marks, PairLabels
+from seraph._pairs import PairLabels
 
 NONE = PairLabels.make(6, required=False)
 
@@ -136,7 +137,7 @@ def test_a_chain_is_parted():
 
 def test_groups_keep_to_the_answers():
     Z = np.array([[0.0], [0.1], [0.2], [5.0], [9.0], [9.1]])
-    labels = PairLabels.make(6, marks=Marks([[0, 3], [0, 2]], [1, -1], rows=6))
+    labels = PairLabels.make(6, None, Marks([[0, 3], [0, 2]], [1, -1], rows=6))
     pairs = np.array([[0, 3], [0, 1], [1, 2], [4, 5]])
     groups = grouped(Z, pairs, np.array([0.0, 0.1, 0.1, 0.1]), 3.0, labels)
     assert groups[0] == groups[3]

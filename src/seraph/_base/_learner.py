@@ -45,6 +45,11 @@ def _offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     return decorator
 
 
+def _knows_matrix(learner: MahalanobisLearner) -> bool:
+    """Ask the learner's own class, which may have none."""
+    return learner._has_matrix()  # noqa: SLF001
+
+
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
@@ -234,7 +239,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Say whether the metric has a matrix on the features; an AttributeError says why not."""
         return True
 
-    @_offered_if(_has_matrix)
+    @_offered_if(_knows_matrix)
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
