@@ -235,9 +235,7 @@ class DuplicateFinder(BaseEstimator):
             order = _evenly(d, n, rng)
         return self._named(candidates[_without_repeats(candidates[order], n, order)])
 
-    def find(
-        self, pairs: ArrayLike, answers: ArrayLike, *, precision: float = 0.95
-    ) -> Duplicates:
+    def find(self, pairs: ArrayLike, answers: ArrayLike, *, precision: float = 0.95) -> Duplicates:
         """Find the duplicates.
 
         Parameters
