@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         KernelSERAPH,
         MetricNeighborsClassifier,
         PairClassifier,
+        RegularizationPath,
         query_pairs,
         query_rows,
         seraph_path,
@@ -38,6 +39,7 @@ __all__ = [
     "MarksKFold",
     "MetricNeighborsClassifier",
     "PairClassifier",
+    "RegularizationPath",
     "__version__",
     "constrained_agglomerative",
     "constrained_k_means",
@@ -60,6 +62,7 @@ _HOMES = {
         "KernelSERAPH",
         "MetricNeighborsClassifier",
         "PairClassifier",
+        "RegularizationPath",
         "query_pairs",
         "query_rows",
         "seraph_path",
@@ -71,7 +74,7 @@ _HOMES = {
 # What learners return and files hold: found by name, and no one's business otherwise.
 _RETURNED = {
     "_base": ("MahalanobisMetric",),
-    "_estimators": ("Duplicates", "KernelMap", "KernelMetric", "RegularizationPath"),
+    "_estimators": ("Duplicates", "KernelMap", "KernelMetric"),
 }
 _PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot")
 _HOME_OF = {

@@ -93,7 +93,7 @@ def test_stopping_short_warns_and_says_so(rng):
 
 def test_a_fit_prints_nothing_and_repeats_itself(rng, capsys):
     X, y = overlapping(rng)
-    learner = NCA(n_components=2, init="random")
+    learner = NCA(n_components=2, init="random", random_state=0)
     first = learner.fit(X, y).components_
     np.testing.assert_array_equal(learner.fit(X, y).components_, first)
     assert capsys.readouterr().out == ""

@@ -20,6 +20,7 @@ DOCUMENTED = (
     "The full model is best at kappa = 0",
     "y is uint8, which cannot hold -1",
     "SERAPHCV has too few labels to choose",
+    r"\w+ does not use the weights of marks",
 )
 HOME, SKLEARN = (str(Path(package.__file__).parent) for package in (seraph, sklearn))
 VALIDATORS = {

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seraph import SERAPH, export, save
+from seraph import SERAPH, save
 from seraph._ask._answers import AnswerFile, PairAnswer, PairFormat
 from seraph._files import write_whole
 from seraph.classic import Euclidean
+from seraph.persist import export
 from tests.helpers.command import assert_refused, seraph
 
 resource = pytest.importorskip("resource", reason="Windows has no such limit")

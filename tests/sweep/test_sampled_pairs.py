@@ -23,7 +23,10 @@ LEARNERS = [
     SERAPH(manifold=0.01),
     KernelSERAPH(),
 ]
-QUICK = few(LEARNERS, lambda learner: learner.algorithm == "direct" and learner.gamma is None)
+QUICK = few(
+    LEARNERS,
+    lambda learner: learner.algorithm == "direct" and getattr(learner, "gamma", None) is None,
+)
 
 
 def metric(learner):

@@ -32,8 +32,8 @@ class FreeMatrix:
         self.steps = steps
         self.rate = rate
 
-    def fit(self, X: Array, *, marks: Marks) -> Self:
-        """Take the steps."""
+    def fit(self, X: Array, y: None = None, *, marks: Marks) -> Self:  # noqa: ARG002
+        """Take the steps; `y` is not used."""
         rows, places = np.unique(marks.pairs, return_inverse=True)
         points = np.asarray(X, dtype=np.float64)[rows]
         marked, labels = places.reshape(-1, 2), np.where(marks.similar, 1, -1)
