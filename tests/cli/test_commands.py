@@ -331,7 +331,8 @@ def test_queries_are_shown_where_no_file_is_named(folder):
 def test_inspect_says_what_is_in_the_file(folder):
     out = ok("inspect", "model.skops").out
     for text in (
-        "StandardScaler()", "SERAPH(random_state=0)", "60 rows", "3: barbera (4)", "18 similar", "of 5",
+        "StandardScaler()", "SERAPH(random_state=0)", "60 rows", "3: barbera (4)", "18 similar",
+        "of 5",
         f"seraph {package.__version__}", f"numpy {np.__version__}", "alcohol, ash, hue",
     ):  # fmt: skip
         assert text in out
