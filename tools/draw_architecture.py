@@ -107,7 +107,7 @@ def drawing():
         *(arrow(*ends) for ends in ARROWS),
         *(line for shape in FLOW for line in box(*shape)),
         text(20, 362, "Who may import whom", 17, weight="bold", anchor="start"),
-        text(225, 362, "only downward; blue rooms are public", 12, SOFT, anchor="start"),
+        text(250, 362, "only downward; blue rooms are public", 12, SOFT, anchor="start"),
         *floors(376),
         "</svg>",
     ]

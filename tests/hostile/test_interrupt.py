@@ -148,7 +148,7 @@ TRANSFORM = ("transform", "m.skops", "data.npy", "-o", "out.csv")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", set(MOMENTS) - SLOW_TO_START)
+@pytest.mark.parametrize("moment", sorted(set(MOMENTS) - SLOW_TO_START))
 def test_an_interrupted_transform_says_what_was_written(made, moment):
     (made / "out.csv").unlink(missing_ok=True)
     done = struck(made, moment, *TRANSFORM)
