@@ -1,5 +1,6 @@
 """Model files: a loaded model equals the saved one, and nothing else gets in."""
 
+import copy
 import functools
 import io
 import json
@@ -146,9 +147,14 @@ def fitted(wine):
     return fit
 
 
+@pytest.fixture(scope="module")
+def fitted_once(wine):
+    return SERAPH().fit(*wine[:2])
+
+
 @pytest.fixture
-def learner(fitted):
-    return fitted(SERAPH())
+def learner(fitted_once):
+    return copy.deepcopy(fitted_once)
 
 
 @pytest.fixture

@@ -292,7 +292,10 @@ def test_another_backend_may_be_chosen(data, expected):
     "learn",
     [
         lambda X, y, **s: SERAPHCV(SERAPH(**s), cv=2, lam_factors=(0.5, 1)).fit(X, y).components_,
-        lambda X, y, **s: KernelSERAPH(kernel="rbf", **s).fit(X, y).components_,
+        pytest.param(
+            lambda X, y, **s: KernelSERAPH(kernel="rbf", **s).fit(X, y).components_,
+            marks=pytest.mark.slow,
+        ),
         lambda X, y, **s: seraph_path(X, y, n_lams=2, **s).components[-1],
     ],
     ids=["cross-validation", "kernel", "path"],
