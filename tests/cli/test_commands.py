@@ -588,6 +588,7 @@ def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_reason_to_complain(made):
     running = process("transform", "model.skops", "data.csv", cwd=made)
     running.stdout.close()

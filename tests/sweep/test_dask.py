@@ -694,7 +694,8 @@ def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(rng, small_parts,
     assert np.max(np.abs(np.mean(found, axis=0) - exact) / noise) < 4.0
 
 
-@pytest.mark.parametrize("chunked", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
     monkeypatch.setattr(_problem, "_LISTED", 1000)
     monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 1)
