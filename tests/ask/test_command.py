@@ -129,7 +129,7 @@ def test_embeddings_are_asked_about_and_fitted_at_unit_length(run):
     assert load("answers.skops")[0].__class__.__name__ == "Normalizer"
 
 
-@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("classes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     options = ["--classes", "a, b"] if classes else []
     kept = run("ask", "table.csv", "--id", "file", "--scale", "minmax", *options, n=12)

@@ -400,6 +400,7 @@ def test_the_page_stands_alone_and_shows_seven_pictures(folder):
     assert "12 labels are too few to tell" in page
 
 
+@pytest.mark.slow
 def test_the_page_of_pairs_alone_is_made_too(folder):
     ok("fit", "new.csv", "--pairs", "pairs.csv", "--id", "name", "--drop", "remarks",
        "--report", "report.html")  # fmt: skip
@@ -573,7 +574,8 @@ def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     np.savez(tmp_path / "t.npz", X=X, y=np.where(np.arange(2000) < 300, X[:, 0] > 0, -1))
     running = process(
         "fit", "t.npz", "--lam", "1e-3", "--max-iter", "100000", "--verbose", "-o", "m.skops",
-        cwd=tmp_path,
+        # (A job in the background of a shell ignores it, and so would what it starts.)
+        cwd=tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     lines = iter(running.stderr.readline, "")  # a slow first fit says first that it compiles
     started = any("[SERAPH] 1/" in line for line in lines)
@@ -587,6 +589,7 @@ def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_reason_to_complain(made):
     running = process("transform", "model.skops", "data.csv", cwd=made)
     running.stdout.close()

@@ -346,6 +346,7 @@ def test_a_picture_that_fails_costs_neither_the_model_nor_the_page(folder, monke
     assert "cost_$_per_$" in page
 
 
+@pytest.mark.slow
 def test_names_with_dollars_and_other_signs_are_drawn_as_they_are(folder):
     frame = untidy_table().rename(columns={"a": "$x", "b": r"$\frac$"})
     frame["kind"] = frame["kind"].replace({"u": "$u$", "v": "_v^2"})

@@ -38,7 +38,7 @@ SETTINGS = [
     {"solver": "spg"},
     {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
     {"algorithm": "em"},
-    {"algorithm": "em", "solver": "spg"},
+    pytest.param({"algorithm": "em", "solver": "spg"}, marks=pytest.mark.slow),
     {"gamma": 0.5},
     {"manifold": 0.1, "n_components": 2},
     {"unlabeled_pairs": 0.5, "random_state": 0},

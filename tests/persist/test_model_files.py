@@ -147,9 +147,14 @@ def fitted(wine):
     return fit
 
 
+@pytest.fixture(scope="module")
+def fitted_once(wine):
+    return SERAPH().fit(*wine[:2])
+
+
 @pytest.fixture
-def learner(fitted):
-    return fitted(SERAPH())
+def learner(fitted_once):
+    return copy.deepcopy(fitted_once)
 
 
 @pytest.fixture

@@ -84,7 +84,11 @@ def run(graph, X):
 
 
 @pytest.mark.parametrize("dtype", few(["float32", "float64"], lambda t: t == "float64"))
-@pytest.mark.parametrize("model", MAPS, ids=lambda m: " ".join(str(m).split())[:70])
+@pytest.mark.parametrize(
+    "model",
+    few(MAPS, lambda model: type(model).__module__ != "seraph.classic" or "LMNN" in repr(model)),
+    ids=lambda m: " ".join(str(m).split())[:70],
+)
 def test_a_graph_maps_as_the_model_does(model, dtype, wine):
     X, _y_partial, _ = wine
     X = X.astype(dtype)

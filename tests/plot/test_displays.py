@@ -16,6 +16,7 @@ from seraph import SERAPH, SERAPHCV, KernelSERAPH, PairClassifier, plot
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 from seraph.plot._labels import class_codes
 from tests.helpers.pictures import Figure, plt, some_axes
+from tests.helpers.quick import few
 
 ONE_PANEL = (plot.PosteriorDisplay, plot.SpectrumDisplay)
 TWO_PANELS = (
@@ -110,7 +111,7 @@ def learner_of_the_model(request, wine):
     return clone(request.param).fit(*wine[:2])
 
 
-@pytest.fixture(scope="module", params=CLASSIC, ids=by_name)
+@pytest.fixture(scope="module", params=few(CLASSIC, {GDM, LMNN}.__contains__), ids=by_name)
 def classic_learner(request, wine):
     return request.param().fit(*wine[:2])
 

@@ -292,7 +292,10 @@ def test_another_backend_may_be_chosen(data, expected):
     "learn",
     [
         lambda X, y, **s: SERAPHCV(SERAPH(**s), cv=2, lam_factors=(0.5, 1)).fit(X, y).components_,
-        lambda X, y, **s: KernelSERAPH(kernel="rbf", **s).fit(X, y).components_,
+        pytest.param(
+            lambda X, y, **s: KernelSERAPH(kernel="rbf", **s).fit(X, y).components_,
+            marks=pytest.mark.slow,
+        ),
         lambda X, y, **s: seraph_path(X, y, n_lams=2, **s).components[-1],
     ],
     ids=["cross-validation", "kernel", "path"],
@@ -691,7 +694,8 @@ def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(rng, small_parts,
     assert np.max(np.abs(np.mean(found, axis=0) - exact) / noise) < 4.0
 
 
-@pytest.mark.parametrize("chunked", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
     monkeypatch.setattr(_problem, "_LISTED", 1000)
     monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 1)
