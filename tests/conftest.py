@@ -8,9 +8,9 @@ from sklearn.datasets import load_digits, load_wine
 # The same examples on every run; HYPOTHESIS_PROFILE=nightly looks at ten times as many new ones.
 slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile(
-    "default", max_examples=60, derandomize=True, database=None, **slow_is_fine
+    "default", max_examples=40, derandomize=True, database=None, **slow_is_fine
 )
-settings.register_profile("nightly", max_examples=600, print_blob=True, **slow_is_fine)
+settings.register_profile("nightly", max_examples=400, print_blob=True, **slow_is_fine)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -89,5 +89,6 @@ def test_a_class_names_its_public_package_however_it_was_reached():
     assert run(code).strip() == "{'seraph'}"
 
 
+@pytest.mark.slow
 def test_subpackages_are_there_without_an_import_of_their_own():
     assert run("import seraph; print(seraph.classic.ITML.__name__)") == "ITML\n"

@@ -91,6 +91,7 @@ class NCA:
 """
 
 
+@pytest.mark.slow
 def test_a_worker_measures_caps_and_reports(tmp_path):
     """The worker is real; a module that takes its time stands in for metric-learn."""
     (tmp_path / "metric_learn.py").write_text(PEER)
@@ -112,6 +113,7 @@ def test_a_worker_measures_caps_and_reports(tmp_path):
     assert work.process is None
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_start_says_why(tmp_path):
     (tmp_path / "metric_learn.py").write_text("raise RuntimeError('broken')")
     with Worker(Path(sys.executable), True, 1.0) as work:

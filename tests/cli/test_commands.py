@@ -567,6 +567,7 @@ def process(*arguments, **options):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     import signal
 

@@ -42,6 +42,7 @@ def fitted(folder, data, *options):
     return done, output
 
 
+@pytest.mark.slow
 def test_a_sorted_table_gives_the_same_model(folder):
     models = []
     for data in ("data.csv", "sorted.csv"):

@@ -263,6 +263,7 @@ def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):
 # report
 
 
+@pytest.mark.slow
 def test_a_saved_model_can_be_reported_on(folder):
     ok("report", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "saved.html")
     ok(*FIT, "--report", "fitted.html")

@@ -332,6 +332,7 @@ def test_an_unknown_label_that_counts_as_a_class_is_noticed(folder):
     assert "--unlabeled" in err
 
 
+@pytest.mark.slow
 def test_a_picture_that_fails_costs_neither_the_model_nor_the_page(folder, monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError("no ink")

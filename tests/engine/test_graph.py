@@ -117,6 +117,7 @@ def graph_as_heavy_as_labels(X, known):
     return n_pairs / len(edges(neighbor_graph(X, 10)))
 
 
+@pytest.mark.slow
 def test_it_raises_accuracy_on_two_moons_among_noise():
     """Noise moves neighbors apart, and the moons do not: the graph tells them apart."""
     errors = []
@@ -131,6 +132,7 @@ def test_it_raises_accuracy_on_two_moons_among_noise():
     assert with_graph < without - 0.02
 
 
+@pytest.mark.slow
 def test_it_raises_accuracy_on_two_moons_with_a_kernel():
     errors = []
     for seed in range(10):

@@ -86,6 +86,7 @@ def test_the_metric_vanishes_where_lam_says_it_does(seed):
     assert len(learner.components_) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*rank 0")
 def test_one_feature_with_a_weak_signal_converges():
     for seed in range(5000, 5150):

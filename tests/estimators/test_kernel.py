@@ -91,6 +91,7 @@ def test_the_width_goes_by_the_median_distance(kernel, metric):
     )
 
 
+@pytest.mark.slow
 def test_random_labels_on_two_rings_are_enough_with_the_default_width():
     errors = []
     for seed in range(10):

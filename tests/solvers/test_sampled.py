@@ -153,6 +153,7 @@ def test_few_iterations_are_few_sums_over_all_pairs():
         assert found.value == pytest.approx(F.by_metric(found.P)[0], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_misleading_sample_only_costs_time():
     """A sample that has nothing to do with the objective: the solver falls back on all pairs."""
     made = problem()

@@ -358,6 +358,7 @@ def processes():
 ARRAY = pytest.param(True, marks=pytest.mark.slow, id="array")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [ARRAY, pytest.param(False, id="dask array")])
 def test_a_fit_survives_the_death_of_a_worker(processes, data, expected, monkeypatch, plain):
     X, y, marked = data
@@ -386,6 +387,7 @@ def test_a_fit_survives_the_death_of_a_worker(processes, data, expected, monkeyp
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
+@pytest.mark.slow
 def test_tasks_have_names_for_the_dashboard(client, small_parts, data):
     X, y, marked = data
 
