@@ -489,3 +489,9 @@ def test_the_names_of_a_table_come_before_its_numbers():
     table = {"i": [0], "j": [1], "id_i": ["eve"], "id_j": ["bob"], "similar": [1]}
     assert Marks.from_frame(table, rows=NAMES).pairs.tolist() == [[1, 4]]
     assert Marks.from_frame(table, rows=5).pairs.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("wrong", [None, 2.0, np.float64(2.0), "abc", b"abc", True, object()])
+def test_rows_that_are_no_rows_are_refused(wrong):
+    with pytest.raises(TypeError, match="rows must say which table the marks are about.*got"):
+        Marks([[0, 1]], [1], rows=wrong)

@@ -59,14 +59,16 @@ class Rows:
             return cls(len(rows), _names("The index", index.tolist()), "the index")
         if is_table(rows):
             return cls(n_rows(rows))
-        try:
-            given = exact_column(in_memory(rows))
-            names = given.tolist() if hasattr(given, "tolist") else list(given)
-        except TypeError:
+        names: Any = None
+        if not isinstance(rows, str | bytes):  # a word is no list of letters
+            with suppress(TypeError):
+                given = exact_column(in_memory(rows))
+                names = given.tolist() if hasattr(given, "tolist") else list(given)
+        if not isinstance(names, list):
             raise TypeError(
                 "rows must say which table the marks are about: a number of rows, one name per "
                 f"row, or the table itself; got {shown(rows)}."
-            ) from None
+            )
         return cls(len(names), _names("rows", names))
 
     def numbers(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
