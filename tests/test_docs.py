@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import json
+import os
 import pkgutil
 import re
 import shutil
@@ -174,7 +175,13 @@ def complaints(tmp_path_factory):
         (folder / f"{name}.md").write_text(page, encoding="utf-8")
     run = ["-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "--junitxml=found.xml"]
     pages = [f"{name}.md" for name in TRIED]
-    subprocess.run([sys.executable, *run, *pages], cwd=folder, capture_output=True, check=False)
+    subprocess.run(
+        [sys.executable, *run, *pages],
+        cwd=folder,
+        env={**os.environ, "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        check=False,
+    )
     found = dict.fromkeys(TRIED, "")
     cases = list(ElementTree.parse(folder / "found.xml").iter("testcase"))
     for case in cases:

@@ -493,5 +493,5 @@ def test_the_names_of_a_table_come_before_its_numbers():
 
 @pytest.mark.parametrize("wrong", [None, 2.0, np.float64(2.0), "abc", b"abc", True, object()])
 def test_rows_that_are_no_rows_are_refused(wrong):
-    with pytest.raises(TypeError, match="rows must say which table the marks are about.*got"):
+    with pytest.raises(TypeError, match=r"rows must say which table the marks are about.*got"):
         Marks([[0, 1]], [1], rows=wrong)

@@ -63,7 +63,7 @@ LEARNERS = [
     SERAPH(algorithm="em", em_max_iter=3),
     SERAPHCV(SERAPH(max_iter=50), lam_factors=np.array([0.5, 1.0]), cv=2),
     KernelSERAPH(kernel_gamma=0.5),
-    KernelSERAPH(kernel="poly", n_landmarks=20),
+    KernelSERAPH(kernel="poly", n_landmarks=20, random_state=0),
     MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
     MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), weights="distance"),
     PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),

@@ -267,7 +267,11 @@ class Journal:
     def _check_rows(self, fit: dict[str, str]) -> None:
         """Refuse a file that is damaged or belongs to another fit."""
         connection = self._connection
-        if connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
+        try:
+            fits = connection.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+        except UnicodeDecodeError:  # SQLite quotes a damaged name in what it reports
+            fits = False
+        if not fits:
             raise self.damaged("its pages do not fit together")
         written = connection.execute("SELECT name, value FROM fit").fetchall()
         if not all(isinstance(text, str) for row in written for text in row):

@@ -292,4 +292,11 @@ def _roughness(
         )
     if weights is None:
         weights = neighbor_graph(coordinates.array, settings.n_neighbors)
-    return settings.manifold * roughness(coordinates.array, weights)
+    with np.errstate(over="ignore"):
+        R: Array = settings.manifold * roughness(coordinates.array, weights)
+    if not np.isfinite(R).all():
+        raise ValueError(
+            f"manifold={settings.manifold:g} is too large for these points: the sum over the "
+            "graph overflows. Lower it, or scale the features."
+        )
+    return R

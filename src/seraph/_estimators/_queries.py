@@ -14,7 +14,7 @@ from .._decisions import typical_rows
 from .._pairs import Marks, PairLabels, Rows, as_labels, is_missing
 from .._sweep import posterior
 from .._typing import Array
-from .._validation import as_numbers, check_choice, check_number, check_seed
+from .._validation import as_numbers, check_choice, check_number, check_seed, prepared_by
 from .._warnings import warn
 from ..metrics._tiles import SquaredDistances
 from ._best_pairs import best_pairs
@@ -188,8 +188,10 @@ def _decision(model: Any, X: Any) -> tuple[Array, Array, float, float]:
         model = model.estimator_
     while isinstance(model, Pipeline):
         check_is_fitted(model)
-        with as_numbers("X"):
-            X = model[:-1].transform(X) if len(model) > 1 else X
+        before = model[:-1]
+        if len(before):
+            with prepared_by(before.steps[0][1] if len(before) == 1 else before):
+                X = before.transform(X)
         model = model.steps[-1][1]
     check_is_fitted(model)
     if isinstance(model, PosteriorLearner):

@@ -57,7 +57,13 @@ def known_rows_scorer(scoring: str | Scorer) -> Scorer:
             'scoring must be the name of a scorer, such as "accuracy", or a scorer; got '
             f"{shown(scoring)}."
         )
-    return _KnownRowsScorer(get_scorer(scoring))
+    try:
+        return _KnownRowsScorer(get_scorer(scoring))
+    except ValueError:
+        raise ValueError(
+            f'scoring must be the name of a scorer, such as "accuracy"; got {shown(scoring)}. '
+            "sklearn.metrics.get_scorer_names() lists the names."
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,8 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        calibrated = hasattr(estimator, "predict_proba")
+        # (A classifier of rows has probabilities, too, but of classes.)
+        calibrated = hasattr(estimator, "predict_proba") and hasattr(estimator, "pair_distance")
         method = "predict_proba" if calibrated else "pair_proba"
         hint = "pass a SERAPH or a PairClassifier."
         probability = needed(cls.__name__, estimator, method, hint)
