@@ -257,4 +257,15 @@ def _kind(error: Exception) -> type[Exception]:
 def _sentence(error: Exception) -> str:
     """Return the first line of a message, with text as Python writes it."""
     line = (str(error).splitlines() or [type(error).__name__])[0]
-    return re.sub(r"np\.\w+\((.*?)\)", r"\1", line).rstrip(".:") + "."
+    return plain_numbers(line).rstrip(".:") + "."
+
+
+def plain_numbers(text: object) -> str:
+    """Return a text in which numbers are written as Python writes them, not as numpy does.
+
+    Examples
+    --------
+    >>> plain_numbers("got np.float64(1.5)")
+    'got 1.5'
+    """
+    return re.sub(r"np\.\w+\((.*?)\)", r"\1", str(text))

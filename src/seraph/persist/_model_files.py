@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .._files import write_whole
-from .._validation import in_short, shown
+from .._validation import in_short, plain_numbers, shown
 from .._version import __version__
 from .._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
@@ -245,7 +245,7 @@ def _sizes_by_use(schema: bytes, entries: Mapping[str, bytes]) -> dict[str, int]
 def _damaged(path: Path, error: BaseException) -> ValueError:
     return ValueError(
         f"{path} cannot be read: it is not a model that seraph.save wrote, or it is damaged "
-        f"({type(error).__name__}: {in_short(error)})."
+        f"({type(error).__name__}: {in_short(plain_numbers(error))})."
     )
 
 

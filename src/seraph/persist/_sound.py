@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +26,7 @@ _ROWS = 4
 _PAIRS = np.array([[0, 1], [2, 3]])
 _OF_POINTS = ("transform", "predict", "predict_proba", "kneighbors")
 _OF_PAIRS = ("pair_distance", "pair_proba")
+_NUMBERS = ("eta_", "kappa_", "threshold_", "slope_", "intercept_")
 # Errors of numpy and scikit-learn about arrays that do not fit together. Other errors about
 # values may mean that our rows are not among those that a step accepts.
 _SHAPES = re.compile(
@@ -43,11 +45,25 @@ def check_sound(model: BaseEstimator) -> None:
     except NotFittedError:
         return
     for part in _estimators(model):
+        _check_attributes(part)
         _check_arrays(part)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         with suppress(_OtherRowsWanted):
             _use(model, _rows_for(model))
+        _check_names(model)
+
+
+def _check_names(model: Any) -> None:
+    """Check that the steps agree on how many features there are."""
+    try:
+        if hasattr(model, "get_feature_names_out"):
+            model.get_feature_names_out()
+    except AttributeError:  # a step does not name its features
+        return
+    except ValueError as error:
+        if "length" in str(error):
+            raise
 
 
 def _estimators(value: Any) -> Iterator[BaseEstimator]:
@@ -71,6 +87,13 @@ def _check_arrays(part: BaseEstimator) -> None:
             width = part.n_features_in_ if landmarks.ndim == 1 else landmarks.shape[1]
         _agree("n_features_in_", part.n_features_in_, width)
     if isinstance(part, KNeighborsClassifier) and "classes_" in has:
+        _check_matrix("neighbors", part._fit_X)
+        _agree("n_samples_fit_", part.n_samples_fit_, len(part._fit_X))
+        if not 0 < part.n_neighbors <= len(part._fit_X):
+            raise ValueError("it has fewer rows than n_neighbors")
+        classes = np.asarray(part.classes_)
+        if classes.dtype.kind == "O" and not all(isinstance(name, str) for name in classes):
+            raise ValueError("its classes_ are of several types")
         codes = np.asarray(part._y)
         if not np.isin(codes, np.arange(len(part.classes_))).all():
             raise ValueError("its neighbors have classes that are not listed")
@@ -81,6 +104,28 @@ def _check_arrays(part: BaseEstimator) -> None:
         )
     if "feature_names_in_" in has:
         _agree("feature_names_in_", np.shape(part.feature_names_in_), (part.n_features_in_,))
+
+
+def _check_attributes(part: BaseEstimator) -> None:
+    """Check that no parameter is missing, and that numbers are real ones."""
+    part.get_params(deep=False)  # an AttributeError if one is missing
+    for name, value in vars(part).items():
+        if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "c":
+            raise ValueError(f"its {name} has complex numbers")
+        if name in _NUMBERS and not isinstance(value, float | int):
+            raise ValueError(f"its {name} is not a number")
+    if isinstance(part, ColumnTransformer) and hasattr(part, "transformers_"):
+        _check_columns(part)
+
+
+def _check_columns(part: ColumnTransformer) -> None:
+    """Check that each step reads the columns that it names."""
+    names = list(getattr(part, "feature_names_in_", ()))
+    for step, _, columns in part.transformers_:
+        if isinstance(columns, list) and all(isinstance(name, str) for name in columns):
+            found = list(part._transformer_to_input_indices.get(step, ()))
+            if found != [names.index(name) for name in columns]:
+                raise ValueError(f"the columns of its step {step!r} are not those it names")
 
 
 def _check_matrix(name: str, matrix: Any) -> None:
@@ -142,7 +187,7 @@ def _use(part: Any, rows: Any) -> Any:
         for _, step in part.steps:
             rows = _use(step, rows)
         return rows
-    if part is None or part == "passthrough":
+    if part == "passthrough":
         return rows
     if not isinstance(part, BaseEstimator):
         raise ValueError(f"one of its steps is a {type(part).__name__}")
