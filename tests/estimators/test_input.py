@@ -102,7 +102,7 @@ def test_a_huge_weight_gives_a_sound_metric_or_is_refused(name, solver, backend)
         try:
             learner.fit(1e3 * X, Y)
         except ValueError as error:
-            assert "mu, lam, eta, gamma or manifold is too large" in str(error)  # noqa: PT017
+            assert "is too large" in str(error)  # noqa: PT017
         else:
             assert np.all(np.isfinite(learner.components_))
             assert np.isfinite(learner.objective_)

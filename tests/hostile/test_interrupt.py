@@ -66,7 +66,7 @@ def strike_in_vain():
 
 class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "hashlib":
+        if name == "seraph._files":
             strike()
 
 def light():
