@@ -157,7 +157,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        n = _num_samples(X)
+        with as_numbers("X"):
+            n = _num_samples(X)
         labels = PairLabels.of(X, n, y, marks)
         if isinstance(y, Marks):
             y, marks = None, y

@@ -12,7 +12,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from .._pairs import PairLabels
 from .._sweep import centered
 from .._typing import Array
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, check_seed
 from ._learner import ClassLabelLearner
 from ._scatter import squared_distances
 from ._span import extended, in_their_span
@@ -116,6 +116,7 @@ class NCA(ClassLabelLearner):
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
+        check_seed(self.random_state)
         if not isinstance(self.init, np.ndarray):
             check_choice("init", self.init, _STARTS)
 
