@@ -370,3 +370,9 @@ def test_pairs_of_another_shape_are_refused():
             ask(PAIRS)
         with pytest.raises(ValueError, match="only rows 0 to 119"):
             ask([[0, 120]], POINTS)
+
+
+def test_what_is_no_table_is_refused_in_words():
+    for wrong in (None, 3.0, object()):
+        with pytest.raises(TypeError, match="X must be a table of points, one in each row; got"):
+            PairClassifier().fit(wrong, [0, 1])

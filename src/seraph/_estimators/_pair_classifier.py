@@ -157,8 +157,12 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        with as_numbers("X"):
+        try:
             n = _num_samples(X)
+        except TypeError:
+            raise TypeError(
+                f"X must be a table of points, one in each row; got {shown(X)}."
+            ) from None
         labels = PairLabels.of(X, n, y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
