@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from seraph import SERAPH, Marks
-from seraph._ask._answers import AnswerFile, PairAnswer, PairFormat
-from seraph._ask._finish import Finish
-from seraph._ask._learning import Labels
-from seraph._ask._session import Session, Setting
+from seraph._apps.ask._answers import AnswerFile, PairAnswer, PairFormat
+from seraph._apps.ask._finish import Finish
+from seraph._apps.ask._learning import Labels
+from seraph._apps.ask._session import Session, Setting
 
 from .evidence._data import load
 from .evidence._tasks import judge, squared_distances

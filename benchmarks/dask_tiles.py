@@ -20,7 +20,7 @@ from seraph import SERAPH
 from seraph import _solvers as solvers
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._sweep import NumbaSweep, PairTerms, PointsInMemory, one_blas_thread
 from seraph._sweep._chunks import ChunkedPoints, compute, persist, tree, unique
 from seraph._sweep._dask import DaskSweep, cluster

@@ -35,9 +35,9 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from seraph import DuplicateFinder
 from seraph._decisions import CandidateDecision, HeldOut, assign_folds, grouped
-from seraph._estimators._duplicates import _distances, _evenly, _without_repeats
+from seraph.records import DuplicateFinder
+from seraph.records._duplicates import _distances, _evenly, _without_repeats
 
 RECORDS = Path(os.environ.get("SERAPH_EVIDENCE_CACHE", ".")) / "duplicates.jsonl"
 TABLE = Path(__file__).parents[1] / "docs" / "results" / "duplicates.md"

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from seraph._engine import Settings, learn
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._sweep import PointsInMemory
 
 

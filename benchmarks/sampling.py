@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 
 from benchmarks.core import blobs, timed
 from seraph import SERAPH
+from seraph._apps.paper._protocol import sample_task
 from seraph._engine._sampling import sample_pairs
-from seraph._paper._protocol import sample_task
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
 from seraph.datasets import load_task
 

@@ -50,7 +50,6 @@ ESTIMATORS = [
     for package in (seraph, classic)
     for value in (getattr(package, name) for name in package.__all__)
     if inspect.isclass(value) and issubclass(value, BaseEstimator)
-    if value is not seraph.DuplicateFinder  # learns from records, not from points
 ]
 # Arguments that a constructor requires, or that make a fit quick or repeatable.
 ARGUMENTS = {

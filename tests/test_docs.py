@@ -34,6 +34,7 @@ PACKAGES = (
     "seraph.metrics",
     "seraph.persist",
     "seraph.plot",
+    "seraph.records",
 )
 PUBLIC = {
     f"{name}.{public}" for name in PACKAGES for public in importlib.import_module(name).__all__

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from seraph import save
-from seraph._files import write_whole
+from seraph._utils._files import write_whole
 from seraph.classic import Euclidean
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
@@ -81,7 +81,7 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
 KILLED = """
 import os
 from pathlib import Path
-from seraph import _files
+from seraph._utils import _files
 os.replace = lambda *places: os._exit(9)  # as a kill would end it
 _files.write_whole(Path("model.skops"), "half")
 """

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from seraph import SERAPH, MetricNeighborsClassifier
-from seraph._pairs import PairLabels, Rows
+from seraph._marks import PairLabels, Rows
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import pair_auc, precision_at_1

@@ -111,7 +111,7 @@ def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
 
 
 def test_a_bare_installation_runs_the_demo_on_embeddings(bare, capsys, tmp_path, monkeypatch):
-    from seraph._paper import _embeddings
+    from seraph._apps.paper import _embeddings
 
     monkeypatch.setattr(_embeddings, "METHODS", {"cosine": _embeddings.METHODS["cosine"]})
     bare("demo", "embeddings", "--samplings", "1")
@@ -198,7 +198,7 @@ def test_the_pinned_versions_name_no_package_index():
 
 
 def test_versions_of_missing_packages_are_shown_as_such(monkeypatch, capsys):
-    monkeypatch.setattr(seraph._version, "_OPTIONAL", ("no-such-package",))
+    monkeypatch.setattr(seraph._utils._version, "_OPTIONAL", ("no-such-package",))
     seraph.show_versions()
     said = capsys.readouterr().out
     assert re.search(r"no-such-package +not installed", said)

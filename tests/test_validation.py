@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from seraph._validation import (
+from seraph._utils._validation import (
     check_choice,
     check_flag,
     check_n_jobs,

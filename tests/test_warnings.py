@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph._warnings import warn
+from seraph._utils._warnings import warn
 from seraph.classic import LMNN
 
 X = np.random.default_rng(0).normal(size=(40, 3))

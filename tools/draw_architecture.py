@@ -19,7 +19,7 @@ FLOW = [
     (535, 100, 150, 80, DATA, "fitted learner", ["components_,", "optimality_gap_, ..."]),
     (810, 50, 150, 50, PUBLIC, "persist", ["model files, ONNX"]),
     (810, 110, 150, 50, PUBLIC, "plot", ["displays"]),
-    (810, 170, 150, 50, PRIVATE, "_cli", ["tables, pages"]),
+    (810, 170, 150, 50, PRIVATE, "_apps", ["commands, pages"]),
 ]
 # x1, y1, x2, y2, both ways
 ARROWS = [
@@ -36,26 +36,16 @@ ARROWS = [
 # From the top floor down: a room may import rooms on lower floors.
 FLOORS = [
     ("start", ["__main__"]),
-    ("commands", ["_cli"]),
-    ("results", ["_ask", "_paper", "compat", "persist"]),
+    ("applications", ["_apps"]),
+    ("", ["records"]),
+    ("files, stand-ins", ["compat", "persist"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
-    ("distances, data", ["_base", "datasets", "plot"]),
-    ("decisions", ["_decisions"]),
+    ("distances, data", ["_base", "_decisions", "datasets", "plot"]),
     ("figures of merit", ["metrics"]),
-    ("labels", ["_pairs"]),
+    ("what people know", ["_marks"]),
     ("mathematics", ["_solvers", "_sweep"]),
-    (
-        "ground",
-        [
-            "_files",
-            "_public",
-            "_typing",
-            "_validation",
-            "_version",
-            "_warnings",
-        ],
-    ),
+    ("ground", ["_utils"]),
 ]
 
 

@@ -19,7 +19,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 import seraph
 from seraph import SERAPH, SERAPHCV, classic
-from seraph._paper._free_matrix import FreeMatrix
+from seraph._apps.paper._free_matrix import FreeMatrix
 
 from ._tasks import judge, squared_distances
 

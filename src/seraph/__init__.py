@@ -6,16 +6,15 @@ Names are loaded when they are first used, so that ``import seraph`` takes no ti
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from ._version import __version__
+from ._utils._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below
-    from . import classic, compat, datasets, metrics, persist, plot  # noqa: F401
+    from . import classic, compat, datasets, metrics, persist, plot, records  # noqa: F401
     from ._decisions import MarksKFold, constrained_agglomerative, constrained_k_means
     from ._engine import FitState, Interruptible
     from ._estimators import (
         SERAPH,
         SERAPHCV,
-        DuplicateFinder,
         KernelSERAPH,
         MetricNeighborsClassifier,
         PairClassifier,
@@ -24,14 +23,13 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         query_rows,
         seraph_path,
     )
-    from ._pairs import Marks
-    from ._version import show_versions
+    from ._marks import Marks
+    from ._utils._version import show_versions
     from .persist import load, save
 
 __all__ = [
     "SERAPH",
     "SERAPHCV",
-    "DuplicateFinder",
     "FitState",
     "Interruptible",
     "KernelSERAPH",
@@ -58,7 +56,6 @@ _HOMES = {
     "_estimators": (
         "SERAPH",
         "SERAPHCV",
-        "DuplicateFinder",
         "KernelSERAPH",
         "MetricNeighborsClassifier",
         "PairClassifier",
@@ -67,16 +64,16 @@ _HOMES = {
         "query_rows",
         "seraph_path",
     ),
-    "_pairs": ("Marks",),
-    "_version": ("show_versions",),
+    "_marks": ("Marks",),
+    "_utils._version": ("show_versions",),
     "persist": ("load", "save"),
 }
 # What learners return and files hold: found by name, and no one's business otherwise.
 _RETURNED = {
     "_base": ("MahalanobisMetric",),
-    "_estimators": ("Duplicates", "KernelMap", "KernelMetric"),
+    "_estimators": ("KernelMap", "KernelMetric"),
 }
-_PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot")
+_PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot", "records")
 _HOME_OF = {
     name: home for homes in (_HOMES, _RETURNED) for home, names in homes.items() for name in names
 }

@@ -42,7 +42,7 @@ def _run() -> None:
     from importlib.util import find_spec
 
     if find_spec("typer") and find_spec("rich"):
-        from ._cli import main as run
+        from ._apps.cli import main as run
 
         run()
     else:
@@ -78,7 +78,7 @@ def _leave(*_: object) -> None:
 def _interrupted() -> str:
     """Say what the command had done when it was interrupted."""
     # Not imported: an import may be what was interrupted. Without the module, nothing was written.
-    files = sys.modules.get("seraph._files._whole")
+    files = sys.modules.get("seraph._utils._files._whole")
     finished = getattr(files, "finished_writes", list)
     written: list[object] = finished()
     if not written:
@@ -92,7 +92,7 @@ def _demo_only(arguments: Sequence[str]) -> None:
     import argparse
     from pathlib import Path
 
-    from ._version import __version__
+    from ._utils._version import __version__
 
     parser = argparse.ArgumentParser(
         prog="seraph",
@@ -127,11 +127,11 @@ def _demo_only(arguments: Sequence[str]) -> None:
     if chosen.faces and chosen.what is None:
         demo.error("--faces is for demo embeddings")
     if chosen.what is None:
-        from ._paper._demo import main as run_demo
+        from ._apps.paper._demo import main as run_demo
 
         run_demo(chosen.samplings or 20, chosen.picture or Path("demo.png"))
     else:
-        from ._paper import _embeddings
+        from ._apps.paper import _embeddings
 
         name = "faces" if chosen.faces else "embeddings"
         run = _embeddings.main_faces if chosen.faces else _embeddings.main

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from seraph._ask._answers import AnswerFile, ClassAnswer, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.ask._answers import AnswerFile, ClassAnswer, ClassFormat, PairAnswer, PairFormat
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
 SOME = [PairAnswer(0, 1, True), PairAnswer(1, 2, False, 0.25), PairAnswer(0, 3, None)]

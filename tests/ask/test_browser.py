@@ -15,8 +15,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from seraph import load
-from seraph._ask._answers import PairAnswer
-from seraph._ask._things import RowThings
+from seraph._apps.ask._answers import PairAnswer
+from seraph._apps.ask._things import RowThings
 from tests.helpers.ask import clusters, served, session
 from tests.helpers.command import seraph
 

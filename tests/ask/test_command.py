@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 from seraph import load
-from seraph._ask._answers import AnswerFile, PairFormat
-from seraph._ask._digits import demo_digits
-from seraph._ask._finish import implied_pairs
-from seraph._cli import _ask
+from seraph._apps.ask._answers import AnswerFile, PairFormat
+from seraph._apps.ask._digits import demo_digits
+from seraph._apps.ask._finish import implied_pairs
+from seraph._apps.cli import _ask
 from tests.helpers.ask import answer_truly, clusters
 from tests.helpers.command import assert_refused, seraph
 from tests.helpers.people import people
@@ -58,7 +58,7 @@ def run(monkeypatch):
         assert kept["done"].code == 0, kept["done"]
         return kept
 
-    monkeypatch.setattr("seraph._ask._server.Server", Person)
+    monkeypatch.setattr("seraph._apps.ask._server.Server", Person)
     return run
 
 

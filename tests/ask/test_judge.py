@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from seraph._ask._judge import (
+from seraph._apps.ask._judge import (
     Auc,
     Judgment,
     advice,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH, Marks, query_rows
-from seraph._ask._questions import POOL, PairQuestions, RowQuestions, distances_of
-from seraph._ask._records import RecordQuestions, Records
+from seraph._apps.ask._questions import POOL, PairQuestions, RowQuestions, distances_of
+from seraph._apps.ask._records import RecordQuestions, Records
 from tests.helpers.ask import clusters
 
 X, y = clusters(60)
@@ -82,7 +82,7 @@ def test_records_without_neighbors_to_show_are_refused():
 
 
 def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(monkeypatch):
-    monkeypatch.setattr("seraph._ask._records._UNSURE", 1)
+    monkeypatch.setattr("seraph._apps.ask._records._UNSURE", 1)
     learner = Records(NEAR, BLOCKS).learner()
     learner.fit(X, marks=Marks(NEAR[:40], y[NEAR[:40, 0]] == y[NEAR[:40, 1]], rows=X))
     known = {(0, 1), (0, 2)}

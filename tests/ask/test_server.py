@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-import seraph._ask
-from seraph._ask import _server
-from seraph._ask._answers import ClassAnswer, PairAnswer
-from seraph._ask._finish import Finish, implied_pairs
-from seraph._ask._server import Server
-from seraph._ask._things import Folder, RowThings
-from seraph._cli._tables import read_pairs, read_table
+import seraph._apps.ask
+from seraph._apps.ask import _server
+from seraph._apps.ask._answers import ClassAnswer, PairAnswer
+from seraph._apps.ask._finish import Finish, implied_pairs
+from seraph._apps.ask._server import Server
+from seraph._apps.ask._things import Folder, RowThings
+from seraph._apps.cli._tables import read_pairs, read_table
 from tests.helpers.ask import Client, clusters, names, served, session
 
 X, y = clusters(30)
@@ -65,7 +65,7 @@ def test_the_page_and_its_parts_come_from_the_package(client):
 
 
 def test_nothing_of_the_page_names_another_host():
-    folder = Path(seraph._ask.__file__).parent
+    folder = Path(seraph._apps.ask.__file__).parent
     files = [*folder.glob("static/*"), *folder.glob("templates/*")]
     assert len(files) >= 5
     for path in files:

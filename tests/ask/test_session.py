@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from seraph._ask import _learning
-from seraph._ask._answers import ClassAnswer, PairAnswer
-from seraph._ask._learning import Labels, Learning
-from seraph._ask._questions import distances_of
-from seraph._ask._session import Refused, check_class
+from seraph._apps.ask import _learning
+from seraph._apps.ask._answers import ClassAnswer, PairAnswer
+from seraph._apps.ask._learning import Labels, Learning
+from seraph._apps.ask._questions import distances_of
+from seraph._apps.ask._session import Refused, check_class
 from tests.helpers.ask import answer_truly, clusters, session
 
 X, y = clusters(60, m=6)
@@ -151,7 +151,7 @@ def test_a_session_that_goes_on_knows_what_it_had_learned_on_the_way(path):
 
 
 def test_only_some_of_many_models_are_judged_again(path, monkeypatch):
-    monkeypatch.setattr("seraph._ask._session._MOST_PAST", 3)
+    monkeypatch.setattr("seraph._apps.ask._session._MOST_PAST", 3)
     with session(path, X) as opened:
         answer_truly(opened, y, 40)
     with session(path, X) as opened:
@@ -267,7 +267,7 @@ def test_what_cannot_be_a_class_is_refused(path, value):
 
 
 def test_the_number_of_classes_is_limited(path, monkeypatch):
-    monkeypatch.setattr("seraph._ask._session.MOST_CLASSES", 2)
+    monkeypatch.setattr("seraph._apps.ask._session.MOST_CLASSES", 2)
     with session(path, X, classes=("a", "b")) as opened:
         with pytest.raises(Refused, match="2 classes already"):
             opened.answer(opened.state()["question"]["key"], "class:c")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from seraph._ask import _things
-from seraph._ask._digits import DigitThings, demo_digits
-from seraph._ask._things import Folder, RowThings
+from seraph._apps.ask import _things
+from seraph._apps.ask._digits import DigitThings, demo_digits
+from seraph._apps.ask._things import Folder, RowThings
 
 
 def picture(path, size=(40, 30), color=(200, 30, 30), **options):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seraph import Marks
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic._distances import Differences, FactorSums
 from seraph.classic._scatter import PairSums
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._sweep._points import centered
 from seraph.classic import _scatter
 from seraph.classic._distances import FactorSums

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import _itml
 from seraph.classic._definite import logdet_gap, minimize_factor
 from seraph.classic._itml import ITML, _sampled, _SlackObjective

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import LDM, _local_likelihood
 from seraph.classic._ldm import bound, bound_step, maximize
 from seraph.classic._local_likelihood import Likelihood

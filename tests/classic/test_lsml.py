@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import Marks
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import LSML
 from seraph.classic._comparisons import pairs_by_number
 from seraph.classic._lsml import ComparisonObjective

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from seraph import Marks
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import RCA
 from seraph.classic._rca import chunks
 from tests.classic.test_gmml import blobs

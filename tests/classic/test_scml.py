@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, linprog
 
 from seraph import Marks
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import SCML
 from seraph.classic._scml import Hinges, neighbor_triplets
 from tests.classic.test_gmml import blobs

@@ -9,12 +9,12 @@ from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import seraph
-from seraph import classic
-from seraph._estimators import _column_weights
+from seraph import classic, records
 from seraph._solvers import _lbfgs
 from seraph._sweep import one_blas_thread
 from seraph.classic import MFDA, NCA, _mfda
 from seraph.classic._learner import ClassicLearner
+from seraph.records import _column_weights
 
 LEARNERS = [
     learner
@@ -57,7 +57,7 @@ def everything_with_fit():
     """Return all public classes that have a `fit`, by name; but Euclidean, which only counts."""
     classes = [
         value
-        for module in (seraph, classic)
+        for module in (seraph, classic, records)
         for value in (getattr(module, name) for name in module.__all__)
         if inspect.isclass(value) and hasattr(value, "fit") and value is not classic.Euclidean
     ]

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import seraph as package
 from seraph import SERAPH, MetricNeighborsClassifier, load, save
-from seraph._cli import _export, _fit, _inspect, _neighbors, _query, _transform
+from seraph._apps.cli import _export, _fit, _inspect, _neighbors, _query, _transform
 from seraph.classic import Euclidean
 from tests.helpers.command import assert_refused, seraph
 
@@ -552,9 +552,9 @@ def test_help_has_an_example_for_every_command():
 
 
 def test_the_choices_of_reproduce_are_those_of_the_paper():
-    from seraph._cli._paper import _PARTS, _SCALINGS
-    from seraph._paper import PARTS
-    from seraph._paper._protocol import SCALINGS
+    from seraph._apps.cli._paper import _PARTS, _SCALINGS
+    from seraph._apps.paper import PARTS
+    from seraph._apps.paper._protocol import SCALINGS
 
     assert _PARTS.split("|") == [*PARTS, "all"]
     assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)

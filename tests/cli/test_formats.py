@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from seraph._cli._tables import read_table, read_tables, write_table
+from seraph._apps.cli._tables import read_table, read_tables, write_table
 
 FRAME = pd.DataFrame(
     {"name": ["a", "b", "c"], "x": [1.5, 2.0, np.nan], "n": [1, 2, 3], "kind": ["u", None, "v"]}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from seraph._cli._held_out import HeldOutErrors, folds, held_out_errors
+from seraph._apps.cli._held_out import HeldOutErrors, folds, held_out_errors
 
 SEEN = []
 

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from seraph import SERAPH, load, save
-from seraph._cli import _index
-from seraph._cli._tables import read_table
+from seraph._apps.cli import _index
+from seraph._apps.cli._tables import read_table
 from tests.helpers.command import assert_refused, seraph
 
 RNG = np.random.default_rng(0)

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from seraph._cli._tables import _csv, _limits, read_table, read_tables
-from seraph._cli._tables._csv import parse_csv
-from seraph._cli._tables._limits import MOST_COLUMNS, available_memory
+from seraph._apps.cli._tables import _csv, _limits, read_table, read_tables
+from seraph._apps.cli._tables._csv import parse_csv
+from seraph._apps.cli._tables._limits import MOST_COLUMNS, available_memory
 from tests.cli.test_formats import ods, xlsx
 from tests.helpers.command import assert_refused, seraph
 from tests.hostile.commands import table_files
@@ -214,7 +214,7 @@ def test_the_memory_that_is_left_is_known():
 READ = """
 import resource, sys
 from pathlib import Path
-from seraph._cli._tables import read_table
+from seraph._apps.cli._tables import read_table
 small = Path(sys.argv[1])
 read_table(small).points()  # loads what is loaded once
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from seraph import load
-from seraph._cli._tables import read_pairs, read_table
+from seraph._apps.cli._tables import read_pairs, read_table
 from tests.cli.test_commands import wine_frame
 from tests.helpers.command import assert_refused, seraph
 

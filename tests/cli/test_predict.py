@@ -12,10 +12,10 @@ import pytest
 from sklearn.datasets import load_wine
 
 from seraph import load
-from seraph._cli._classify import best_temperature, class_shares, leave_one_out
-from seraph._cli._held_out import best_threshold, held_out_pair_errors, learning_curve
-from seraph._cli._learners import learners
-from seraph._cli._progress import done_share, progress_callbacks
+from seraph._apps.cli._classify import best_temperature, class_shares, leave_one_out
+from seraph._apps.cli._held_out import best_threshold, held_out_pair_errors, learning_curve
+from seraph._apps.cli._learners import learners
+from seraph._apps.cli._progress import done_share, progress_callbacks
 from seraph.classic import MFDA, Euclidean
 from tests.helpers.command import assert_refused, seraph
 
@@ -198,7 +198,7 @@ def test_compare_holds_out_the_same_rows_as_fit_does(folder):
 
 def test_every_learner_of_the_package_is_compared():
     from seraph import classic
-    from seraph._cli._compare import _methods
+    from seraph._apps.cli._compare import _methods
 
     learners = {name for name in classic.__all__ if hasattr(getattr(classic, name), "fit")}
     assert {"SERAPH", *learners} - {"MLKR"} <= set(_methods(None))  # MLKR learns from numbers

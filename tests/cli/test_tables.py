@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from seraph._cli._tables import check_output, csv_text, read_pairs, read_table, write_table
-from seraph._cli._tables._csv import parse_csv
-from seraph._cli._tables._numbers import Faults, to_numbers
+from seraph._apps.cli._tables import check_output, csv_text, read_pairs, read_table, write_table
+from seraph._apps.cli._tables._csv import parse_csv
+from seraph._apps.cli._tables._numbers import Faults, to_numbers
 
 
 def cells(data, **options):

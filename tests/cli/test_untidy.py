@@ -12,10 +12,10 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
-from seraph._cli._prepare import looks_like_ids
-from seraph._cli._tables import read_table
-from seraph._cli._tables._dates import date_features, parse_dates
-from seraph._cli._tables._numbers import Faults, to_numbers
+from seraph._apps.cli._prepare import looks_like_ids
+from seraph._apps.cli._tables import read_table
+from seraph._apps.cli._tables._dates import date_features, parse_dates
+from seraph._apps.cli._tables._numbers import Faults, to_numbers
 from tests.helpers.command import assert_refused, seraph
 
 

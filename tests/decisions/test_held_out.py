@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import KernelSERAPH, Marks
 from seraph._decisions._held_out import HeldOut, held_out
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import GMML, Euclidean
 
 WINE, Y = load_wine(return_X_y=True)

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seraph import SERAPHCV, Marks, seraph_path
 from seraph._engine import _checkpoint as checkpoint
 from seraph._engine._checkpoint import Journal, fingerprint
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._sweep import (
     ChunkedPoints,
     NumpySweep,

@@ -7,7 +7,7 @@ from seraph import SERAPH, Marks
 from seraph._engine import Settings, _learn, _near, learn
 from seraph._engine._objective import Objective
 from seraph._engine._triplets import Triplets
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
 from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, _design, shares
 

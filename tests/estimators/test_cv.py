@@ -16,7 +16,7 @@ from seraph._decisions import assign_folds, restricted
 from seraph._engine._graph import neighbor_graph
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choice
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from tests.helpers.oracle import log_likelihood
 from tests.helpers.plain import SERAPH
 

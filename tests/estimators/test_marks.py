@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPHCV, Marks, seraph_path
 from seraph._decisions._folds import assign_folds, restricted
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph.classic import ITML
 from tests.helpers.oracle import objective
 from tests.helpers.plain import SERAPH, KernelSERAPH

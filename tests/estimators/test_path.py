@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seraph import Marks, seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
 from seraph._sweep import PointsInMemory
 from tests.helpers.oracle import labeled_pairs, objective

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
+from seraph._apps.paper._protocol import sample_task
 from seraph._engine import _problem
-from seraph._paper._protocol import sample_task
 from seraph._sweep import NumpySweep
 from seraph.classic import Euclidean
 from seraph.datasets import load_task

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from seraph._ask._answers import AnswerFile, ClassFormat, PairFormat
-from seraph._ask._finish import Finish
-from seraph._ask._server import Server
-from seraph._ask._session import Session, Setting
-from seraph._ask._things import RowThings
+from seraph._apps.ask._answers import AnswerFile, ClassFormat, PairFormat
+from seraph._apps.ask._finish import Finish
+from seraph._apps.ask._server import Server
+from seraph._apps.ask._session import Session, Setting
+from seraph._apps.ask._things import RowThings
 
 
 def clusters(n=60, m=4, n_classes=3, seed=0, radius=4.0):

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from seraph._cli import main
+from seraph._apps.cli import main
 
 
 @dataclass(frozen=True)

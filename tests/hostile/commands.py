@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import typer
 
-from seraph._cli import app
-from seraph._cli._tables import KINDS
-from seraph._cli._tables._limits import MOST_COLUMNS
+from seraph._apps.cli import app
+from seraph._apps.cli._tables import KINDS
+from seraph._apps.cli._tables._limits import MOST_COLUMNS
 from tests.cli import test_hostile_tables as tables
 from tests.cli.test_formats import ods, xlsx
 from tests.helpers.command import assert_refused
@@ -193,7 +193,7 @@ def a_command(rng):
     if name in NEVER_WELL:
         options += NEVER_WELL[name]
     before = set(Path().iterdir())
-    with patch("seraph._ask._server.Server", Nobody), time_limit(SECONDS):
+    with patch("seraph._apps.ask._server.Server", Nobody), time_limit(SECONDS):
         done = command(name, *words, *options)
     check_words(done.err)
     made = set(Path().iterdir()) - before

@@ -10,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 import seraph
 from seraph import (
     SERAPH,
-    DuplicateFinder,
     KernelSERAPH,
     PairClassifier,
     classic,
@@ -27,9 +26,7 @@ ESTIMATORS = [
     value
     for package in (seraph, classic)
     for value in (getattr(package, name) for name in sorted(package.__all__))
-    if inspect.isclass(value)
-    and issubclass(value, BaseEstimator)
-    and value is not DuplicateFinder  # of records: others.some_duplicates
+    if inspect.isclass(value) and issubclass(value, BaseEstimator)
 ]
 # Quick enough for thousands of fits, where a case does not say otherwise.
 QUICK = {"max_iter": 100, "em_max_iter": 5}

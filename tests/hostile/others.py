@@ -21,9 +21,10 @@ from seraph import (
     query_pairs,
     query_rows,
 )
-from seraph._ask._answers import AnswerFile, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.ask._answers import AnswerFile, ClassFormat, PairAnswer, PairFormat
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import exceptions as metric_learn_errors
+from seraph.records import DuplicateFinder
 from tests.hostile import inputs
 from tests.hostile.trial import guarded, refused
 from tests.hostile.values import JUNK, some_parameters
@@ -173,8 +174,8 @@ def some_duplicates(rng):
     table = {name: cells[name] for name in cells if rng.random() < 0.5}
     if rng.random() < 0.2:
         table = rng.choice(JUNK)
-    parameters = some_parameters(rng, seraph.DuplicateFinder, junk=0.1)
-    finder, _ = guarded(lambda: seraph.DuplicateFinder(**parameters).fit(table))
+    parameters = some_parameters(rng, DuplicateFinder, junk=0.1)
+    finder, _ = guarded(lambda: DuplicateFinder(**parameters).fit(table))
     if refused(finder):
         return f"duplicates refused: {str(finder)[:40]}"
     asked, _ = guarded(lambda: finder.questions(rng.choice([1, 6, 10**6, *JUNK])))

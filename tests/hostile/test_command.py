@@ -7,7 +7,7 @@ import sys
 import pandas as pd
 import pytest
 
-from seraph._cli._tables._write import csv_text
+from seraph._apps.cli._tables._write import csv_text
 from tests.helpers.command import seraph
 
 SCRIPT = "import sys\nfrom seraph.__main__ import main\nsys.exit(main())\n"  # as pip makes it

@@ -24,7 +24,7 @@ from seraph import (
     save,
 )
 from seraph._engine._advice import warn_of_rank_zero
-from seraph._pairs import Rows
+from seraph._marks import Rows
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.datasets import load_task, make_posterior_sparsity, make_projection_sparsity

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from seraph import SERAPH, save
-from seraph._ask._answers import AnswerFile, PairAnswer, PairFormat
-from seraph._files import write_whole
+from seraph._apps.ask._answers import AnswerFile, PairAnswer, PairFormat
+from seraph._utils._files import write_whole
 from seraph.classic import Euclidean
 from seraph.persist import export
 from tests.helpers.command import assert_refused, seraph

@@ -12,8 +12,8 @@ import pytest
 
 import seraph
 from seraph import classic, compat, datasets, metrics, persist, plot
-from seraph._cli._tables import KINDS as KINDS_OF_TABLES
-from seraph._validation import shown
+from seraph._apps.cli._tables import KINDS as KINDS_OF_TABLES
+from seraph._utils._validation import shown
 from tests.hostile.cases import KINDS, run
 from tests.hostile.commands import commands, table_files
 from tests.hostile.fits import ESTIMATORS

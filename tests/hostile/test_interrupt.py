@@ -66,11 +66,11 @@ def strike_in_vain():
 
 class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "seraph._files":
+        if name == "seraph._utils._files":
             strike()
 
 def light():
-    from seraph._files import write_whole
+    from seraph._utils._files import write_whole
     write_whole(Path("out.csv"), "a,b")
     print("done")
     sys.exit(0)

@@ -92,8 +92,8 @@ def test_a_checkpoint_can_be_used_whenever_its_fit_is_killed(tmp_path, n_kills):
 
 COMMAND = """
 import sys
-from seraph._cli import main
-from seraph._files import _whole
+from seraph._apps.cli import main
+from seraph._utils._files import _whole
 write = _whole.os.fsync
 def slowly(number):
     print(flush=True)  # all is written, nothing is moved yet

@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from seraph import Marks
-from seraph._paper import _embeddings
-from seraph._paper._embeddings import METHODS, demonstrate, judge, mark_pairs
-from seraph._paper._free_matrix import FreeMatrix, cosine_loss
+from seraph._apps.paper import _embeddings
+from seraph._apps.paper._embeddings import METHODS, demonstrate, judge, mark_pairs
+from seraph._apps.paper._free_matrix import FreeMatrix, cosine_loss
 from tests.helpers.command import assert_refused, seraph
 
 

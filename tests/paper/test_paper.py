@@ -8,15 +8,15 @@ import re
 import numpy as np
 import pytest
 
-from seraph._files import write_whole
-from seraph._paper import PARTS, Plan, Record, claims, reproduce, run, table2
-from seraph._paper._experiment import load_records
-from seraph._paper._figures import fit_sparsity
-from seraph._paper._methods import COUNTERPART, METHODS
-from seraph._paper._protocol import SCALINGS, sample_task, scaled
-from seraph._paper._published import TABLE2
-from seraph._paper._reproduce import pair_counts
-from seraph._paper._tables import comparable, grid, significant, to_csv, to_latex, to_markdown
+from seraph._apps.paper import PARTS, Plan, Record, claims, reproduce, run, table2
+from seraph._apps.paper._experiment import load_records
+from seraph._apps.paper._figures import fit_sparsity
+from seraph._apps.paper._methods import COUNTERPART, METHODS
+from seraph._apps.paper._protocol import SCALINGS, sample_task, scaled
+from seraph._apps.paper._published import TABLE2
+from seraph._apps.paper._reproduce import pair_counts
+from seraph._apps.paper._tables import comparable, grid, significant, to_csv, to_latex, to_markdown
+from seraph._utils._files import write_whole
 from seraph.datasets import TASKS, load_task
 from tests.helpers.command import seraph
 
@@ -192,7 +192,7 @@ def test_an_interrupted_run_is_resumed(small_run, tmp_path, monkeypatch):
     path = tmp_path / "records.jsonl"
     path.write_text("".join(lines[:6]) + lines[6][:20])  # cut off in the middle of a line
     computed = []
-    import seraph._paper._experiment as experiment
+    import seraph._apps.paper._experiment as experiment
 
     real = experiment.evaluate
     monkeypatch.setattr(experiment, "evaluate", lambda s, m: (computed.append(m), real(s, m))[1])

@@ -6,7 +6,7 @@ import pytest
 from seraph import SERAPH, Marks
 from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
 from seraph._sweep import NumpySweep, PairList, PairTerms, PointsInMemory, Sample, shares
 from seraph._sweep._design import design

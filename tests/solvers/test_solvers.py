@@ -4,7 +4,7 @@ import pytest
 from seraph import SERAPH, Marks
 from seraph._engine import Settings, learn
 from seraph._engine._objective import Objective
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._solvers import (
     compress,
     em,

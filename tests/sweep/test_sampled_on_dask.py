@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._pairs import Marks, PairLabels
+from seraph._marks import Marks, PairLabels
 from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior, _dask
 from tests.helpers.oracle import entropy, log_likelihood
 

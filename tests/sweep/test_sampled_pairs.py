@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks
 from seraph._engine import Settings, _problem
 from seraph._engine._problem import Problem
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._sweep import PointsInMemory
 from tests.helpers.quick import few
 

@@ -8,7 +8,7 @@ import pytest
 from seraph import SERAPH, Marks, seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._pairs import PairLabels
+from seraph._marks import PairLabels
 from seraph._sweep import (
     NumpySweep,
     PairTerms,

@@ -17,7 +17,7 @@ import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Sample, one_blas_thread
 from seraph._sweep._threads import SharedSetting
-from seraph._typing import computed_once
+from seraph._utils._typing import computed_once
 from tests.helpers.forks import forks, of_threads, succeeds_in_a_child
 
 N_FITS = 10

@@ -14,8 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._pairs import Marks, PairLabels, Rows
-from .._public import publish
+from .._marks import Marks, PairLabels, Rows
 from .._sweep import (
     FLOATS,
     Coordinates,
@@ -27,8 +26,9 @@ from .._sweep import (
     map_rows,
     one_blas_thread,
 )
-from .._typing import Array
-from .._validation import as_numbers, two_points
+from .._utils._public import publish
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, two_points
 from ..metrics._pairs import labels_auc
 from ._shrinkage import Blend
 

@@ -35,8 +35,8 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import pdist
 
 from .._sweep import Coordinates, exact_size, magnitude
-from .._typing import Array
-from .._validation import check_number
+from .._utils._typing import Array
+from .._utils._validation import check_number
 
 # Odds of the target for points of one effective direction, if the shrinkage is "auto". Chosen on
 # the sets of benchmarks/evidence that are for choosing.

@@ -9,17 +9,13 @@
     _calibrate   turn distances into probabilities
     _links       which points marks put together, and which they part
     _cluster     k-means and agglomerative clustering that keep to them
-    _candidates  a threshold for candidate pairs that reaches a wanted precision
-    _groups      groups of rows from accepted pairs, without chains
     _typical     which rows to label next
 """
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._calibrate import calibrated, probabilities
-from ._candidates import CandidateDecision
 from ._cluster import constrained_agglomerative, constrained_k_means
 from ._folds import assign_folds, restricted
-from ._groups import grouped
 from ._held_out import HeldOut, held_out, row_distances
 from ._split import MarksKFold
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
@@ -28,7 +24,6 @@ from ._typical import typical_rows
 __all__ = [
     "STRATEGIES",
     "WITH_TARGET",
-    "CandidateDecision",
     "HeldOut",
     "MarksKFold",
     "assign_folds",
@@ -36,7 +31,6 @@ __all__ = [
     "choose_threshold",
     "constrained_agglomerative",
     "constrained_k_means",
-    "grouped",
     "held_out",
     "judged",
     "probabilities",

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from .._typing import Array
+from .._utils._typing import Array
 from ..metrics import expected_calibration_error
 from ._held_out import HeldOut, effective_number
 

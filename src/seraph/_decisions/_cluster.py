@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from .._pairs import Marks, PairLabels
-from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
-from .._warnings import warn
+from .._marks import Marks, PairLabels
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, check_seed
+from .._utils._warnings import warn
 from ..metrics._tiles import SquaredDistances, checked_points
 from ._links import Links
 

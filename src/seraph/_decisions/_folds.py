@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 
 # Marked pairs per fold from which on it may split points that are marked with each other.
 _MARKS = 10

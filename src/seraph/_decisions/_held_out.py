@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 from ._folds import assign_folds, restricted
 
 # More pairs than these, of points of known class, are sampled.

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from .._pairs import Marks, PairLabels
-from .._typing import Array
-from .._validation import check_flag, check_number, check_seed
+from .._marks import Marks, PairLabels
+from .._utils._typing import Array
+from .._utils._validation import check_flag, check_number, check_seed
 from ._folds import assign_folds, restricted
 
 

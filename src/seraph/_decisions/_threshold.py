@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._held_out import HeldOut, effective_number
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")

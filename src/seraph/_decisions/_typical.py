@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from .._typing import Array
+from .._utils._typing import Array
 from ..metrics._tiles import SquaredDistances
 
 _NEIGHBORS = 20

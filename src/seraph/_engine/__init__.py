@@ -11,7 +11,7 @@
 `Problem` and return `Fit` objects; estimators copy these into their attributes.
 """
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._advice import warn_of_early_stop, warn_of_scales
 from ._callback import FitState, Interruptible
 from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, opened

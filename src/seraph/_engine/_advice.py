@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .._pairs import PairLabels
-from .._typing import Array
-from .._warnings import warn
+from .._marks import PairLabels
+from .._utils._typing import Array
+from .._utils._warnings import warn
 
 # Warn if the standard deviations of two features differ by more than this factor.
 _SCALES_APART = 1e3

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _solvers as solvers
-from .._typing import Array
+from .._utils._typing import Array
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from .._files import note_write, write_whole
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import PairTerms, Points, Sample, Sweep, digest
-from .._typing import Array
-from .._validation import shown
-from .._version import __version__
-from .._warnings import warn
+from .._utils._files import note_write, write_whole
+from .._utils._typing import Array
+from .._utils._validation import shown
+from .._utils._version import __version__
+from .._utils._warnings import warn
 
 # Seconds between two commits.
 EVERY = 5.0

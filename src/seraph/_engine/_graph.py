@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from .._typing import Array
+from .._utils._typing import Array
 
 
 def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:

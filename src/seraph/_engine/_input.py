@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import Marks, PairLabels
+from .._marks import Marks, PairLabels
 from .._sweep import (
     FLOATS,
     ChunkedPoints,
@@ -19,8 +19,8 @@ from .._sweep import (
     in_memory,
     is_chunked,
 )
-from .._typing import Array
-from .._validation import as_numbers
+from .._utils._typing import Array
+from .._utils._validation import as_numbers
 from . import _advice as advice
 from ._settings import Settings
 

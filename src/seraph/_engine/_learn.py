@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from .. import _solvers as solvers
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
-from .._typing import Array
+from .._utils._typing import Array
 from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal

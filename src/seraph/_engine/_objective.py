@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._sweep import PairTerms, Posterior, Sweep
-from .._typing import Array, computed_once
+from .._utils._typing import Array, computed_once
 from ._triplets import Triplets
 
 

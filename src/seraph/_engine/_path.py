@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import _solvers as solvers
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import Points
-from .._typing import Array
+from .._utils._typing import Array
 from ._checkpoint import Journal
 from ._learn import Fit, fit_of, running
 from ._objective import Objective

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import (
     Coordinates,
     PairTerms,
@@ -23,7 +23,7 @@ from .._sweep import (
     shares,
     subset_sizes,
 )
-from .._typing import Array
+from .._utils._typing import Array
 from ._checkpoint import Journal, check_repeatable
 from ._graph import check_graph, neighbor_graph, roughness
 from ._objective import Objective

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._sweep import PairList, index_type
-from .._typing import Array
+from .._utils._typing import Array
 
 # From this share of the pairs on, toss a coin for each.
 _DENSE = 0.2

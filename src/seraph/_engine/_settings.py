@@ -11,7 +11,7 @@ import numpy as np
 
 from .._solvers import SOLVERS
 from .._sweep import BACKENDS, Backend
-from .._validation import (
+from .._utils._validation import (
     check_choice,
     check_n_jobs,
     check_number,

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import expit, log_expit
 
 from .._sweep import in_memory
-from .._typing import Array
+from .._utils._typing import Array
 
 
 @dataclass(frozen=True)

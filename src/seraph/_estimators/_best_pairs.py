@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ..metrics._tiles import Tile
 
 _TILE = 512

@@ -28,11 +28,11 @@ from .._engine import (
     running,
     warn_of_scales,
 )
-from .._pairs import Marks, PairLabels
+from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory
-from .._typing import Array
-from .._validation import check_number, check_seed, shown
-from .._warnings import warn
+from .._utils._typing import Array
+from .._utils._validation import check_number, check_seed, shown
+from .._utils._warnings import warn
 from ._posterior import PosteriorLearner, averages
 from ._seraph import SERAPH
 

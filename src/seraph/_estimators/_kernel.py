@@ -29,10 +29,10 @@ from .._engine import (
     read_labels,
     running,
 )
-from .._pairs import Marks
+from .._marks import Marks
 from .._sweep import Backend, PointsInMemory
-from .._typing import Array
-from .._validation import check_choice, check_number, shown, two_points
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, shown, two_points
 from ._posterior import PosteriorLearner, averages
 
 Kernel = str | Callable[..., float]

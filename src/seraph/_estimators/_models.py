@@ -14,9 +14,9 @@ from sklearn.utils.validation import _num_samples
 
 from .._base import pair_points
 from .._decisions import row_distances
-from .._pairs import Marks, Rows
-from .._typing import Array
-from .._validation import as_numbers, shown
+from .._marks import Marks, Rows
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, shown
 
 
 def check_estimator(name: str, estimator: Any) -> None:

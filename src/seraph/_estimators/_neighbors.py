@@ -13,9 +13,9 @@ from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._pairs import Marks, as_labels, is_missing
-from .._typing import Array
-from .._validation import as_numbers, check_choice, check_n_jobs, check_number
+from .._marks import Marks, as_labels, is_missing
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, check_choice, check_n_jobs, check_number
 from ._models import check_directions, check_estimator, fit_model
 
 _NUMBERS = (int, float, np.number)

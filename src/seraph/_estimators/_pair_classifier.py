@@ -20,9 +20,9 @@ from .._decisions import (
     judged,
     probabilities,
 )
-from .._pairs import Marks, PairLabels
-from .._typing import Array
-from .._validation import as_numbers, check_choice, check_number, shown
+from .._marks import Marks, PairLabels
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, check_choice, check_number, shown
 from ..metrics import pair_auc
 from ._models import check_directions, check_estimator, fit_model, pair_distances
 from ._seraph import SERAPH

@@ -20,10 +20,10 @@ from .._engine import (
     warn_of_early_stop,
     warn_of_scales,
 )
-from .._pairs import Marks
+from .._marks import Marks
 from .._sweep import Backend
-from .._typing import Array
-from .._validation import check_number, shown
+from .._utils._typing import Array
+from .._utils._validation import check_number, shown
 
 
 @dataclass(frozen=True)

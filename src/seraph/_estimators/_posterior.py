@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import MahalanobisLearner, pair_points
 from .._sweep import FLOATS, in_memory, posterior
-from .._typing import Array
-from .._validation import as_numbers
+from .._utils._typing import Array
+from .._utils._validation import as_numbers
 
 
 class PosteriorLearner(MahalanobisLearner):

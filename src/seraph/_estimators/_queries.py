@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._decisions import typical_rows
-from .._pairs import Marks, PairLabels, Rows, as_labels, is_missing
+from .._marks import Marks, PairLabels, Rows, as_labels, is_missing
 from .._sweep import posterior
-from .._typing import Array
-from .._validation import as_numbers, check_choice, check_number, check_seed, prepared_by
-from .._warnings import warn
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, check_choice, check_number, check_seed, prepared_by
+from .._utils._warnings import warn
 from ..metrics._tiles import SquaredDistances
 from ._best_pairs import best_pairs
 from ._pair_classifier import PairClassifier

@@ -21,9 +21,9 @@ from .._engine import (
     read_points,
     warn_of_scales,
 )
-from .._pairs import Marks
+from .._marks import Marks
 from .._sweep import Backend
-from .._validation import check_flag
+from .._utils._validation import check_flag
 from ._posterior import PosteriorLearner, averages
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 _CORRECTIONS = 20
 

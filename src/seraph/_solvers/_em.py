@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._result import MatrixFunction, Result, Step
 
 

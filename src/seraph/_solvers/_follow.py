@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._curvature import Curvature
 from ._low_rank import low_rank, relative_slope
 from ._psd import optimality_gap

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from .._typing import Array
+from .._utils._typing import Array
 
 
 def lbfgs(

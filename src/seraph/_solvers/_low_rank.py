@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array, computed_once
+from .._utils._typing import Array, computed_once
 from ._lbfgs import lbfgs
 from ._psd import compress, numerical_rank, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 

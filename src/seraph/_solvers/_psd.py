@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 # Eigenvalues below this share of the largest are zero up to rounding.
 _RANK_TOLERANCE = 1e-10

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 
 class MatrixFunction(Protocol):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._low_rank import low_rank, relative_slope
 from ._psd import optimality_gap
 from ._result import Callback, MatrixFunction, Result, Step

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._result import MatrixFunction, Result, Step
 
 _STRIDE = 0.7  # of the search, in the logarithm of the scale

@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 

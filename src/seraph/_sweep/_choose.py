@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import shown
+from .._utils._typing import Array
+from .._utils._validation import shown
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import Sweep
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._points import Coordinates, digest, exact_size, rounding_of_mean
 
 # Number of results merged by one task. They are merged in order, so that the sum does not

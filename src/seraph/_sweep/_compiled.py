@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._formulas import FACTORS
 
 _logger = logging.getLogger("seraph")

@@ -20,7 +20,7 @@ from dask.optimization import cull
 from distributed import Client, LocalCluster, default_client, wait
 from joblib import effective_n_jobs
 
-from .._typing import Array, computed_once
+from .._utils._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
 from ._design import row_blocks, shares

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 # A block of rows, and the blocks of columns that it meets.
 Strip = tuple[slice, list[slice]]

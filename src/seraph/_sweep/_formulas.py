@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
-from .._typing import Array
+from .._utils._typing import Array
 
 # This number of factors in (1, 2] can be multiplied without overflow.
 FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}

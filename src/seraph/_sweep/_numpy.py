@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 
-from .._typing import Array, computed_once
+from .._utils._typing import Array, computed_once
 from . import _formulas
 from ._design import Strip, row_blocks, shares
 from ._list import PairList

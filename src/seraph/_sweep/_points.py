@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._typing import Array, computed_once
-from .._validation import check_unmasked
+from .._utils._typing import Array, computed_once
+from .._utils._validation import check_unmasked
 
 FLOATS = (np.float64, np.float32)
 # Directions in which the points are shorter than this share of their longest direction are

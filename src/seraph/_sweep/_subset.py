@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._typing import Array, computed_once
+from .._utils._typing import Array, computed_once
 from ._design import stratified
 from ._terms import PairTerms, Sweep, Variable
 

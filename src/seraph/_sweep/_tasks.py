@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._design import row_blocks
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import PairTerms, Posterior, Variable

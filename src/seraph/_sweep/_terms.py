@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._list import PairList
 
 # What a sum can be differentiated by.

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._design import Strip, design, design_across, row_blocks
 from ._list import PairList
 from ._terms import PairTerms, Variable

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._typing import Array
+from .._utils._typing import Array
 from . import _tensors
 from ._design import shares
 from ._numpy import NumpySweep

@@ -21,7 +21,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .._typing import Array
+from .._utils._typing import Array
 from . import _formulas
 from ._tiles import Pass, Sums
 

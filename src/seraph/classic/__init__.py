@@ -5,7 +5,7 @@ They work like `SERAPH`, so that one replaces another in one line: all have
 ``get_mahalanobis_matrix``.
 """
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._covariance import Covariance
 from ._euclidean import Euclidean
 from ._gdm import GDM

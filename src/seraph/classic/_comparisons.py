@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 from ._learner import ClassicLearner
 
 

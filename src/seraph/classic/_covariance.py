@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._typing import Array
+from .._utils._typing import Array
 from ._learner import ClassicLearner
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from .._solvers import Curvature
-from .._typing import Array, computed_once
+from .._utils._typing import Array, computed_once
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 from ._scatter import FEW_ROWS, DistanceTerm, PairSums
 
 # A list of differences has at most so many numbers of so many features: sweeping more is faster.
@@ -111,7 +111,7 @@ class FactorSums:
     Examples
     --------
     >>> import numpy as np
-    >>> from seraph._pairs import PairLabels
+    >>> from seraph._marks import PairLabels
     >>> X, sums = np.array([[0.0], [1.0], [3.0]]), PairSums(PairLabels.make(3, [0, 0, 1]))
     >>> def apart(d2, similar):
     ...     return d2[~similar].sum(), 1.0 * ~similar

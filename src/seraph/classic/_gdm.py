@@ -11,10 +11,10 @@ from scipy.linalg import lapack
 
 from .. import _solvers as solvers
 from .._base import Blend
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._typing import Array, computed_once
-from .._validation import check_choice, check_flag, check_number
+from .._utils._typing import Array, computed_once
+from .._utils._validation import check_choice, check_flag, check_number
 from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner
 from ._scatter import PairSums

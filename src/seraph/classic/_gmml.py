@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
-from .._typing import Array
-from .._validation import check_number
+from .._utils._typing import Array
+from .._utils._validation import check_number
 from ._definite import power, with_ridge
 from ._learner import ClassicLearner
 from ._scatter import PairSums, all_pairs

@@ -13,10 +13,10 @@ from scipy.linalg import lapack
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from .._pairs import Marks, PairLabels
+from .._marks import Marks, PairLabels
 from .._sweep import CONSTANT_FEATURE, centered
-from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, check_seed
 from ._definite import minimize_factor, prior_root
 from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import centered, exact_size, magnitude, principal_directions
-from .._typing import Array
-from .._validation import check_number, shown
-from .._warnings import warn
+from .._utils._typing import Array
+from .._utils._validation import check_number, shown
+from .._utils._warnings import warn
 from ._learner import ClassicLearner
 from ._local_likelihood import Likelihood
 

@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._base import Blend, MahalanobisLearner
-from .._pairs import Marks, PairLabels
+from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory, one_blas_thread
-from .._typing import Array
-from .._warnings import warn
+from .._utils._typing import Array
+from .._utils._warnings import warn
 
 
 class ClassicLearner(MahalanobisLearner, ABC):

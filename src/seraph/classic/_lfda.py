@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
-from .._typing import Array
-from .._validation import check_number, shown
+from .._utils._typing import Array
+from .._utils._validation import check_number, shown
 from ._definite import with_ridge
 from ._learner import ClassLabelLearner
 from ._rows import class_ranges

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._solvers import compress, lbfgs
 from .._sweep import centered, exact_size, magnitude, principal_directions
-from .._typing import Array
-from .._validation import check_number, check_verbose
+from .._utils._typing import Array
+from .._utils._validation import check_number, check_verbose
 from ._learner import ClassLabelLearner
 from ._triples import Triples
 

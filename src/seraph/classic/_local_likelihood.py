@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 from ._rows import PairedRows
 
 # Numbers held at a time: rows of a tile times points, or marked pairs times components.

@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._base import Blend
-from .._pairs import Marks, PairLabels, Rows
+from .._marks import Marks, PairLabels, Rows
 from .._sweep import CONSTANT_FEATURE, PointsInMemory, centered, one_blas_thread
-from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, pairs_by_number
 from ._definite import minimize_factor, power, prior_root
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import (
     CONSTANT_FEATURE,
     centered,
@@ -24,8 +24,8 @@ from .._sweep import (
     one_openmp_thread,
     principal_directions,
 )
-from .._typing import Array
-from .._validation import check_number
+from .._utils._typing import Array
+from .._utils._validation import check_number
 from ._learner import ClassicLearner
 from ._scatter import PairSums
 

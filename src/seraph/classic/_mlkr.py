@@ -20,9 +20,9 @@ from .._sweep import (
     one_blas_thread,
     principal_directions,
 )
-from .._typing import Array
-from .._validation import check_choice, check_number, check_seed, shown
-from .._warnings import warn
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, check_seed, shown
+from .._utils._warnings import warn
 from ._scatter import squared_distances
 
 _STARTS = ("pca", "identity", "random")

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import centered
-from .._typing import Array
-from .._validation import check_choice, check_number, check_seed
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, check_seed
 from ._learner import ClassLabelLearner
 from ._scatter import squared_distances
 from ._span import extended, in_their_span

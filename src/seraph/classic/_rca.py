@@ -10,10 +10,10 @@ from scipy.linalg import eigh
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
-from .._typing import Array
-from .._validation import check_number
+from .._utils._typing import Array
+from .._utils._validation import check_number
 from ._definite import with_ridge
 from ._learner import ClassicLearner
 

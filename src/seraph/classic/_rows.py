@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 

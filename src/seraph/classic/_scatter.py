@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from .._pairs import PairLabels
-from .._typing import Array, computed_once
+from .._marks import PairLabels
+from .._utils._typing import Array, computed_once
 from ._rows import PairedRows, spread_rows
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
@@ -62,7 +62,7 @@ class PairSums:
     Examples
     --------
     >>> import numpy as np
-    >>> from seraph._pairs import PairLabels
+    >>> from seraph._marks import PairLabels
     >>> X = np.array([[0.0], [9.0], [1.0], [3.0]])
     >>> sums = PairSums(PairLabels.make(4, y=[0, -1, 0, 1]))
     >>> points = X[sums.rows]

@@ -12,12 +12,12 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered
-from .._typing import Array
-from .._validation import check_number, check_seed
-from .._warnings import warn
+from .._utils._typing import Array
+from .._utils._validation import check_number, check_seed
+from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class
 
 # Directions from each neighborhood, and how many anchors a narrow and a wide one has.

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
-from .._pairs import PairLabels
+from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
-from .._typing import Array
-from .._validation import check_choice, check_number, shown
+from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, shown
 from ._definite import power, prior_root
 from ._learner import ClassicLearner
 from ._scatter import PairSums

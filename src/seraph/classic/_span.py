@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._sweep import centered
-from .._typing import Array
+from .._utils._typing import Array
 
 
 def in_their_span(X: Array) -> tuple[Array, Array | None]:

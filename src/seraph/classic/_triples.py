@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._rows import class_ranges
 
 # Entries of one tile of distances: 8 MB.

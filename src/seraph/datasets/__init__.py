@@ -3,7 +3,7 @@
 This folder's ``README.md`` gives the source, license and checksum of each file in ``data/``.
 """
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._artificial import make_posterior_sparsity, make_projection_sparsity
 from ._definitions import Definitions, load_definitions
 from ._fetch import fetch_task

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from .._typing import Array
-from .._validation import check_seed, shown
+from .._utils._typing import Array
+from .._utils._validation import check_seed, shown
 
 _FEWEST, _MOST = 20, 10**8
 _LABELED = np.array([0, 0, 1, 1])

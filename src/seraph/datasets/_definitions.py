@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._files import read_arrays
 
 

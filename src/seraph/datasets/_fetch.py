@@ -9,7 +9,7 @@ from os import PathLike
 import numpy as np
 from sklearn.datasets import fetch_openml
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._images import halved, pixel_names
 from ._tasks import Points, Row, Task, digit_names, find_row, make_task
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 DATA = files(__package__) / "data"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 
 def halved(images: Array, side: int) -> Array:

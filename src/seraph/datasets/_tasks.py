@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from .._typing import Array
-from .._validation import shown
+from .._utils._typing import Array
+from .._utils._validation import shown
 from ._files import read_arrays
 from ._images import pixel_names
 

@@ -11,7 +11,7 @@ origin, the points lose more than that: then ties are those of the numbers given
 depends on the order of the rows, or on the tiles.
 """
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._known_rows import known_rows_scorer
 from ._pairs import equal_error_rate, pair_auc
 from ._probability import expected_calibration_error

@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples
 
-from .._pairs import as_labels, is_missing
-from .._validation import shown
+from .._marks import as_labels, is_missing
+from .._utils._validation import shown
 
 Scorer = Callable[..., float]
 

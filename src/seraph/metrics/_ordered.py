@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import PairLabels
-from .._typing import Array
+from .._marks import PairLabels
+from .._utils._typing import Array
 from ._tiles import SquaredDistances
 
 _TILE = 1024

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import Marks, PairLabels
-from .._typing import Array
+from .._marks import Marks, PairLabels
+from .._utils._typing import Array
 from ._ordered import Counts, ordered_counts, pair_chunks
 from ._tiles import SquaredDistances, checked_points, in_range
 

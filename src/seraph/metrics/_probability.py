@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import mark_weights, pair_signs
+from .._marks import mark_weights, pair_signs
 from .._sweep import in_memory
-from .._typing import Array
-from .._validation import check_number, shown
+from .._utils._typing import Array
+from .._utils._validation import check_number, shown
 
 
 def expected_calibration_error(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import as_labels, is_missing
-from .._typing import Array
-from .._validation import check_number
+from .._marks import as_labels, is_missing
+from .._utils._typing import Array
+from .._utils._validation import check_number
 from ._tiles import SquaredDistances, checked_points, in_range
 
 # Distances in memory at a time.

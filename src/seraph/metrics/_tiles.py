@@ -21,8 +21,8 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
 from .._sweep import in_memory
-from .._typing import Array
-from .._validation import as_numbers
+from .._utils._typing import Array
+from .._utils._validation import as_numbers
 
 Tile = Callable[[Array, Array], Array]
 

@@ -1,6 +1,6 @@
 """Models on disk: files without pickle, ONNX graphs, and the learned map as a matrix."""
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._matrix import export, to_matrix
 from ._model_files import load, read_versions, save
 from ._onnx import to_onnx

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from .._base import MahalanobisLearner
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
-from .._typing import Array
+from .._utils._typing import Array
 
 _ROWS = 50
 # Differences that rounding explains, relative to the largest number that the model returns.

@@ -16,7 +16,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 
 from .._estimators._kernel import KernelMap
-from .._typing import Array
+from .._utils._typing import Array
 
 # Kernels that a few ONNX operators can compute.
 KERNELS = ("linear", "poly", "polynomial", "rbf")

@@ -20,9 +20,9 @@ from .._base import MahalanobisLearner
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pair_classifier import PairClassifier
-from .._files import write_whole
-from .._validation import as_numbers, shown
-from .._version import __version__
+from .._utils._files import write_whole
+from .._utils._validation import as_numbers, shown
+from .._utils._version import __version__
 from ..classic import Euclidean
 from ._model_files import checked_path
 from ._onnx import to_onnx

@@ -19,10 +19,10 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
-from .._files import write_whole
-from .._validation import in_short, plain_numbers, shown
-from .._version import __version__
-from .._warnings import warn
+from .._utils._files import write_whole
+from .._utils._validation import in_short, plain_numbers, shown
+from .._utils._version import __version__
+from .._utils._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
 from ._parts import changed, from_file, to_file
 from ._sound import check_sound

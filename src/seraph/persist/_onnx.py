@@ -19,7 +19,7 @@ from .._estimators._kernel import KernelSERAPH
 from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
-from .._validation import shown
+from .._utils._validation import shown
 from . import _graphs
 from ._agreement import check_agreement, last_step
 

@@ -4,7 +4,7 @@ Each file holds one display. ``from_estimator(estimator, X, y)`` computes its da
 learner, and ``plot(ax=...)`` draws it on the axes of any figure.
 """
 
-from .._public import publish as _publish
+from .._utils._public import publish as _publish
 from ._convergence import ConvergenceDisplay
 from ._distances import DistanceDisplay
 from ._embedding import EmbeddingDisplay

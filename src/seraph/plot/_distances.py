@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
 
-from .._typing import Array
-from .._validation import check_number
+from .._utils._typing import Array
+from .._utils._validation import check_number
 from ._figure import panels
 from ._labels import class_codes
 from ._learner import Learner, before_and_after, unwrapped

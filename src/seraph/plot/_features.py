@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array
-from .._validation import check_number, shown
+from .._utils._typing import Array
+from .._utils._validation import check_number, shown
 from ._figure import BLUE, panels, say
 from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import Array
+from .._utils._typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

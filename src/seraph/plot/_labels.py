@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import as_labels, is_missing
-from .._typing import Array
+from .._marks import as_labels, is_missing
+from .._utils._typing import Array
 
 
 def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Array, list[str]]:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
-from .._validation import as_numbers, prepared_by
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, prepared_by
 
 
 class Learner(Protocol):

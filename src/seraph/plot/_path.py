@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import Array
+from .._utils._typing import Array
 from ._figure import panels
 
 if TYPE_CHECKING:

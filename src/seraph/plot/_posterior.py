@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._pairs import Marks, PairLabels
-from .._typing import Array
-from .._validation import as_numbers, check_number
+from .._marks import Marks, PairLabels
+from .._utils._typing import Array
+from .._utils._validation import as_numbers, check_number
 from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed, unwrapped
 

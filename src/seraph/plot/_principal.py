@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.decomposition import PCA
 
-from .._typing import Array
+from .._utils._typing import Array
 
 
 class Principal(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._pairs import Marks, PairLabels, Rows
+from .._marks import Marks, PairLabels, Rows
 from ..metrics._probability import equal_bins
 from ._figure import BLUE, panels
 from ._learner import Learner, needed

@@ -3,7 +3,7 @@
 Change one line, ``import metric_learn``, to ``import seraph.compat.metric_learn as metric_learn``.
 """
 
-from ..._public import publish as _publish
+from ..._utils._public import publish as _publish
 from ._classes import LFDA, LMNN, MLKR, NCA, RCA, Covariance, RCA_Supervised
 from ._comparisons import LSML, SCML, LSML_Supervised, SCML_Supervised
 from ._constraints import Constraints

@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..._pairs import exact_column, is_unknown
-from ..._typing import Array
-from ..._validation import as_numbers, check_seed, check_unmasked
-from ..._warnings import warn
+from ..._marks import exact_column, is_unknown
+from ..._utils._typing import Array
+from ..._utils._validation import as_numbers, check_seed, check_unmasked
+from ..._utils._warnings import warn
 from ._exceptions import PreprocessorError
 
 _FLOATS = (np.float64, np.float32)

@@ -12,9 +12,9 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from ... import classic
-from ..._typing import Array
-from ..._validation import check_choice, check_number
-from ..._warnings import warn
+from ..._utils._typing import Array
+from ..._utils._validation import check_choice, check_number
+from ..._utils._warnings import warn
 from ...classic._lfda import local_scatters
 from ._base_metric import MahalanobisMixin
 from ._constraints import Constraints, known_codes

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_array
 
-from ..._typing import Array
-from ..._validation import check_number, shown
+from ..._utils._typing import Array
+from ..._utils._validation import check_number, shown
 from ...classic._definite import power
 from ...classic._lsml import ComparisonObjective
 from ...classic._scml import compose, in_mean_distances, local_directions

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from ..._typing import Array
-from ..._validation import check_number
-from ..._warnings import warn
+from ..._utils._typing import Array
+from ..._utils._validation import check_number
+from ..._utils._warnings import warn
 from ...classic._comparisons import nearest_by_class
 
 

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from ..._typing import Array
-from ..._validation import check_choice, shown
+from ..._utils._typing import Array
+from ..._utils._validation import check_choice, shown
 from ._base_metric import BaseMetricLearner
 
 _STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")

@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 
 from ... import classic
-from ..._pairs import Marks
-from ..._typing import Array
-from ..._validation import shown
-from ..._warnings import warn
+from ..._marks import Marks
+from ..._utils._typing import Array
+from ..._utils._validation import shown
+from ..._utils._warnings import warn
 from ...classic._definite import power
 from ...classic._sdml import largest_weight, sparse_metric
 from ._base_metric import MahalanobisMixin

@@ -10,9 +10,9 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_array, check_random_state
 
-from ..._typing import Array
-from ..._validation import shown
-from ..._warnings import warn
+from ..._utils._typing import Array
+from ..._utils._validation import shown
+from ..._utils._warnings import warn
 from ._exceptions import NonPSDError
 
 

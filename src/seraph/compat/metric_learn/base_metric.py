@@ -1,6 +1,6 @@
 """The bases of metric-learn's learners, where its users look for them."""
 
-from ..._public import publish as _publish
+from ..._utils._public import publish as _publish
 from ._base_metric import BaseMetricLearner, MahalanobisMixin
 from ._guesses import (
     _PairsClassifierMixin,  # noqa: F401 (their name, which some import)

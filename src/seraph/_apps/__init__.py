@@ -1,0 +1,8 @@
+"""Applications: programs made of the library, which nothing else imports.
+
+::
+
+    cli    the command `seraph`, and the tables that users hand to it
+    ask    the labelling page
+    paper  the paper's experiments and the demonstrations
+"""

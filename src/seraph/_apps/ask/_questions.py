@@ -1,0 +1,209 @@
+"""Which question comes next: from the model, at random, or for the test.
+
+Whatever the number of rows, a choice looks at a sample of them, so it takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..._estimators import query_pairs, query_rows
+from ..._marks import Marks
+from ..._utils._typing import Array
+
+# Rows that a choice by the model looks at.
+_ROWS = 600
+# Pairs that a choice without a model looks at, and the share of them that counts as near.
+DRAW, _NEAR = 1000, 0.02
+# Multiples of it, modulo 1, are spread evenly.
+_GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
+# One question in so many is for the test.
+TEST_EVERY = 4
+# Questions that one fit suggests.
+POOL = 12
+
+
+@dataclass(frozen=True)
+class Question:
+    """Rows to ask about.
+
+    Parameters
+    ----------
+    rows : tuple of int
+        Two row numbers, smaller first, or one.
+    weight : float or None
+        Weight of the answer in the test; None for an answer to learn from.
+    """
+
+    rows: tuple[int, ...]
+    weight: float | None = None
+
+    @property
+    def key(self) -> str:
+        """Name of the question in requests."""
+        return "-".join(map(str, self.rows))
+
+
+class Questions(Protocol):
+    """A way to choose questions. `known` are the rows of questions that were asked."""
+
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a question for the test; None if there is none left."""
+        ...
+
+    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a question without a model; None if there is none left."""
+        ...
+
+    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+        """Return the questions that a fitted learner would ask, the best first."""
+        ...
+
+
+class PairQuestions:
+    """Questions about pairs.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        All points.
+    rows : ndarray of int
+        Rows that can be shown.
+    rng : numpy Generator
+        For the samples.
+    """
+
+    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
+        self._X = X
+        self._rows = rows
+        self._rng = rng
+        self._u = rng.random()
+
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        r"""Return a random pair, near ones more often.
+
+        Pairs of the same kind are rare among random ones, and often near. With pairs ordered by
+        their Euclidean distance, from 0 to 1, this takes the pair at :math:`u^2` for a uniform u.
+        A pair at r then has a density of :math:`1 / (2 \sqrt r)`, and its weight undoes that.
+        The u of one test after the other are spread evenly, so that few tests have pairs of all
+        kinds of distances.
+        """
+        pairs, distances = self._draw()
+        order = np.argsort(distances, kind="stable")
+        for _ in range(20):
+            self._u = (self._u + _GOLDEN) % 1.0
+            place = int(DRAW * self._u**2)
+            pair = tuple(pairs[order[place]].tolist())
+            if pair not in known:
+                return Question(pair, round(2.0 * sqrt((place + 0.5) / DRAW), 4))
+        return self._any(known)
+
+    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a random pair, every other time a near one."""
+        pairs, distances = self._draw()
+        if len(known) % 2:
+            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * DRAW)]]
+            pairs = self._rng.permutation(pairs)
+        for pair in pairs.tolist():
+            if tuple(pair) not in known:
+                return Question(tuple(pair))
+        return self._any(known)
+
+    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+        """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
+        size = min(_ROWS, len(self._rows))
+        rows = np.sort(self._rng.choice(self._rows, size, replace=False))
+        place = {row: k for k, row in enumerate(rows.tolist())}
+        taken = [(place[i], place[j]) for i, j in known if i in place and j in place]
+        marks = Marks(taken, np.ones(len(taken)), rows=len(rows))
+        found = query_pairs(learner, self._X[rows], min(POOL, size // 2), marks=marks)
+        return [Question(tuple(pair)) for pair in np.sort(rows[found], axis=1).tolist()]
+
+    def _draw(self) -> tuple[Array, Array]:
+        """Sample pairs; return their rows, smaller first, and their Euclidean distances."""
+        n = len(self._rows)
+        first = self._rng.integers(n, size=DRAW)
+        second = (first + self._rng.integers(1, n, size=DRAW)) % n
+        pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
+        return pairs, distances_of(self._X, pairs)
+
+    def _any(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return the first pair that was not asked; None if all were."""
+        rows = self._rows.tolist()
+        if len(known) >= len(rows) * (len(rows) - 1) // 2:
+            return None
+        for a, i in enumerate(rows):
+            for j in rows[a + 1 :]:
+                if (i, j) not in known:
+                    return Question((i, j))
+        return None
+
+
+class RowQuestions:
+    """Questions about the class of single rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        All points.
+    rows : ndarray of int
+        Rows that can be shown.
+    rng : numpy Generator
+        For the samples.
+    """
+
+    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
+        self._X = X
+        self._rows = rows
+        self._rng = rng
+        # Class code of each row that was named, as the last fit knew it.
+        self.codes: dict[int, int] = {}
+
+    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a random row."""
+        free = self._free(known)
+        return None if len(free) == 0 else Question((int(self._rng.choice(free)),), 1.0)
+
+    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return the row of a sample that is farthest from those asked about."""
+        free = self._free(known)
+        if len(free) == 0:
+            return None
+        sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
+        asked = np.array([row for (row,) in known], dtype=np.intp)
+        if len(asked) == 0:
+            return Question((int(sample[0]),))
+        nearest = squared_distances(self._X[sample], self._X[asked]).min(axis=1)
+        return Question((int(sample[np.argmax(nearest)]),))
+
+    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+        """Return the rows that ``query_rows`` chooses from a sample of the rows."""
+        free = self._free(known)
+        if len(free) == 0:
+            return []
+        sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
+        rows = np.concatenate([np.array(list(self.codes), dtype=np.intp), sample])
+        y = np.full(len(rows), -1)
+        y[: len(self.codes)] = list(self.codes.values())
+        picked = query_rows(learner, self._X[rows], min(POOL, len(sample)), y=y, random_state=0)
+        return [Question((row,)) for row in rows[picked].tolist()]
+
+    def _free(self, known: Collection[tuple[int, ...]]) -> Array:
+        asked = np.array([row for (row,) in known], dtype=np.intp)
+        return self._rows[~np.isin(self._rows, asked)]
+
+
+def distances_of(Z: Array, pairs: Array) -> Array:
+    """Return the Euclidean distances of pairs of rows of `Z`."""
+    return np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1).astype(np.float64)
+
+
+def squared_distances(A: Array, B: Array) -> Array:
+    """Return the squared Euclidean distances between rows of `A` and rows of `B`."""
+    squares = (A * A).sum(axis=1)[:, np.newaxis] + (B * B).sum(axis=1)
+    return np.maximum(squares - 2.0 * A @ B.T, 0.0).astype(np.float64)

@@ -1,0 +1,378 @@
+"""A session: the questions, the answers on disk, and a model that learns in the background.
+
+Requests only touch lists under a lock and the answers file; whatever takes longer happens in the
+worker thread::
+
+    answer -> file -> next question          (request)
+           -> refit -> picture, questions    (worker, every few answers)
+
+A session that goes on learns from all answers first. Then the worker judges the models on the way
+there once more, so that the chart and the advice know of them.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._utils._typing import Array
+from ._answers import Answer, AnswerFile, ClassAnswer, PairAnswer
+from ._finish import Finish
+from ._judge import advice
+from ._learning import Labels, Learning
+from ._questions import TEST_EVERY, PairQuestions, Question, Questions, RowQuestions
+from ._records import RecordQuestions, Records
+from ._things import Things
+
+# Learn again after so many answers.
+_REFIT_EVERY = 4
+# Models on the way to the answers of an earlier run that are judged again.
+_MOST_PAST = 20
+# Questions kept ready, and how many of them the browser may have loaded already.
+_READY, _LOADED = 5, 3
+LONGEST_NAME = 60
+MOST_CLASSES = 200
+
+
+class Refused(ValueError):
+    """A request that cannot be met; its text is shown to the person."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a session is about.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        All points, scaled.
+    things : Things
+        What is shown for each row.
+    title : str
+        Name of the data.
+    classes : tuple of str or None
+        Names of the classes to choose from; None to ask about pairs.
+    seed : int
+        Seed of the samples.
+    records : Records or None
+        Neighbors and columns, if the rows are records that may be duplicates.
+    """
+
+    X: Array
+    things: Things
+    title: str
+    classes: tuple[str, ...] | None = None
+    seed: int = 0
+    records: Records | None = None
+
+
+class Session:
+    """The state behind the page. All methods may be called from any thread.
+
+    Parameters
+    ----------
+    setting : Setting
+        Points and what is shown for them.
+    file : AnswerFile
+        Answers so far; new ones go there first.
+    finish : Finish
+        Makes the model and the report at the end.
+    """
+
+    def __init__(self, setting: Setting, file: AnswerFile, finish: Finish) -> None:
+        self.setting = setting
+        self.file = file
+        self.finish = finish
+        shown = np.array([setting.things.shown(row) for row in range(len(setting.X))], dtype=bool)
+        self.n_missing = int((~shown).sum())
+        rows = np.flatnonzero(shown)
+        if len(rows) < 3:
+            raise ValueError(
+                f"There is something to show for only {len(rows)} of {len(shown)} rows: at least "
+                "3 are needed. Files are found by --id: their names below the folder of --show, "
+                "with or without suffix."
+            )
+        rng = np.random.default_rng([setting.seed, len(file.answers)])
+        self._questions = _questions(setting, rows, rng)
+        self._learning, self._earlier = (
+            Learning(setting.X, setting.seed, setting.records) for _ in range(2)
+        )
+        n_answers = len(file.answers)
+        step = max(_REFIT_EVERY, -(-n_answers // _MOST_PAST))
+        self._recalled = deque(range(step, n_answers, step))
+        self._classes = list(setting.classes or ())
+        self._pool: deque[Question] = deque()
+        self._queue: deque[Question] = deque()
+        self._fitted_at = -1
+        self._picture = self._learning.picture(file.answers)
+        self._version = 0
+        self._busy = False
+        self._closed = False
+        self._failure = ""
+        # A plain lock would do for requests; the condition also wakes the worker.
+        self._lock = threading.Condition(threading.RLock())
+        for answer in file.answers:
+            if isinstance(answer, ClassAnswer) and answer.name is not None:
+                self._learn_class(answer.name)
+        with self._lock:
+            self._top_up()
+        self._worker = threading.Thread(target=self._work, name="seraph-refit", daemon=True)
+        self._worker.start()
+
+    # Requests
+
+    def state(self) -> dict[str, Any]:
+        """Return all that the page shows, for JSON."""
+        with self._lock:
+            ready = [self._card(question) for question in list(self._queue)[:_LOADED]]
+            return {
+                "question": ready[0] if ready else None,
+                "upcoming": ready[1:],
+                "counts": self._counts(),
+                "classes": self._classes if self.setting.classes is not None else None,
+                "learning": self._learning_state(),
+                "finish": self.finish.state(len(self.file.answers)),
+                "missing": self.n_missing,
+                "version": self._version,
+                "busy": self._busy,
+            }
+
+    def answer(self, key: str, value: str) -> bool:
+        """Write an answer to the disk and move to the next question.
+
+        Returns False if the question is not the current one: another tab has answered it.
+        Raises OSError if the answer could not be written; the question stays then.
+        """
+        with self._lock:
+            if not self._queue or self._queue[0].key != key:
+                return False
+            question = self._queue[0]
+            answer = self._read(question, value)
+            self.file.add(answer)
+            self._queue.popleft()
+            if isinstance(answer, ClassAnswer) and answer.name is not None:
+                self._learn_class(answer.name)
+            self._top_up()
+            self._lock.notify_all()
+            return True
+
+    def undo(self, n_answers: int) -> bool:
+        """Take the last answer back and ask again, if there are `n_answers`."""
+        with self._lock:
+            if len(self.file.answers) != n_answers:
+                return False
+            undone = self.file.undo()
+            if undone is None:
+                return False
+            self._queue.appendleft(Question(undone.rows, undone.weight))
+            self._lock.notify_all()
+            return True
+
+    def picture(self) -> dict[str, Any]:
+        """Return the points before and after, for JSON."""
+        with self._lock:
+            return {**self._picture, "version": self._version}
+
+    def end(self) -> None:
+        """Make the model and the report from all answers, in the background."""
+        with self._lock:
+            labels = Labels.of(self.file.answers)
+            if not labels.enough:
+                raise Refused(
+                    "A distance needs at least one pair that is the same and one that is "
+                    "different."
+                    if self.setting.classes is None
+                    else "A distance needs rows of two classes, and two rows of one of them."
+                )
+            self.finish.start(self.file.answers)
+
+    def close(self) -> None:
+        """End the worker, and whatever makes the model."""
+        with self._lock:
+            self._closed = True
+            self._lock.notify_all()
+        self.finish.close()
+        self._worker.join(10.0)  # a long refit may go on, but nobody waits for it
+
+    def wait(self, timeout: float = 120.0) -> bool:
+        """Wait until the model has learned from the latest answers; for tests and scripts."""
+        with self._lock:
+            return self._lock.wait_for(
+                lambda: not (self._busy or self._due() or self._recalled), timeout
+            )
+
+    # Helpers; the lock is held
+
+    def _read(self, question: Question, value: str) -> Answer:
+        if self.setting.classes is None:
+            meaning = {"same": True, "different": False, "unsure": None}
+            if value not in meaning:
+                raise Refused(f"An answer is same, different or unsure; got {value[:40]!r}.")
+            i, j = question.rows
+            return PairAnswer(i, j, meaning[value], question.weight)
+        (row,) = question.rows
+        if value == "unsure":
+            return ClassAnswer(row, None, question.weight)
+        if not value.startswith("class:"):
+            raise Refused(f"An answer is a class or unsure; got {value[:40]!r}.")
+        name = check_class(value.removeprefix("class:"))
+        if name not in self._classes and len(self._classes) >= MOST_CLASSES:
+            raise Refused(f"There are {MOST_CLASSES} classes already.")
+        return ClassAnswer(row, name, question.weight)
+
+    def _learn_class(self, name: str) -> None:
+        if name not in self._classes:
+            self._classes.append(name)
+
+    def _top_up(self) -> None:
+        """Fill the queue: one question in a few for the test, the others by the model."""
+        known = {answer.rows for answer in self.file.answers}
+        shown = self.setting.things.shown
+        self._queue = deque(
+            q for q in self._queue if q.rows not in known and all(map(shown, q.rows))
+        )
+        known |= {question.rows for question in self._queue}
+        while len(self._queue) < _READY:
+            number = len(self.file.answers) + len(self._queue)
+            question = None
+            if number % TEST_EVERY == TEST_EVERY - 2:
+                question = self._questions.test(known)
+            while question is None and self._pool:
+                candidate = self._pool.popleft()
+                if candidate.rows not in known and all(map(shown, candidate.rows)):
+                    question = candidate
+            question = question or self._questions.plain(known)
+            if question is None:
+                return
+            known.add(question.rows)
+            self._queue.append(question)
+
+    def _card(self, question: Question) -> dict[str, Any]:
+        things = [self.setting.things.card(row) for row in question.rows]
+        return {"key": question.key, "things": things}
+
+    def _counts(self) -> dict[str, Any]:
+        answers = self.file.answers
+        counts: dict[str, Any] = {
+            "answers": len(answers),
+            "tests": sum(a.weight is not None for a in answers),
+        }
+        if self.setting.classes is None:
+            values = [a.same for a in answers if isinstance(a, PairAnswer)]
+            return counts | {
+                "same": values.count(True),
+                "different": values.count(False),
+                "unsure": values.count(None),
+            }
+        names = [a.name for a in answers if isinstance(a, ClassAnswer)]
+        return counts | {
+            "classes": {name: names.count(name) for name in self._classes},
+            "unsure": names.count(None),
+        }
+
+    def _learning_state(self) -> dict[str, Any]:
+        answers = self.file.answers
+        pairs_same = Labels.of(answers).all_pairs()[1]
+        tests = Labels.of([a for a in answers if a.weight is not None])
+        text, stop = advice(
+            sum((a.same if isinstance(a, PairAnswer) else a.name) is not None for a in answers),
+            self._learning.judgments,
+            self._learning.change,
+            n_tests=len(tests.same) + len(tests.codes),
+            n_same=int(pairs_same.sum()),
+            n_different=int((~pairs_same).sum()),
+            left=bool(self._queue),
+        )
+        return {
+            "judgments": [asdict(judgment) for judgment in self._learning.judgments],
+            "advice": self._failure or text,
+            "stop": stop and not self._failure,
+        }
+
+    # The worker
+
+    def _due(self) -> bool:
+        n = len(self.file.answers)
+        return self._fitted_at != n and (
+            self._fitted_at < 0 or n < self._fitted_at or n >= self._fitted_at + _REFIT_EVERY
+        )
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._lock.wait_for(lambda: self._closed or self._due() or self._recalled)
+                if self._closed:
+                    return
+                answers = list(self.file.answers)
+                due = self._due()
+                if due:
+                    self._fitted_at = len(answers)
+                else:
+                    answers = answers[: self._recalled.popleft()]
+                self._busy = True
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the fit at the end warns
+                    if due:
+                        self._learn(answers)
+                    else:
+                        self._recall(answers)
+            except Exception as error:  # a refit that fails must not end the session
+                self._failure = f"Learning failed ({error}); your answers are kept."
+            finally:
+                with self._lock:
+                    self._busy = False
+                    self._lock.notify_all()
+
+    def _learn(self, answers: Sequence[Answer]) -> None:
+        """Refit and choose the next questions, without the lock; then show both."""
+        learned = self._learning.refit(answers)
+        pool: list[Question] = []
+        if learned:
+            if isinstance(self._questions, RowQuestions):
+                named = [a for a in answers if a.weight is None]
+                self._questions.codes = Labels.of(named).codes
+            known = {answer.rows for answer in answers}
+            pool = self._questions.chosen(self._learning.learner, known)
+        picture = self._learning.picture(answers)
+        with self._lock:
+            self._failure = ""
+            self._picture = picture
+            self._version += 1
+            if learned:
+                self._pool = deque(pool)
+                kept = list(self._queue)[:_LOADED]
+                self._queue = deque(kept)
+                self._top_up()
+
+    def _recall(self, answers: Sequence[Answer]) -> None:
+        """Judge a model on the way to the answers of an earlier run; show all when done."""
+        self._earlier.refit(answers)
+        with self._lock:
+            if not self._recalled:
+                self._learning.remember(self._earlier)
+
+
+def _questions(setting: Setting, rows: Array, rng: np.random.Generator) -> Questions:
+    if setting.classes is not None:
+        return RowQuestions(setting.X, rows, rng)
+    if setting.records is not None:
+        return RecordQuestions(setting.X, rows, rng, setting.records)
+    return PairQuestions(setting.X, rows, rng)
+
+
+def check_class(name: str) -> str:
+    """Return the name of a class without spaces around it; refuse one that cannot be one."""
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise Refused(
+            f"The name of a class has 1 to {LONGEST_NAME} characters on one line; got "
+            f"{name[:80]!r}."
+        )
+    return name

@@ -1,0 +1,136 @@
+"""Collect the commands, run one, and turn its errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ..._utils._version import __version__
+from ._ask import ask
+from ._compare import compare
+from ._console import give_up_stdout, one_line, warnings_as_notes
+from ._duplicates import duplicates
+from ._export import export
+from ._fit import fit
+from ._inspect import inspect
+from ._neighbors import neighbors
+from ._paper import demo, reproduce_command
+from ._predict import predict
+from ._query import query
+from ._report_command import report
+from ._transform import transform
+
+
+class _Command(TyperCommand):
+    """A command whose help names no Python types, such as <bool> beside a flag."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, with the types of flags and arguments hidden."""
+        return _without_types(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The commands together; see `_Command`."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, with the types of flags and arguments hidden."""
+        return _without_types(super().get_params(ctx))
+
+
+def _without_types(parameters: Any) -> Any:
+    for parameter in parameters:
+        named = getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"
+        if named and hasattr(parameter, "display_type_rich"):  # not in older versions of typer
+            parameter.display_type_rich = lambda ctx: None
+    return parameters
+
+
+app = typer.Typer(
+    name="seraph",
+    cls=_Group,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # the only mode that wraps paragraphs
+    help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
+)
+app.command(cls=_Command)(compare)
+app.command(cls=_Command)(fit)
+app.command(cls=_Command)(predict)
+app.command(cls=_Command)(report)
+app.command(cls=_Command)(transform)
+app.command(cls=_Command)(export)
+app.command(cls=_Command)(neighbors)
+app.command(cls=_Command)(query)
+app.command(cls=_Command)(ask)
+app.command(cls=_Command)(duplicates)
+app.command(cls=_Command)(inspect)
+app.command(cls=_Command)(demo)
+app.command("reproduce", cls=_Command)(reproduce_command)
+
+# Base class of the errors for unknown options and bad values. Later versions of typer bundle a
+# copy of click, so it cannot be imported from click.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command and exit: 0 if it succeeded, 2 for bad input, with one line on stderr.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, for the caller to say so.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # print ? where the terminal has no ±
+    try:
+        with warnings_as_notes():
+            code = app(prog_name="seraph", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_up_stdout()
+        sys.exit(0)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except _UsageError as error:
+        message = _usage_message(error)
+        if not message:  # no arguments: the help has been shown
+            sys.exit(2)
+        _refuse(message)
+    except MemoryError:
+        _refuse("not enough memory for this: try fewer rows or columns.")
+    except OSError as error:
+        give_up_stdout()
+        _refuse(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+    except (ValueError, ImportError) as error:
+        _refuse(str(error))
+    if code == 130:  # what typer makes of Ctrl-C
+        raise KeyboardInterrupt
+    sys.exit(code or 0)
+
+
+def _refuse(reason: str) -> NoReturn:
+    print(f"seraph: {one_line(reason)}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _usage_message(error: Exception) -> str:
+    """Return what is wrong with the command line, and where its options are explained."""
+    context = getattr(error, "ctx", None)
+    command = getattr(context, "command_path", "seraph")
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    if not message.strip():
+        return ""
+    return f"{message.rstrip('.')}. (Options: {command} --help)"

@@ -1,0 +1,300 @@
+"""The command ``compare``: all learners and their plain rivals, by cross-validation."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import _options as options
+from ._console import command, progress_bar, result, say, show
+
+if TYPE_CHECKING:
+    from ..._utils._typing import Array, FloatArray, IntArray
+
+_PICTURES = (".png", ".svg", ".pdf")
+_SIGNIFICANCE = 0.05
+
+
+@command
+def compare(
+    data: options.DataFiles,
+    label: options.LabelColumn = None,
+    unlabeled: options.Unlabeled = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this learner (repeatable). Rivals stay."),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Times to shuffle into five folds.")
+    ] = 3,
+    picture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the errors here: .png, .svg or .pdf."),
+    ] = None,
+    output: options.TableOutput = None,
+    scale: options.Scale = "standard",
+    drop: options.Drop = None,
+    keep: options.Keep = None,
+    id_column: options.IdColumn = None,
+    onehot: options.OneHot = None,
+    impute: options.Impute = None,
+    dates: options.Dates = None,
+    decimal_comma: options.DecimalComma = False,
+    sql: options.Sql = None,
+    sample: options.Sample = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Compare all learners with plain rivals on held-out labels, and say which to take.
+
+    Learners classify by the nearest labeled neighbor under their distance. The rivals are the
+    Euclidean distance, logistic regression and label spreading. Rows without a label are used
+    by those that can.
+
+    Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
+    """
+    from ._learning import Examples, Request
+    from ._prepare import Preparation
+    from ._tables import MIXED_TABLES, STDOUT, check_output, read_tables, write_table
+
+    for path, kinds in ((picture, _PICTURES), (output, MIXED_TABLES)):
+        if path is not None and path != STDOUT:
+            check_output(path, kinds, data)
+    if label is None and not all(path.suffix == ".npz" for path in data):
+        raise ValueError("compare needs labels: name the column with the classes (--label).")
+    preparation = Preparation(
+        scale=scale,
+        impute=impute,
+        dates=dates,
+        onehot=onehot or (),
+        drop=[*(drop or ()), *([] if id_column is None else [id_column])],
+        keep=keep or (),
+    )
+    methods = _methods(learner)
+    table = read_tables(data, asked=[label], decimal_comma=decimal_comma, sql=sql)
+    request = Request(
+        preparation=preparation,
+        label=label,
+        unlabeled=tuple(unlabeled or ()),
+        sample=sample,
+        seed=seed,
+    )
+    examples = Examples.read(table, request)
+    steps = preparation.steps(examples.features)
+    points = _prepared(steps, examples.features.points)
+    scores = _cross_validate(methods, points, examples.known.codes, repeats, seed)
+    rows = _rows(scores)
+    verdict = _verdict(scores)
+    if output is not None:
+        from ._console import print_table
+
+        columns = {name: [row[k] for row in rows[1:]] for k, name in enumerate(rows[0])}
+        print_table(columns) if output == STDOUT else write_table(output, columns)
+    if picture is not None:
+        from ..._utils._files import write_whole
+
+        write_whole(picture, _picture(scores, picture.suffix))
+    result(methods=[score.values() for score in scores], verdict=verdict)
+    if output != STDOUT:
+        show(rows, f"Error on held-out labels, {repeats} times five folds")
+        say(verdict)
+        if picture is not None:
+            say(f"Picture: {picture}")
+
+
+@dataclass
+class _Score:
+    """Errors of one method: for each held-out row, the share of the repeats it was wrong in."""
+
+    name: str
+    wrong: FloatArray
+    seconds: float = 0.0
+    trouble: str = ""
+    runs: list[float] = field(default_factory=list)
+
+    @property
+    def error(self) -> float:
+        return float(self.wrong.mean())
+
+    @property
+    def standard_error(self) -> float:
+        import numpy as np
+
+        n = len(self.wrong)
+        share = (self.wrong.sum() + 1.0) / (n + 2.0)  # an error of 0 is not certain
+        return float(np.sqrt(share * (1.0 - share) / n))
+
+    def values(self) -> dict[str, Any]:
+        if self.trouble:
+            return {"method": self.name, "trouble": self.trouble}
+        return {
+            "method": self.name,
+            "error": self.error,
+            "standard_error": self.standard_error,
+            "seconds_per_fit": self.seconds,
+        }
+
+
+def _methods(wanted: list[str] | None) -> dict[str, Callable[[], Any]]:
+    """Return what to compare: functions that make a classifier, by name."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.semi_supervised import LabelSpreading
+
+    from ..._estimators import MetricNeighborsClassifier
+    from ._learners import learners
+
+    known = learners()
+    for name in wanted or ():
+        if name.casefold() not in known:
+            raise ValueError(f"--learner must be one of {', '.join(known)}; got {name!r}.")
+    chosen = {name.casefold() for name in wanted} | {"euclidean"} if wanted else set(known)
+
+    def nearest(cls: type) -> Callable[[], Any]:
+        return lambda: MetricNeighborsClassifier(cls())
+
+    methods: dict[str, Callable[[], Any]] = {
+        cls.__name__: nearest(cls) for name, cls in known.items() if name in chosen
+    }
+    methods["logistic regression"] = lambda: _LabeledOnly(LogisticRegression(max_iter=1000))
+    methods["label spreading"] = lambda: LabelSpreading(kernel="knn", n_neighbors=7, max_iter=200)
+    return methods
+
+
+class _LabeledOnly:
+    """A supervised classifier, fitted on the labeled rows."""
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def fit(self, X: FloatArray, y: IntArray) -> _LabeledOnly:
+        self.classifier.fit(X[y >= 0], y[y >= 0])
+        return self
+
+    def predict(self, X: FloatArray) -> Array:
+        predicted: Array = self.classifier.predict(X)
+        return predicted
+
+
+def _prepared(steps: list[tuple[str, Any]], points: Any) -> FloatArray:
+    import numpy as np
+    from sklearn.pipeline import Pipeline
+
+    return np.asarray(Pipeline(steps).fit_transform(points) if steps else points, dtype=np.float64)
+
+
+def _cross_validate(
+    methods: dict[str, Callable[[], Any]],
+    points: FloatArray,
+    codes: IntArray,
+    repeats: int,
+    seed: int,
+) -> list[_Score]:
+    """Return the scores, best first; methods that failed last."""
+    import numpy as np
+
+    from ._held_out import folds
+
+    splits = [held for repeat in range(repeats) for held in folds(codes, seed + repeat)]
+    if not splits:
+        raise ValueError(
+            "Too few labels to compare by: label rows of two classes, and at least two rows of "
+            "one of them."
+        )
+    rows = np.unique(np.concatenate(splits))
+    scores = []
+    with progress_bar() as progress:
+        task = progress.add_task("comparing", total=len(methods) * len(splits))
+        for name, make in methods.items():
+            score = _Score(name, np.zeros(len(codes)))
+            started = time.perf_counter()
+            for held in splits:
+                progress.update(task, description=name)
+                if not score.trouble:
+                    _judge(score, make, points, codes, held)
+                progress.advance(task)
+            score.seconds = (time.perf_counter() - started) / len(splits)
+            score.wrong = score.wrong[rows] / repeats
+            scores.append(score)
+    failed = [score for score in scores if score.trouble]
+    for score in failed:
+        warnings.warn(f"{score.name} is left out: {score.trouble}", stacklevel=2)
+    return [*sorted((s for s in scores if not s.trouble), key=lambda s: s.error), *failed]
+
+
+def _judge(
+    score: _Score, make: Callable[[], Any], points: FloatArray, codes: IntArray, held: IntArray
+) -> None:
+    kept = codes.copy()
+    kept[held] = -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            predicted = make().fit(points, kept).predict(points[held])
+        except Exception as error:  # one method that cannot must not end the others
+            score.trouble = " ".join(str(error).split())[:200] or type(error).__name__
+            return
+    score.wrong[held] += predicted != codes[held]
+
+
+def _rows(scores: list[_Score]) -> list[list[str]]:
+    rows = [["method", "error", "±", "seconds per fit"]]
+    for score in scores:
+        if not score.trouble:
+            rows.append(
+                [
+                    score.name,
+                    f"{100 * score.error:.1f} %",
+                    f"{100 * score.standard_error:.1f} %",
+                    f"{score.seconds:.2f}",
+                ]
+            )
+    return rows
+
+
+def _verdict(scores: list[_Score]) -> str:
+    """Say which method to take, and which others the labels cannot tell from it."""
+    from scipy.stats import binomtest
+
+    ran = [score for score in scores if not score.trouble]
+    best = ran[0]
+    close = []
+    for score in ran[1:]:
+        better = int((best.wrong < score.wrong).sum())
+        worse = int((best.wrong > score.wrong).sum())
+        p = float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
+        if p >= _SIGNIFICANCE:
+            close.append(score.name)
+    n = len(best.wrong)
+    said = f"Take {best.name}: it errs least, on {100 * best.error:.1f} % of {n} held-out labels."
+    if not close:
+        return f"{said} It is better than every other one (sign test, p < {_SIGNIFICANCE})."
+    said += f" {n} labels cannot tell it from {', '.join(close)} (sign test, p >= {_SIGNIFICANCE})"
+    if "Euclidean" in close:
+        return f"{said}: the Euclidean distance, which learns nothing, may do."
+    return f"{said}."
+
+
+def _picture(scores: list[_Score], suffix: str) -> bytes:
+    import io
+
+    from matplotlib.figure import Figure
+
+    ran = [score for score in scores if not score.trouble][::-1]
+    figure = Figure(figsize=(7.2, 0.38 * len(ran) + 1.1), layout="constrained")
+    axes = figure.subplots()
+    plain = {"Euclidean", "logistic regression", "label spreading"}
+    colors = ["0.55" if score.name in plain else "#0072B2" for score in ran]
+    errors = [100 * score.error for score in ran]
+    spread = [100 * score.standard_error for score in ran]
+    axes.barh([score.name for score in ran], errors, xerr=spread, color=colors, capsize=3)
+    axes.set(xlabel="error on held-out labels, % (lines: one standard error)")
+    axes.set_xlim(left=0)
+    axes.set_title("Learned distances (blue) and plain rivals (gray)", fontsize=11)
+    out = io.BytesIO()
+    figure.savefig(out, format=suffix.lstrip(".").lower(), dpi=120)
+    return out.getvalue()

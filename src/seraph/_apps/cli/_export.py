@@ -1,0 +1,66 @@
+"""The command ``export``: write the learned map for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import _options as options
+from ._console import command, result, say
+
+
+@command
+def export(
+    model: options.ModelFile,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write here: .npy or .safetensors (a matrix), or .onnx (a graph).",
+        ),
+    ],
+    components: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Keep only so many directions; needs --data."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DATA", help="Table whose rows decide which directions are kept (repeatable)."
+        ),
+    ] = None,
+) -> None:
+    """Write the learned map as a matrix W, or as an ONNX graph, for other programs.
+
+    The Euclidean distance between x W and z W is the learned distance between x and z.
+
+    Example: seraph export model.skops -o W.npy
+
+    Example: seraph export model.skops -o W.safetensors --components 2 --data data.csv
+    """
+    import numpy as np
+
+    from ...persist import export as write
+    from ...persist._matrix import KINDS, needs_unit_length
+    from ._models import SavedModel
+    from ._tables import check_output, read_tables
+
+    check_output(output, KINDS, inputs=(model, *(data or ())))
+    if (components is None) != (not data):
+        raise ValueError(
+            "--components and --data go together: the rows decide which directions are kept."
+        )
+    fitted = SavedModel.read(model)
+    points = np.asarray(fitted.points(read_tables(data))) if data else None
+    write(fitted.estimator, output, n_components=components, X=points)
+    width = len(fitted.learner.get_feature_names_out()) if components is None else components
+    n_features = fitted.estimator.n_features_in_
+    result(output=str(output), n_features=n_features, n_components=width)
+    say(f"{output}: from {n_features} features to {width} numbers")
+    if output.suffix.lower() != ".onnx" and needs_unit_length(fitted.estimator):
+        result(unit_length=True)
+        say("Scale vectors to unit length before you multiply them with W.")

@@ -1,0 +1,412 @@
+"""Does the learned distance help? Its errors on held-out labels or pairs, beside the Euclidean's.
+
+Labels are judged by the nearest labeled neighbor, pairs by a threshold on their distance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.stats import binomtest
+from sklearn.base import clone
+from sklearn.preprocessing import FunctionTransformer
+
+from ..._estimators._neighbors import MetricNeighborsClassifier
+from ..._marks import Marks
+from ..._utils._typing import BoolArray, FloatArray, IntArray
+from ._classify import HeldOut, best_temperature
+
+FOLDS = 5
+# With fewer held-out rows, only an enormous difference would be significant.
+_FEW_ROWS = 30
+_SIGNIFICANCE = 0.05
+_ADVICE = (
+    "Try more labels (seraph query says which pairs to ask about), another --scale, --drop for "
+    "columns that have nothing to do with the classes, or a larger --lam; if nothing helps, stay "
+    "with the Euclidean distance."
+)
+
+
+@dataclass(frozen=True)
+class HeldOutErrors:
+    """Errors of the nearest labeled neighbor on held-out rows, by two distances.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows held out, a fold at a time.
+    wrong, wrong_euclidean : int
+        How many of them each distance got wrong.
+    p_value : float
+        p-value of the exact sign test on the rows where the two distances disagree.
+    n_folds : int
+        Number of folds.
+    name : str, default="SERAPH"
+        Name of the learner.
+    noun : {"labels", "pairs"}, default="labels"
+        What was held out.
+    temperature : float, optional
+        Temperature of the votes of labeled rows under which the held-out labels are most
+        probable.
+    """
+
+    n: int
+    wrong: int
+    wrong_euclidean: int
+    p_value: float
+    n_folds: int
+    name: str = "SERAPH"
+    noun: str = "labels"
+    temperature: float | None = None
+
+    @property
+    def title(self) -> str:
+        """Title of the table."""
+        if self.noun == "pairs":
+            return "Error on held-out pairs: similar, or not, by a threshold on the distance"
+        return "Error of the nearest labeled neighbor on held-out labels"
+
+    @property
+    def method(self) -> str:
+        """How it was computed, in two sentences."""
+        if self.noun == "pairs":
+            return (
+                f"Marked pairs were held out, a fold at a time ({self.n_folds} folds). Each time, "
+                "the distance and a threshold were learned from the rest, and each held-out pair "
+                "was called similar if it is closer than the threshold."
+            )
+        return (
+            f"Labels were held out, a fold at a time ({self.n_folds} folds). Each time, the "
+            "distance was learned from the rest, and each held-out row got the class of its "
+            "nearest labeled neighbor."
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Return the comparison as plain values."""
+        return {
+            "held_out": self.noun,
+            "n": self.n,
+            "wrong": self.wrong,
+            "wrong_euclidean": self.wrong_euclidean,
+            "p_value": self.p_value,
+            "folds": self.n_folds,
+            "verdict": self.verdict(),
+        }
+
+    def rows(self) -> list[list[str]]:
+        """Return the comparison as a table, headings first."""
+        return [
+            ["distance", "wrong", "error"],
+            *(
+                [
+                    name,
+                    f"{wrong} of {self.n}",
+                    f"{100 * wrong / self.n:.1f} ± {self._standard_error(wrong):.1f} %",
+                ]
+                for name, wrong in ((self.name, self.wrong), ("Euclidean", self.wrong_euclidean))
+            ),
+        ]
+
+    def _standard_error(self, wrong: int) -> float:
+        """Return the standard error in %.
+
+        It counts one more right row and one more wrong row, or an error of 0 would look certain.
+        """
+        share = (wrong + 1) / (self.n + 2)
+        return 100.0 * float(np.sqrt(share * (1.0 - share) / self.n))
+
+    def verdict(self) -> str:
+        """Say in a sentence or two what the errors mean."""
+        few = self.n < _FEW_ROWS
+        too_few = f"{self.n} {self.noun} are too few to tell"
+        if self.wrong == self.wrong_euclidean:
+            rest = f", and {too_few} them apart" if few else ""
+            return f"The learned distance is as good as the Euclidean one{rest}."
+        test = f"(sign test, p = {self.p_value:.2g})"
+        significant = self.p_value < _SIGNIFICANCE
+        doubt = too_few if few else f"that may be chance {test}"
+        if self.wrong < self.wrong_euclidean:
+            if significant:
+                return f"The learned distance is better than the Euclidean one {test}."
+            return f"The learned distance looks better, but {doubt}."
+        other = "The Euclidean distance of the scaled features"
+        if significant:
+            return f"{other} is better {test}. {_ADVICE}"
+        return f"{other} looks better, though {doubt}. {_ADVICE}"
+
+
+def held_out_errors(
+    learner: Any,
+    points: Any,
+    codes: IntArray,
+    pairs: IntArray,
+    similar: BoolArray,
+    *,
+    seed: int,
+    after_fold: Callable[[], object],
+) -> HeldOutErrors | None:
+    """Hold out labels a fold at a time, learn from the rest, and classify by 1-NN.
+
+    Held-out rows stay in the fit as unlabeled points, as they would in use. Marked pairs that
+    contain them are held out too, since a pair says something about the class of its rows.
+
+    Parameters
+    ----------
+    learner : estimator
+        Learner to judge; a copy is fitted for each fold.
+    points : array-like of shape (n, m)
+        All points, scaled.
+    codes : ndarray of int of shape (n,)
+        Class codes, -1 where unknown.
+    pairs : ndarray of int of shape (l, 2)
+        Marked pairs.
+    similar : ndarray of bool of shape (l,)
+        Which of them are similar.
+    seed : int
+        Seed of the shuffle.
+    after_fold : callable
+        Called after each fold.
+
+    Returns
+    -------
+    HeldOutErrors or None
+        None if no class has two labels, so that no neighbor could be right, or if nothing would
+        be left to learn from.
+    """
+    points = np.asarray(points)
+    right: list[BoolArray] = []
+    right_euclidean: list[BoolArray] = []
+    distances: list[HeldOut] = []
+    for held in folds(codes, seed):
+        kept = codes.copy()
+        kept[held] = -1
+        allowed = ~np.isin(pairs, held).any(axis=1)
+        if np.sum(kept >= 0) < 2 and not allowed.any():
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all labels has already warned
+            marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
+            learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
+        euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
+        right.append(learned.predict(points[held]) == codes[held])
+        distances.append(_to_labeled(learned.learner_, points, kept, held, codes))
+        right_euclidean.append(euclidean.predict(points[held]) == codes[held])
+        after_fold()
+    if not right:
+        return None
+    errors = _compared(right, right_euclidean, learner, "labels")
+    return replace(errors, temperature=best_temperature(distances))
+
+
+def _to_labeled(
+    learner: Any, points: Any, kept: IntArray, held: IntArray, codes: IntArray
+) -> HeldOut:
+    """Return the squared distances from held-out rows to the labeled ones, with the classes."""
+    labeled = np.flatnonzero(kept >= 0)
+    mapped = np.asarray(learner.transform(points[np.concatenate([held, labeled])]))
+    if not mapped.shape[1]:
+        mapped = np.zeros((len(mapped), 1))
+    squared = cdist(mapped[: len(held)], mapped[len(held) :], "sqeuclidean")
+    return squared, kept[labeled], codes[held]
+
+
+def _compared(
+    right: list[BoolArray], right_euclidean: list[BoolArray], learner: Any, noun: str
+) -> HeldOutErrors:
+    ours, theirs = np.concatenate(right), np.concatenate(right_euclidean)
+    better, worse = int(np.sum(ours & ~theirs)), int(np.sum(~ours & theirs))
+    return HeldOutErrors(
+        n=len(ours),
+        wrong=int(np.sum(~ours)),
+        wrong_euclidean=int(np.sum(~theirs)),
+        p_value=float(binomtest(better, better + worse).pvalue) if better + worse else 1.0,
+        n_folds=len(right),
+        name=type(learner).__name__,
+        noun=noun,
+    )
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Errors on held-out labels, with so many labels to learn from.
+
+    Parameters
+    ----------
+    n_labels : float
+        Mean number of labels to learn from.
+    error, error_euclidean : float
+        Share of the held-out rows that each distance got wrong.
+    """
+
+    n_labels: float
+    error: float
+    error_euclidean: float
+
+
+def learning_curve(
+    learner: Any,
+    points: Any,
+    codes: IntArray,
+    pairs: IntArray,
+    similar: BoolArray,
+    *,
+    seed: int,
+    shares: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
+) -> list[CurvePoint]:
+    """Compute the errors on held-out labels with ever more of the other labels.
+
+    Of every class, at least one label is kept. The same rows are held out for every number of
+    labels.
+
+    Parameters
+    ----------
+    learner, points, codes, pairs, similar, seed
+        As for `held_out_errors`.
+    shares : sequence of float
+        Shares of the other labels to learn from.
+
+    Returns
+    -------
+    list of CurvePoint
+        From few labels to many; numbers of labels that come to the same are there once.
+    """
+    points = np.asarray(points)
+    rng = np.random.default_rng(seed)
+    curve: list[CurvePoint] = []
+    dealt = folds(codes, seed)
+    priority = rng.permutation(len(codes))
+    for share in shares:
+        sizes, wrong, wrong_euclidean = [], 0, 0
+        for held in dealt:
+            kept = _some_labels(codes, held, priority, share)
+            if len(np.unique(kept[kept >= 0])) < 2:
+                return []
+            sizes.append(int(np.sum(kept >= 0)))
+            allowed = ~np.isin(pairs, held).any(axis=1)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
+                learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
+            euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
+            wrong += int(np.sum(learned.predict(points[held]) != codes[held]))
+            wrong_euclidean += int(np.sum(euclidean.predict(points[held]) != codes[held]))
+        n = sum(map(len, dealt))
+        size = float(np.mean(sizes))
+        if not curve or size > curve[-1].n_labels:
+            curve.append(CurvePoint(size, wrong / n, wrong_euclidean / n))
+    return curve
+
+
+def _some_labels(codes: IntArray, held: IntArray, priority: IntArray, share: float) -> IntArray:
+    """Hide the held-out labels, and of each class all but a share of the others."""
+    kept = codes.copy()
+    kept[held] = -1
+    for code in np.unique(kept[kept >= 0]):
+        rows = np.flatnonzero(kept == code)
+        rows = rows[np.argsort(priority[rows])]
+        kept[rows[max(1, round(share * len(rows))) :]] = -1
+    return kept
+
+
+def held_out_pair_errors(
+    learner: Any,
+    points: Any,
+    pairs: IntArray,
+    similar: BoolArray,
+    *,
+    seed: int,
+    after_fold: Callable[[], object],
+) -> HeldOutErrors | None:
+    """Hold out marked pairs a fold at a time, learn from the rest, and tell similar ones apart.
+
+    The threshold is the one that errs least on the other pairs. A pair that is also marked the
+    other way round is held out with it.
+
+    Parameters
+    ----------
+    learner : estimator
+        Learner to judge; a copy is fitted for each fold.
+    points : array-like of shape (n, m)
+        All points, scaled.
+    pairs : ndarray of int of shape (l, 2)
+        Marked pairs.
+    similar : ndarray of bool of shape (l,)
+        Which of them are similar.
+    seed : int
+        Seed of the shuffle.
+    after_fold : callable
+        Called after each fold.
+
+    Returns
+    -------
+    HeldOutErrors or None
+        None if there are not two similar and two dissimilar pairs.
+    """
+    points = np.asarray(points)
+    ordered, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    alike = similar[first]
+    if min(alike.sum(), (~alike).sum()) < 2:
+        return None
+    differences = points[ordered[:, 0]] - points[ordered[:, 1]]
+    euclidean = np.linalg.norm(differences, axis=1)
+    right: list[BoolArray] = []
+    right_euclidean: list[BoolArray] = []
+    for held in folds(alike.astype(np.intp), seed):
+        kept = np.setdiff1d(np.arange(len(alike)), held)
+        if alike[kept].all() or not alike[kept].any():
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all pairs has already warned
+            marks = Marks(ordered[kept], alike[kept], rows=len(points))
+            learned = clone(learner).fit(points, marks=marks)
+        mapped = np.asarray(learned.transform(points), dtype=np.float64)
+        ours = np.linalg.norm(mapped[ordered[:, 0]] - mapped[ordered[:, 1]], axis=1)
+        for distances, found in ((ours, right), (euclidean, right_euclidean)):
+            limit = best_threshold(distances[kept], alike[kept])
+            found.append((distances[held] <= limit) == alike[held])
+        after_fold()
+    return _compared(right, right_euclidean, learner, "pairs")
+
+
+def best_threshold(distances: FloatArray, similar: BoolArray) -> float:
+    """Return the threshold up to which pairs are best called similar.
+
+    Examples
+    --------
+    >>> best_threshold(np.array([1.0, 2.0, 3.0, 5.0]), np.array([True, True, False, False]))
+    2.5
+    """
+    order = np.argsort(distances, kind="stable")
+    ordered, marks = distances[order], similar[order]
+    # Errors when the first k pairs are called similar, for k = 0, 1, ...
+    errors = np.concatenate([[0], np.cumsum(~marks)]) + marks.sum()
+    errors = errors - np.concatenate([[0], np.cumsum(marks)])
+    ties = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
+    errors[ties] = len(marks) + 1  # no threshold divides equal distances
+    k = int(np.argmin(errors))
+    edges = np.concatenate([[-1.0], ordered, [np.inf]])  # -1: below every distance
+    return float(edges[k] if np.isinf(edges[k + 1]) else (edges[k] + edges[k + 1]) / 2.0)
+
+
+def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
+    """Deal the labeled rows to folds, so that each has its share of every class.
+
+    A row that is alone in its class is left out: no neighbor could have its class. scikit-learn's
+    StratifiedKFold allows no more folds than the largest class has rows; with two labels of each
+    class it would hold out half of them.
+
+    Examples
+    --------
+    >>> [fold.tolist() for fold in folds(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n_folds=2)]
+    [[0, 2, 3], [1, 4]]
+    """
+    order = np.random.default_rng(seed).permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    sizes = np.bincount(codes[codes >= 0], minlength=1)
+    dealt = order[(codes[order] >= 0) & (sizes[codes[order]] > 1)]
+    return [np.sort(dealt[k::n_folds]) for k in range(min(n_folds, len(dealt)))]

@@ -1,0 +1,246 @@
+"""Load saved models, and select from a table the features that a model needs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..._utils._typing import FloatArray, IntArray
+    from ._tables import InputTable, Reading
+
+_IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
+
+# Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
+LEARNED_FROM = "learned_from_"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted model from a file: a metric learner, or a pipeline that ends in one.
+
+    Parameters
+    ----------
+    path : Path
+        File it was read from.
+    estimator : estimator
+        The learner or the pipeline.
+    """
+
+    path: Path
+    estimator: Any
+
+    @classmethod
+    def read(cls, path: Path) -> SavedModel:
+        """Load a model; refuse one that is not fitted or cannot transform points."""
+        from sklearn.utils.validation import check_is_fitted
+
+        from ...persist import load
+
+        if path.is_dir():
+            raise ValueError(
+                f"{path} is a folder, not a model: name a file that `seraph fit -o` saved."
+            )
+        estimator = load(path)
+        if not hasattr(estimator, "transform"):
+            raise ValueError(
+                f"{path} holds a {type(estimator).__name__}, which cannot transform points: save "
+                "the metric learner, or a pipeline that ends in one."
+            )
+        check_is_fitted(estimator)
+        return cls(path, estimator)
+
+    @property
+    def steps(self) -> list[tuple[str, Any]]:
+        """Names and estimators, in order."""
+        return list(getattr(self.estimator, "steps", [("learner", self.estimator)]))
+
+    @property
+    def learner(self) -> Any:
+        """Last step: the metric learner."""
+        return self.steps[-1][1]
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the columns that the model was fitted on; None if they had none."""
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    @property
+    def learned_from(self) -> dict[str, Any]:
+        """Facts about the table that `seraph fit` kept; empty for a model made elsewhere."""
+        return dict(getattr(self.estimator, LEARNED_FROM, {}))
+
+    def roles(
+        self,
+        table: InputTable,
+        label: str | None = None,
+        unlabeled: Collection[str] | None = None,
+        id_column: str | None = None,
+    ) -> tuple[str | None, Collection[str], str | None]:
+        """Return the label column, the labels that mean "unknown", and the id column.
+
+        What the user has not named is as it was in `seraph fit`, if the table has such a column.
+        """
+        noted = self.learned_from
+        known = {
+            role: name
+            for role in ("label", "id")
+            if isinstance(name := noted.get(role), str) and name in (table.names or ())
+        }
+        if label is None:
+            label = known.get("label")
+        if unlabeled is None and label is not None and label == noted.get("label"):
+            present = {str(cell).strip() for cell in table.cells(label).to_pylist()}
+            unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
+        return label, unlabeled or (), id_column or known.get("id")
+
+    def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
+        """Return the features that the model was fitted on, in its order.
+
+        Parameters
+        ----------
+        table : InputTable
+            Table to take them from.
+        without : collection of str or None
+            Columns that are not features. A model fitted without column names takes all others.
+        """
+        from ..._estimators._models import check_directions
+
+        points = self._features(table, [name for name in without if name is not None])
+        check_directions(self.estimator, points, f"{table.path}")
+        return points
+
+    def _features(self, table: InputTable, not_features: list[str]) -> Any:
+        names = self.feature_names
+        if names is None:
+            points = table.points(without=not_features, reading=self.reading)
+            expected = self.estimator.n_features_in_
+            if points.shape[1] != expected:
+                raise ValueError(
+                    f"{table.path} has {points.shape[1]} columns of features, but the model in "
+                    f"{self.path} was fitted on {expected}: pass the same columns, in that order."
+                )
+            return getattr(points, "to_numpy", lambda: points)()
+        for name in not_features:
+            table.cells(name)
+        sources = self._source_columns(names)
+        points = table.points(sources, reading=self.reading)
+        if table.names is not None:
+            return points[names]
+        import pandas as pd
+
+        warnings.warn(
+            f"{table.path} has no column names: its columns are taken in the model's order "
+            f"({names[0]}, ...).",
+            stacklevel=2,
+        )
+        return pd.DataFrame(points, columns=names, copy=False)
+
+    def some_points(
+        self, table: InputTable, rows: IntArray, without: Collection[str | None] = ()
+    ) -> Any:
+        """Return the features of some rows; of an array in a file, only they are read.
+
+        Parameters
+        ----------
+        table, without
+            As in `points`.
+        rows : ndarray of int
+            Row numbers.
+        """
+        if table.names is None:
+            return self.points(table.take(rows), without)
+        points = self.points(table, without)  # how a column is read depends on all of it
+        return points.iloc[rows] if hasattr(points, "iloc") else points[rows]
+
+    @property
+    def reading(self) -> Reading:
+        """How the columns of a table are read for this model."""
+        from ._tables import Reading
+
+        parts = list(_inner_steps(self.estimator))
+        categories = [
+            name
+            for columns, step in parts
+            if type(step).__name__ in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
+            for name in columns or ()
+        ]
+        missing = any(type(step).__name__ in _IMPUTERS for columns, step in parts
+                      if not set(columns or ()) & {*categories})  # fmt: skip
+        dates = {} if self.feature_names is None else self.learned_from.get("dates", {})
+        return Reading(categories, dates, missing=missing)
+
+    def _source_columns(self, names: list[str]) -> list[str]:
+        """Return the columns of a table that the features of the model are made of."""
+        from ._tables import date_names
+
+        origin = {
+            feature: name
+            for name, use in self.learned_from.get("dates", {}).items()
+            for feature in date_names(name, use)
+        }
+        return list(dict.fromkeys(origin.get(name, name) for name in names))
+
+    def before_learner(self, points: Any) -> Any:
+        """Return points as the learner sees them, after the scaler."""
+        return self.estimator[:-1].transform(points) if len(self.steps) > 1 else points
+
+    def pair_proba(self, points: Any, pairs: IntArray) -> FloatArray:
+        """Return the probability that each pair of rows is similar."""
+        import numpy as np
+
+        scaled = np.asarray(self.before_learner(points))
+        return np.asarray(self.learner.pair_proba(scaled[pairs]), dtype=np.float64)
+
+    def has(self, method: str) -> bool:
+        """Return whether the learner has a method of this name."""
+        return hasattr(self.learner, method)
+
+
+def _inner_steps(estimator: Any) -> Iterator[tuple[list[str] | None, Any]]:
+    """Yield the steps of a pipeline and of its column transformers, with their columns."""
+    for _, step in getattr(estimator, "steps", []):
+        if hasattr(step, "transformers_"):
+            for _, part, columns in step.transformers_:
+                inner = [s for _, s in part.steps] if hasattr(part, "steps") else [part]
+                yield from ((list(map(str, columns)), one) for one in inner)
+        else:
+            yield None, step
+
+
+def find_row(table: InputTable, text: str, id_column: str | None) -> int:
+    """Return the row that a user means: by its id if there is an id column, or by its number.
+
+    Parameters
+    ----------
+    table : InputTable
+        The table.
+    text : str
+        An id or a row number.
+    id_column : str or None
+        Column of ids.
+    """
+    if id_column is not None:
+        ids = [str(cell).strip() for cell in table.cells(id_column).to_pylist()]
+        found = [row for row, cell in enumerate(ids) if cell == text.strip()]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(
+                f"--row {text}: {len(found)} rows of {table.path} have this id (rows {found[0]}, "
+                f"{found[1]}, ...): leave --id out, and name a row by its number."
+            )
+    if not text.strip().isdecimal():
+        where = f"no row of {table.path} has this {id_column}" if id_column else "name a number"
+        raise ValueError(
+            f"--row {text}: {where}. Rows are numbered from 0 to {table.n_rows - 1}; to name one "
+            "by its id, say which column has the ids (--id)."
+        )
+    row = int(text)
+    if row >= table.n_rows:
+        raise ValueError(f"--row {row}: {table.path} only has rows 0 to {table.n_rows - 1}.")
+    return row

@@ -1,0 +1,151 @@
+"""The command ``neighbors``: list the rows nearest to one row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import _options as options
+from ._console import command, result, say, show
+
+if TYPE_CHECKING:
+    from ..._utils._typing import Array, IntArray
+    from ._models import SavedModel
+    from ._tables import InputTable
+
+
+@command
+def neighbors(
+    model: options.ModelFile,
+    data: options.DataFiles,
+    row: Annotated[
+        str,
+        typer.Option(metavar="ROW", help="Id of the row, with --id; or its number, from 0."),
+    ],
+    k: Annotated[
+        int, typer.Option("-k", min=1, metavar="NUMBER", help="Number of neighbors.")
+    ] = 5,
+    label: options.LabelColumn = None,
+    unlabeled: options.Unlabeled = None,
+    id_column: options.IdColumn = None,
+    decimal_comma: options.DecimalComma = False,
+    sql: options.Sql = None,
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the mapped rows here, as .safetensors: the first call writes the file, and "
+            "later ones search it without mapping all rows again.",
+        ),
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Keep only so many directions in a new index. It is smaller and faster, finds "
+            "candidates for the full distance to sort, and says how many neighbors it misses.",
+        ),
+    ] = None,
+) -> None:
+    """List the rows of a table that are nearest to one of them.
+
+    The list gives the distance of each row and the probability that the two are similar (1/2 at
+    distance 1, and at most 0.73, at distance 0). With --label and --id it also gives the label
+    and the id.
+
+    Example: seraph neighbors model.skops data.csv --row 17 -k 5 --label class
+
+    Example: seraph neighbors model.skops data.csv --row 17 --index data.safetensors
+    """
+    import numpy as np
+
+    from ._models import SavedModel, find_row
+    from ._tables import check_output, read_tables
+
+    if components is not None and index is None:
+        raise ValueError("--components is for a new index: name its file with --index.")
+    if index is not None:
+        check_output(index, (".safetensors",), inputs=(model, *data))
+    fitted = SavedModel.read(model)
+    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
+    label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
+    place = find_row(table, row, id_column)
+    labels = table.labels(label, unlabeled_labels)
+    without = [label, id_column]
+    if index is None:
+        nearest, distances = _scanned(fitted, table, without, place, k)
+    else:
+        nearest, distances = _searched(index, components, fitted, table, without, place, k)
+
+    columns = {"row": [str(other) for other in nearest]}
+    if id_column is not None:
+        cells = table.cells(id_column)
+        columns[id_column] = [str(cells[int(other)].as_py()) for other in nearest]
+    if labels is not None:
+        columns[label or "y"] = [labels[other] or "-" for other in nearest]
+    left = len(columns)
+    columns["distance"] = [f"{distance:.4g}" for distance in distances]
+    if fitted.has("pair_proba"):
+        few = fitted.some_points(table, np.concatenate([[place], nearest]), without)
+        pairs = np.column_stack([np.zeros_like(nearest), np.arange(1, len(nearest) + 1)])
+        columns["p(similar)"] = [f"{p:.3f}" for p in fitted.pair_proba(few, pairs)]
+    rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    result(row=place, label=None if labels is None else labels[place], neighbors=rows)
+    own = f" ({labels[place] or 'unlabeled'})" if labels is not None else ""
+    show(
+        [list(columns), *map(list, zip(*columns.values(), strict=True))],
+        f"Nearest to row {place}{own} of {table.n_rows}",
+        numbers=slice(left, None),
+    )
+
+
+def _scanned(
+    fitted: SavedModel, table: InputTable, without: list[str | None], place: int, k: int
+) -> tuple[IntArray, Array]:
+    """Map all rows, and return those nearest to one, with their distances."""
+    import numpy as np
+
+    points = fitted.points(table, without=without)
+    mapped = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
+    distances = np.linalg.norm(mapped - mapped[place], axis=1)
+    order = np.argsort(distances, kind="stable")
+    nearest = order[order != place][:k]
+    return nearest, distances[nearest]
+
+
+def _searched(
+    path: Path,
+    components: int | None,
+    fitted: SavedModel,
+    table: InputTable,
+    without: list[str | None],
+    place: int,
+    k: int,
+) -> tuple[IntArray, Array]:
+    """Do the same by an index, which is made if it does not exist."""
+    from ._index import K, build_index, open_index
+
+    if not path.exists():
+        index, mapped = build_index(path, fitted, table, without, components)
+        n_rows, width = index.points.shape
+        size = path.stat().st_size / 1e6
+        say(f"Index: {path}, {n_rows} rows of {width} numbers, {size:.3g} MB")
+    else:
+        index, mapped = open_index(path, fitted, table, without, place)
+        width = index.points.shape[1]
+        rank = width if index.directions is None else len(index.directions)
+        if components is not None and min(components, rank) != width:
+            raise ValueError(
+                f"{path} has {width} directions, not {components}: leave --components out, or "
+                "name another file."
+            )
+    if index.directions is not None:
+        say(
+            f"It finds {index.recall:.1%} of the {K} nearest rows (measured on 100 rows when it "
+            "was made)."
+        )
+    result(index=str(path), recall=index.recall)
+    return index.nearest(place, k, mapped)

@@ -1,0 +1,68 @@
+"""From a table of records to columns that are compared: dates, numbers or text."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..._utils._typing import Array
+from ._prepare import looks_like_ids
+from ._tables import InputTable
+
+
+def record_columns(
+    tables: Sequence[InputTable], without: Collection[str], text: Collection[str] = ()
+) -> dict[str, Array]:
+    """Return the columns to compare, of both tables together: dates, numbers or text."""
+    from ._tables import Faults, as_categories, parse_dates, stack, to_numbers
+
+    for name in (*without, *text):
+        if not any(name in (table.names or ()) for table in tables):
+            tables[0].cells(name)  # its error names the columns that there are
+    kept = [_kept(table, without) for table in tables]
+    table = kept[0] if len(kept) == 1 else stack(kept)
+    columns: dict[str, Array] = {}
+    for name in table.names or ():
+        cells = table.cells(name)
+        if name in text:
+            columns[name] = as_categories(cells)
+            continue
+        dates = parse_dates(cells)
+        if dates is not None:
+            columns[name] = dates
+            continue
+        faults = Faults()
+        numbers = to_numbers(
+            name, cells, faults, decimal_comma=bool(getattr(table, "decimal_comma", False))
+        )
+        if len(numbers) == 0 or faults.infinite or _are_codes(numbers):
+            columns[name] = as_categories(cells)
+        elif why := looks_like_ids("", np.asarray(numbers)):
+            warnings.warn(
+                f"{tables[0].path}: left out {name!r} ({why}). To use it all the same, name it "
+                "with --text.",
+                stacklevel=2,
+            )
+        else:
+            columns[name] = numbers
+    if not columns:
+        raise ValueError(f"{tables[0].path}: no column is left to compare.")
+    return columns
+
+
+def _are_codes(numbers: Array) -> bool:
+    """Return whether numbers are codes in no order; such text keeps its leading zeros."""
+    from ...records._vectors import is_code
+
+    return is_code(numbers) and looks_like_ids("", numbers) is None
+
+
+def _kept(table: InputTable, without: Collection[str]) -> InputTable:
+    columns = {name: cells for name, cells in table.columns.items() if name not in without}  # type: ignore[attr-defined]
+    if not columns:
+        raise ValueError(f"{table.path}: no column is left to compare.")
+    kept: InputTable = replace(table, columns=columns)  # type: ignore[type-var]
+    return kept

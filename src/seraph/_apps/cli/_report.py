@@ -1,0 +1,279 @@
+"""The report page of a fit: what was learned, how good it is, and what it looks like."""
+
+from __future__ import annotations
+
+import base64
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..._marks import Marks
+from ..._utils._files import render
+from ..._utils._version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ._held_out import CurvePoint
+    from ._summary import FitSummary
+
+_WIDE, _NARROW = (9.6, 4.4), (6.4, 4.4)
+# What the words of the first table mean.
+_MEANINGS = {
+    "pairs": "Two labeled rows are a similar pair if their classes are the same. Unlabeled pairs "
+    "have a row without a label.",
+    "rank of the metric": "The number of directions in which the learned distance measures. The "
+    "fewer, the simpler the metric.",
+    "converged": "The solver stops when the optimality gap, an upper estimate of what the "
+    "objective could still gain per labeled pair, is small: 1e-3 by default.",
+    "lam": "The weight of the penalty on the size (the trace) of the metric. A larger lam gives a "
+    "simpler metric of lower rank; a smaller one fits the labels more closely.",
+    "mu": "The weight of the unlabeled pairs. They draw the metric toward calling every pair "
+    "clearly similar or clearly dissimilar. 0 ignores them.",
+}
+_TEMPLATE = """\
+{% extends "page.html" %}
+{% import "macros.html" as macros %}
+{% block body %}
+<h1>{{ title }}</h1>
+<p><a download="report.json" href="data:application/json;base64,{{ data }}">Download the figures
+of this page (JSON)</a></p>
+{{ macros.explained_table(facts, meanings) }}
+{% if classes %}
+<h2>Labels</h2>
+{{ macros.plain_table(classes) }}
+{% endif %}
+<h2>Does it help?</h2>
+{% if summary.errors %}
+<p>{{ summary.errors.method }}</p>
+{{ macros.plain_table(summary.errors.rows()) }}
+<p class="verdict">{{ summary.errors.verdict() }}</p>
+{% else %}
+<p class="verdict">{{ summary.no_errors_reason }}</p>
+{% endif %}
+{% for picture in pictures %}
+<h2>{{ picture.heading }}</h2>
+{% if picture.table %}
+{{ macros.plain_table(picture.table) }}
+{% endif %}
+{% if picture.png %}
+<figure>{{ macros.image(picture.png, picture.heading) }}<figcaption>{{ picture.caption }}
+<a download="{{ picture.name }}.png" href="data:image/png;base64,{{ picture.png }}">Download</a>
+</figcaption></figure>
+{% else %}
+<p class="verdict">This picture could not be drawn: {{ picture.trouble }}</p>
+{% endif %}
+{% endfor %}
+{% endblock %}
+"""
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """A picture of the page, or why there is none."""
+
+    name: str
+    heading: str
+    caption: str
+    png: str | None
+    trouble: str = ""
+    table: list[list[str]] | None = None
+
+
+def fit_report(summary: FitSummary, source: str) -> str:
+    """Return the report page of a fit.
+
+    A picture that cannot be drawn leaves a line on the page, and a warning.
+
+    Parameters
+    ----------
+    summary : FitSummary
+        The fit.
+    source : str
+        Name of the table it learned from.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file.
+    """
+    from ._console import as_json
+
+    classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
+    curve = [vars(point) for point in summary.curve]
+    values = {**summary.values(), "learning_curve": curve, "seraph": __version__}
+    return render(
+        _TEMPLATE,
+        title=f"A distance learned from {source}",
+        footer=f"Made by seraph {__version__}",
+        summary=summary,
+        facts=summary.facts(),
+        meanings=_MEANINGS,
+        classes=classes if summary.classes else None,
+        pictures=list(_pictures(summary)),
+        data=base64.b64encode(as_json(values).encode()).decode(),
+    )
+
+
+def _pictures(summary: FitSummary) -> Iterator[_Picture]:
+    """Draw each picture in a figure of its own; report those that fail."""
+    from ..._utils._files import png
+
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: pip install 'seraph-learn[cli]'.") from error
+    for name, heading, caption, draw in _plans(summary):
+        table = [row[:2] for row in summary.table_of_features()] if name == "features" else None
+        try:
+            yield _Picture(name, heading, caption, png(draw()), table=table)
+        except Exception as error:  # a picture must never cost the page, nor the model
+            trouble = " ".join(str(error).split())[:200] or type(error).__name__
+            warnings.warn(f"The picture {heading!r} could not be drawn: {trouble}", stacklevel=2)
+            yield _Picture(name, heading, caption, None, trouble, table)
+
+
+def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
+    """Yield names, headings, captions, and functions that draw."""
+    from ...plot import (
+        ConvergenceDisplay,
+        DistanceDisplay,
+        EmbeddingDisplay,
+        FeatureImportanceDisplay,
+        PosteriorDisplay,
+    )
+
+    learner, X, y = summary.learner, summary.scaled, summary.labels
+
+    if summary.curve:
+        yield (
+            "learning_curve",
+            "How many labels are enough?",
+            "The error on held-out labels, with ever more of the other labels. Where the curve "
+            "is flat, more labels of the same kind will not help much. With "
+            "few labels the curve is rough.",
+            lambda: _draw_curve(summary.curve, type(learner).__name__),
+        )
+    yield (
+        "rows",
+        "The rows before and after",
+        "Left: the features. Right: the new space. Each is shown along its first two principal "
+        "components. Rows without a label are gray.",
+        lambda: EmbeddingDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
+    )
+    yield (
+        "features",
+        "What matters",
+        "The share of each column in the mean squared distance, in % (left). The loadings "
+        "(right) say how far one standard deviation of a feature moves a row along the leading "
+        "components of the new space.",
+        lambda: _draw_features(summary, FeatureImportanceDisplay),
+    )
+    yield (
+        "distances",
+        "Distances before and after",
+        "Between labeled rows, class by class; small distances are dark. A good distance has dark "
+        "squares on the diagonal and nothing dark elsewhere."
+        if summary.classes
+        else "Between rows, in their order; small distances are dark.",
+        lambda: DistanceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
+    )
+    if hasattr(learner, "pair_proba"):
+        yield (
+            "pairs",
+            "How sure the model is about pairs",
+            "The probability that two rows are similar. A good model has few pairs in the "
+            "middle. Two rows at distance zero are at the dotted line; no pair lies beyond it.",
+            lambda: (
+                PosteriorDisplay.from_estimator(
+                    learner,
+                    X,
+                    y,
+                    marks=Marks(summary.pairs, summary.similar, rows=len(X)),
+                    ax=_axes(_NARROW),
+                ).figure_
+            ),
+        )
+    yield (
+        "dimensions",
+        "The dimensions of the new space",
+        "Eigenvalues of the metric, as shares of their sum. Each is a dimension of the new "
+        "space: the share of the squared length that is measured along it.",
+        lambda: _draw_spectrum(learner),
+    )
+    if getattr(learner, "history_", None):
+        yield (
+            "convergence",
+            "Convergence of the solver",
+            "The objective, which the solver maximizes, after each iteration. It should end flat.",
+            lambda: ConvergenceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
+        )
+
+
+def _axes(size: tuple[float, float]) -> Axes:
+    """Return the axes of a new figure; a display that needs two divides them."""
+    from matplotlib.figure import Figure
+
+    new: Axes = Figure(figsize=size, layout="constrained").subplots()
+    return new
+
+
+def _draw_features(summary: FitSummary, display: Any) -> Any:
+    """Draw the importances in the unit of the table: shares of the mean squared distance."""
+    import numpy as np
+
+    drawn = display.from_estimator(
+        summary.learner, summary.scaled, feature_names=summary.names, ax=_axes(_WIDE)
+    )
+    total = float(np.sum(drawn.importances)) or 1.0
+    shares = display(
+        importances=100.0 * np.asarray(drawn.importances) / total,
+        loadings=drawn.loadings,
+        feature_names=summary.names,
+    ).plot(ax=_axes(_WIDE))
+    shares.axes_[0].set_xlabel("share in the mean squared distance, %")
+    return shares.figure_
+
+
+def _draw_spectrum(learner: Any) -> Figure | Any:
+    """Draw the eigenvalues as bars, which show even a single one."""
+    import numpy as np
+
+    axes = _axes(_NARROW)
+    learned = np.asarray(learner.learned_components_, dtype=np.float64)
+    lengths = np.linalg.svd(learned, compute_uv=False)
+    shares = 100.0 * lengths**2 / (np.sum(lengths**2) or 1.0)
+    shown = shares[:20]
+    axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
+    for number, share in enumerate(shown[:10], start=1):
+        axes.annotate(f"{share:.0f} %", (number, share), ha="center", va="bottom", fontsize=9)
+    axes.set(
+        xlabel="dimension",
+        ylabel="share of the trace, %",
+        ylim=(0, 110),
+        xlim=(0.2, max(4, len(shown)) + 0.8),
+        title=f"rank {len(shares)} of {learned.shape[1]}"
+        + (f", the first {len(shown)} shown" if len(shown) < len(shares) else ""),
+    )
+    axes.locator_params(axis="x", integer=True)
+    return axes.figure
+
+
+def _draw_curve(curve: list[CurvePoint], name: str) -> Figure | Any:
+    axes = _axes(_NARROW)
+    labels = [point.n_labels for point in curve]
+    axes.plot(labels, [100 * p.error for p in curve], "o-", color="#3182ce", label=name)
+    axes.plot(
+        labels,
+        [100 * p.error_euclidean for p in curve],
+        "s--",
+        color="0.45",
+        label="Euclidean",
+    )
+    axes.set(xlabel="labels to learn from", ylabel="error on held-out labels, %")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(0, 1.05 * labels[-1])
+    axes.legend()
+    return axes.figure

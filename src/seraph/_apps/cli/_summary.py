@@ -1,0 +1,267 @@
+"""Summary of a fit, for the terminal, the report page and the model file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
+
+if TYPE_CHECKING:
+    from ._held_out import CurvePoint, HeldOutErrors
+    from ._prepare import Features, Preparation
+
+# Features and classes to list by name; the rest are counted.
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class FitSummary:
+    """A fitted model, the data it learned from, and its held-out errors.
+
+    Parameters
+    ----------
+    model : Pipeline
+        The fitted model; its last step is the learner.
+    scaled : ndarray of shape (n, m)
+        Points as the learner saw them, after the scaler.
+    names : list of str
+        Names of the features.
+    preparation : Preparation or None
+        How the columns became features; None if that is not known.
+    features : Features
+        The columns before that.
+    labels : ndarray of shape (n,) or None
+        Classes as text, None where unknown; None if there are no labels.
+    pairs, similar : ndarray
+        Marked pairs, and which of them are similar.
+    seconds : float or None
+        Duration of the fit; None if the model was loaded.
+    errors : HeldOutErrors or None
+        Errors on held-out labels.
+    no_errors_reason : str
+        Why there are none.
+    curve : list of CurvePoint
+        Errors with fewer labels; empty if not computed.
+    """
+
+    model: Any
+    scaled: FloatArray
+    names: list[str]
+    preparation: Preparation | None
+    features: Features
+    labels: Array | None
+    pairs: IntArray
+    similar: BoolArray
+    seconds: float | None
+    errors: HeldOutErrors | None
+    no_errors_reason: str
+    curve: list[CurvePoint]
+
+    @property
+    def learner(self) -> Any:
+        """Last step of the model: the metric learner."""
+        return self.model[-1] if hasattr(self.model, "steps") else self.model
+
+    @computed_once
+    def classes(self) -> dict[str, int]:
+        """Number of labeled rows of each class."""
+        if self.labels is None:
+            return {}
+        names, counts = np.unique(
+            [label for label in self.labels if label is not None], return_counts=True
+        )
+        return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+
+    @computed_once
+    def shares(self) -> dict[str, float]:
+        """Share of each column in the mean squared distance, largest first.
+
+        The share of feature f is ``A_ff Var(x_f)``, divided by the sum over all features. The
+        features that a column of categories or dates has become count together.
+        """
+        deviations = np.asarray(self.scaled, dtype=np.float64).std(axis=0)
+        shares = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
+        shares = shares / (shares.sum() or 1.0)
+        by_column: dict[str, float] = {}
+        for name, share in zip(map(self._column, self.names), shares, strict=True):
+            by_column[name] = by_column.get(name, 0.0) + float(share)
+        return dict(sorted(by_column.items(), key=lambda item: -item[1]))
+
+    def _column(self, feature: str) -> str:
+        """Return the column of the table that a feature comes from."""
+        if feature in getattr(self.features.points, "columns", ()):
+            return self._date_column(feature)
+        origins = (n for n in self.features.categories if feature.startswith(f"{n}_"))
+        return max(origins, key=len, default=feature)
+
+    def _date_column(self, feature: str) -> str:
+        for name, use in self.features.dates.items():
+            if use == "parts" and feature.startswith(f"{name}."):
+                return name
+        return feature
+
+    def facts(self) -> list[list[str]]:
+        """Return the facts of the fit, each a name and a text."""
+        n, m = self.scaled.shape
+        facts = [["rows", f"{n:,}"]]
+        if self.labels is not None:
+            facts += [
+                ["labeled rows", f"{sum(self.classes.values()):,}"],
+                ["classes", f"{len(self.classes)}: {classes_text(self.classes)}"],
+            ]
+        scaling = _SCALINGS.get(self.preparation.scale) if self.preparation else None
+        facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
+        facts += preparation_facts(self.learned_from())
+        facts += learner_facts(self.learner)
+        if self.seconds is not None:
+            facts.append(["time", f"{self.seconds:.2f} s"])
+        return facts
+
+    def table_of_features(self) -> list[list[str]]:
+        """Return the features that matter most as a table, headings first."""
+        return share_rows(self.shares)
+
+    def learned_from(self) -> dict[str, Any]:
+        """Return what the model file keeps about the table, as plain values."""
+        features = self.features
+        return {
+            "rows": len(self.scaled),
+            "scale": self.preparation and self.preparation.scale,
+            "classes": self.classes,
+            "shares": self.shares,
+            "impute": self.preparation and self.preparation.impute,
+            "missing": features.n_missing,
+            "dropped_rows": self._n_dropped(),
+            "categories": list(features.categories),
+            "dates": dict(features.dates),
+            "temperature": None if self.errors is None else self.errors.temperature,
+            "left_out": dict(features.left_out),
+        }
+
+    def _n_dropped(self) -> int:
+        return self.features.n_rows - len(self.features.kept)
+
+    def values(self) -> dict[str, Any]:
+        """Return the facts and figures as plain values, for --json."""
+        learner = self.learner
+        values: dict[str, Any] = {
+            "learner": type(learner).__name__,
+            "features": self.names,
+            **self.learned_from(),
+            "rank": len(learner.learned_components_),
+            "seconds": self.seconds,
+            "check": None if self.errors is None else self.errors.values(),
+        }
+        for name in ("lam_", "mu_", "n_iter_", "converged_", "optimality_gap_", "n_similar_",
+                     "n_dissimilar_", "n_unlabeled_"):  # fmt: skip
+            if hasattr(learner, name):
+                values[name.rstrip("_")] = getattr(learner, name)
+        if self.errors is None:
+            values["check_skipped"] = self.no_errors_reason
+        return values
+
+
+_SCALINGS = {
+    "standard": "scaled in standard deviations",
+    "minmax": "scaled to [0, 1]",
+    "unit": "each row scaled to length 1",
+    "none": "not scaled",
+}
+
+
+def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
+    """Return what was done to the columns, from what a model file keeps about its table."""
+    facts = []
+    if noted.get("label"):
+        unknown = ", ".join(map(repr, noted.get("unlabeled") or ()))
+        facts.append(
+            ["label", f"{noted['label']}{f'; {unknown} means unknown' if unknown else ''}"]
+        )
+    if noted.get("id"):
+        facts.append(["id", f"{noted['id']}"])
+    if noted.get("categories"):
+        facts.append(["categories", f"{', '.join(noted['categories'])}: columns of 0 and 1"])
+    if noted.get("dates"):
+        used = {"days": "days since 1970", "parts": "year, season and weekday"}
+        facts.append(
+            ["dates", "; ".join(f"{name}: {used[use]}" for name, use in noted["dates"].items())]
+        )
+    if noted.get("impute") in ("median", "knn"):
+        how = "the median" if noted["impute"] == "median" else "the mean of similar rows"
+        facts.append(["missing values", f"{noted.get('missing', 0):,}, filled in by {how}"])
+    elif noted.get("impute") == "drop":
+        facts.append(["missing values", f"{noted.get('dropped_rows', 0):,} rows left out"])
+    if noted.get("left_out"):
+        said = [f"{name} ({why})" for name, why in noted["left_out"].items()]
+        facts.append(["left out", "; ".join(said)])
+    return facts
+
+
+def learner_facts(learner: Any) -> list[list[str]]:
+    """Return what a learner says about itself, as far as it does."""
+    facts = []
+    if type(learner).__name__ != "SERAPH":
+        facts.append(["learner", type(learner).__name__])
+    if hasattr(learner, "n_similar_"):
+        facts.append(["pairs", pairs_text(learner)])
+    if hasattr(learner, "learned_components_"):
+        facts.append(["rank of the metric", rank_text(learner)])
+    if hasattr(learner, "optimality_gap_"):
+        facts.append(["converged", convergence_text(learner)])
+    inner = getattr(learner, "learner", None) or learner
+    chosen = " (chosen by cross-validation)" if inner is not learner else ""
+    for name in ("lam", "mu"):
+        if hasattr(learner, f"{name}_"):
+            how = chosen if name == "lam" and chosen else _if_chosen(getattr(inner, name, None))
+            facts.append([name, f"{getattr(learner, f'{name}_'):.4g}{how}"])
+    return facts
+
+
+def _if_chosen(value: Any) -> str:
+    return " (chosen from the data)" if value == "auto" else ""
+
+
+def classes_text(classes: dict[str, int]) -> str:
+    """List classes with their numbers of rows."""
+    shown = [f"{name} ({count})" for name, count in list(classes.items())[:_LISTED]]
+    more = len(classes) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def rank_text(learner: Any) -> str:
+    """Say how many directions were learned, and what share the Euclidean distance has."""
+    rank, m = learner.learned_components_.shape
+    share = f", and {100 * learner.shrinkage_:.0f} % Euclidean" if learner.shrinkage_ else ""
+    return f"{rank} of {m:,}{share}"
+
+
+def pairs_text(learner: Any) -> str:
+    """Say how many pairs of each kind a learner has seen."""
+    unlabeled = getattr(learner, "n_unlabeled_", None)
+    rest = "" if unlabeled is None else f", {unlabeled:,} unlabeled"
+    return f"{learner.n_similar_:,} similar, {learner.n_dissimilar_:,} dissimilar{rest}"
+
+
+def convergence_text(learner: Any) -> str:
+    """Say whether the solver converged, and after how many iterations."""
+    word = "yes" if learner.converged_ else "no"
+    return (
+        f"{word}, after {learner.n_iter_} iterations (optimality gap "
+        f"{learner.optimality_gap_:.1e})"
+    )
+
+
+def share_rows(shares: dict[str, float]) -> list[list[str]]:
+    """Return features and their shares as a table, largest first, headings on top."""
+    shown = list(shares.items())[:_LISTED]
+    longest = max((share for _, share in shown), default=0.0) or 1.0
+    rows = [
+        [name, f"{100 * share:.1f} %", "█" * round(20 * share / longest)] for name, share in shown
+    ]
+    rest = sum(shares.values()) - sum(share for _, share in shown)
+    if len(shares) > len(shown):
+        rows.append([f"{len(shares) - len(shown)} others", f"{100 * max(rest, 0.0):.1f} %", ""])
+    return [["feature", "share", ""], *rows]

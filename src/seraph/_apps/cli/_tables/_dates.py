@@ -1,0 +1,163 @@
+"""Read columns as dates, and turn dates into numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import numpy as np
+
+from ...._utils._typing import Array, FloatArray
+from ._cells import MISSING, is_date, is_text, without_empty
+
+DateUse = Literal["days", "parts"]
+# Whole dates and time stamps as people and programs write them; the day is first or the month is.
+_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+_FORMATS = {
+    r"^\d{4}/\d{2}/\d{2}$": ("%Y/%m/%d",),
+    r"^\d{1,2}\.\d{1,2}\.\d{4}$": ("%d.%m.%Y",),
+    r"^\d{1,2}/\d{1,2}/\d{4}$": ("%d/%m/%Y", "%m/%d/%Y"),
+    r"^\d{1,2}-\d{1,2}-\d{4}$": ("%d-%m-%Y", "%m-%d-%Y"),
+}
+_BEGINS_LIKE_A_DATE = r"^\s*(\d{8}\s*$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})"
+_EARLIEST, _LATEST = np.datetime64("1800-01-01", "D"), np.datetime64("2200-01-01", "D")
+_PARTS = ("year", "season_sin", "season_cos", "weekday_sin", "weekday_cos")
+
+
+def parse_dates(column: Any) -> Array | None:
+    """Return a pyarrow column as dates, NaT where a cell is empty; None if it holds no dates.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Dates, time stamps, text such as 2026-01-31, 31.1.2026 or 1/31/2026, or whole numbers
+        such as 20260131.
+
+    Returns
+    -------
+    ndarray of datetime64[s] or None
+        Dates. A column that could have either the day or the month first is not read as dates.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_date(column.type):
+        return np.asarray(pc.cast(column, pa.timestamp("s"), safe=False).to_numpy())
+    if pa.types.is_integer(column.type):
+        column = pc.cast(column, pa.string())
+    elif pa.types.is_floating(column.type):
+        return _from_floats(column)
+    elif not is_text(column.type):
+        return None
+    first = pc.index(pc.is_valid(column), True).as_py()
+    while first >= 0 and column[first].as_py().strip() in MISSING:
+        rest = column.slice(first + 1)
+        after = pc.index(pc.is_valid(rest), True).as_py()
+        first = -1 if after < 0 else first + 1 + after
+    if first < 0 or not re.match(_BEGINS_LIKE_A_DATE, column[first].as_py()):
+        return None  # most columns end here, after one cell
+    column = without_empty(column)
+    if _all_match(column, r"^\d{8}$"):
+        return _within_reason(_strptime(column, "%Y%m%d"))
+    if _all_match(column, _ISO):
+        day = pc.utf8_slice_codeunits(column, 0, 19)
+        return _within_reason(_cast(pc.replace_substring(day, "T", " ")))
+    for pattern, formats in _FORMATS.items():
+        if _all_match(column, pattern):
+            read = [dates for form in formats if (dates := _strptime(column, form)) is not None]
+            same = all(np.array_equal(dates, read[0], equal_nan=True) for dates in read[1:])
+            return _within_reason(read[0]) if read and same else None
+    return None
+
+
+def _from_floats(column: Any) -> Array | None:
+    """Whole numbers become floats in a column with empty cells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = pc.cast(column, pa.float64()).to_numpy()
+    known = values[~np.isnan(values)]
+    if not len(known) or np.any(known != np.floor(known)) or np.any(np.abs(known) > 1e15):
+        return None
+    return parse_dates(pa.chunked_array([pc.cast(pa.array(values, from_pandas=True), pa.int64())]))
+
+
+def _all_match(column: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _strptime(column: Any, form: str) -> Array | None:
+    import pandas as pd
+    import pyarrow.compute as pc
+
+    # pyarrow's strptime reads the 31st of February as the 3rd of March.
+    dates = pd.to_datetime(column.to_pandas(), format=form, errors="coerce")
+    if np.any(dates.isna().to_numpy() & pc.is_valid(column).to_numpy()):
+        return None
+    return np.asarray(dates.to_numpy(dtype="datetime64[s]"))
+
+
+def _cast(column: Any) -> Array | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return np.asarray(pc.cast(column, pa.timestamp("s")).to_numpy())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _within_reason(dates: Array | None) -> Array | None:
+    """Return dates if all lie in the centuries that tables are about."""
+    if dates is None:
+        return None
+    known = dates[~np.isnat(dates)].astype("datetime64[D]")
+    return dates if np.all((known >= _EARLIEST) & (known < _LATEST)) else None
+
+
+def date_names(name: str, use: DateUse) -> list[str]:
+    """Return the names of the features made of a date column."""
+    return [name] if use == "days" else [f"{name}.{part}" for part in _PARTS]
+
+
+def date_features(name: str, dates: Array, use: DateUse) -> dict[str, FloatArray]:
+    r"""Turn dates into numbers, NaN where there is none.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    dates : ndarray of datetime64
+        Dates.
+    use : {"days", "parts"}
+        "days" counts days since 1970, with fractions. "parts" gives the year, and the sine and
+        cosine of the time of the year and of the week: December lies beside January.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Features by name.
+
+    Examples
+    --------
+    >>> dates = np.array(["1970-01-03", "NaT"], dtype="datetime64[s]")
+    >>> date_features("seen", dates, "days")
+    {'seen': array([ 2., nan])}
+    >>> list(date_features("seen", dates, "parts"))
+    ['seen.year', 'seen.season_sin', 'seen.season_cos', 'seen.weekday_sin', 'seen.weekday_cos']
+    """
+    missing = np.isnat(dates)
+    days = np.where(missing, np.nan, dates.astype("datetime64[s]").astype(np.int64) / 86400.0)
+    if use == "days":
+        return {name: days}
+    start = dates.astype("datetime64[Y]")
+    year = np.where(missing, np.nan, start.astype(np.int64) + 1970.0)
+    first = np.where(missing, np.nan, start.astype("datetime64[D]").astype(np.int64))
+    season = 2.0 * np.pi * (days - first) / 365.25
+    week = 2.0 * np.pi * np.floor(days) / 7.0
+    values = (year, np.sin(season), np.cos(season), np.sin(week), np.cos(week))
+    return dict(zip(date_names(name, "parts"), values, strict=True))

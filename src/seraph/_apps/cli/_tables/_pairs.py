@@ -1,0 +1,162 @@
+"""Read marked pairs from a table with the columns i, j and similar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+
+from ...._utils._typing import BoolArray, IntArray
+from ._cells import MISSING
+from ._table import InputTable
+
+_ANSWERS = {
+    **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
+    **dict.fromkeys(("0", "-1", "0.0", "-1.0", "false", "no"), False),
+}
+
+
+def read_pairs(
+    table: InputTable,
+    n_rows: int,
+    ids: Sequence[object] | None = None,
+    other: tuple[int, Sequence[object] | None] | None = None,
+    *,
+    is_array: bool = False,
+) -> tuple[IntArray, BoolArray]:
+    r"""Return the pairs that have been answered.
+
+    Parameters
+    ----------
+    table : InputTable
+        Table of pairs. i and j are row numbers, from 0, of the data; similar says whether the two
+        rows are similar: 1 or 0, +1 or -1, true or false, yes or no. If it is empty, the pair
+        has not been answered and is left out. Other columns are ignored.
+    n_rows : int
+        Number of rows of the data.
+    ids : sequence, optional
+        The ids of the rows of the data. If there are columns id_i and id_j, they name the rows,
+        wherever these are in the data now; i and j are ignored.
+    other : (int, sequence or None), optional
+        Number of rows and ids of a second table, if j and id_j are about its rows.
+    is_array : bool, default=False
+        Whether the data are an array, which has no column of ids: i and j then name the rows.
+
+    Returns
+    -------
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Row numbers.
+    similar : ndarray of bool of shape (n_pairs,)
+        Which pairs are similar.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from seraph._apps.cli._tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pairs.csv"
+    ...     _ = path.write_text("i,j,similar\n0,1,yes\n0,2,\n3,2,no\n")
+    ...     table = read_table(path)
+    >>> pairs, similar = read_pairs(table, n_rows=4)
+    >>> pairs.tolist(), similar.tolist()
+    ([[0, 1], [3, 2]], [True, False])
+    """
+    if table.names is None:
+        raise ValueError(
+            f"{table.path}: an array has no column names, and pairs need the columns i, j and "
+            "similar: save them as a .csv."
+        )
+    answers = [_text(cell) for cell in table.cells("similar").to_pylist()]
+    answered = [row for row, answer in enumerate(answers) if answer not in MISSING]
+    for row in answered:
+        if answers[row] not in _ANSWERS:
+            raise ValueError(
+                f"{table.path}, row {row}: similar is {answers[row]!r}. It must be 1 or 0, +1 or "
+                "-1, true or false, yes or no, or empty if the pair has not been answered."
+            )
+    by_id = {f"id_{name}" for name in "ij"} <= set(table.names)
+    if ids is None and by_id and (is_array or _are_row_numbers(table)):
+        by_id = False
+    if by_id and ids is None:
+        raise ValueError(
+            f"{table.path}: its columns id_i and id_j name the rows, which may have moved since: "
+            "say which column of the data holds these ids (--id)."
+        )
+    sides = []
+    tables = [(n_rows, ids), (n_rows, ids) if other is None else other]
+    for name, (size, names) in zip(("id_i", "id_j") if by_id else "ij", tables, strict=True):
+        raw = table.cells(name).to_pylist()
+        if by_id and names is not None:
+            row_of = _rows_of(names)
+            sides.append([_named_row(raw[row], name, row, table, row_of) for row in answered])
+        else:
+            cells = [_text(cell) for cell in raw]
+            sides.append([_row_number(cells[row], name, row, table, size) for row in answered])
+    pairs = np.array(sides, dtype=np.intp).T.reshape(-1, 2)
+    return pairs, np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
+
+
+def _are_row_numbers(table: InputTable) -> bool:
+    """Return whether the ids are i and j, as `seraph ask` writes them for rows without a name."""
+    names = table.names or ()
+    return all(
+        name in names
+        and [_id_text(cell) for cell in table.cells(name).to_pylist()]
+        == [_id_text(cell) for cell in table.cells(f"id_{name}").to_pylist()]
+        for name in "ij"
+    )
+
+
+def _text(cell: object) -> str:
+    missing = cell is None or (isinstance(cell, float) and isnan(cell))
+    return "" if missing else str(cell).strip().casefold()
+
+
+def _id_text(cell: object) -> str:
+    """Write an id as text, whether a column of whole numbers was read as such or as floats."""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def _rows_of(ids: Sequence[object]) -> dict[str, int]:
+    row_of: dict[str, int] = {}
+    for row, cell in enumerate(ids):
+        text = "" if _text(cell) in MISSING else _id_text(cell)
+        if not text or row_of.setdefault(text, row) != row:
+            trouble = f"{text!r}, as row {row_of[text]} does" if text else "no id"
+            raise ValueError(
+                f"Row {row} of the data has {trouble}: pairs find their rows by id, so each row "
+                "needs its own."
+            )
+    return row_of
+
+
+def _named_row(
+    cell: object, name: str, row: int, table: InputTable, row_of: dict[str, int]
+) -> int:
+    text = _id_text(cell)
+    if text not in row_of:
+        raise ValueError(
+            f"{table.path}, row {row}: {name} is {text!r}, and no row of the data has this id. "
+            "Correct it, or remove the pair."
+        )
+    return row_of[text]
+
+
+def _row_number(text: str, name: str, row: int, table: InputTable, n_rows: int) -> int:
+    whole = text.removesuffix(".0")
+    if not whole.isdecimal() or not whole.isascii() or len(whole) > 18:
+        raise ValueError(
+            f"{table.path}, row {row}: {name} is {text!r}, which is not a row number from 0 to "
+            f"{n_rows - 1}."
+        )
+    number = int(whole)
+    if number >= n_rows:
+        raise ValueError(
+            f"{table.path}, row {row}: {name} is {number}, but the data only have rows 0 to "
+            f"{n_rows - 1}."
+        )
+    return number

@@ -1,0 +1,367 @@
+"""Read files as tables, by suffix."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ...._utils._typing import Array
+from ._csv import csv_names, parse_csv, separator_of
+from ._databases import query_columns, query_database
+from ._limits import (
+    LONGEST_LINE,
+    TooLarge,
+    check_columns,
+    check_memory,
+    gunzip,
+    read_bounded,
+    read_file,
+)
+from ._spreadsheets import spreadsheet_table
+from ._stack import named_columns, stack
+from ._table import InputTable, NamedColumns, PlainArray, check_column
+
+KINDS = (
+    ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow",
+    ".xlsx", ".ods", ".npy", ".npz",
+)  # fmt: skip
+_DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
+STDIN = Path("-")
+# How files begin, for what comes from standard input without a name.
+_MAGIC = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\x93NUMPY": ".npy",
+    b"{": ".jsonl",
+}
+
+
+def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
+    """Return the suffix of a file, one of `kinds`; refuse any other.
+
+    Examples
+    --------
+    >>> kind_of(Path("Wine.CSV.gz"))
+    '.csv.gz'
+    """
+    name = path.name.lower()
+    for kind in sorted(kinds, key=len, reverse=True):
+        if name.endswith(kind):
+            return kind
+    *others, last = kinds
+    choice = f"{', '.join(others)} or {last}" if others else last
+    raise ValueError(f"{path}: the name must end in {choice}.")
+
+
+def read_tables(
+    paths: Sequence[Path],
+    *,
+    asked: Collection[str | None] = (),
+    decimal_comma: bool = False,
+    sql: str | None = None,
+) -> InputTable:
+    """Read one table, or several with the same columns, one below the other.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, or - for standard input.
+    asked : collection of str or None
+        Columns that the tables must have. Where a file has its names at the start, a table
+        without them is refused before its rows are read.
+    decimal_comma : bool, default=False
+        Whether 1,5 in a text table means one and a half.
+    sql : str, optional
+        Query to run on the tables, which it calls `data`, or on a SQLite or DuckDB file.
+
+    Returns
+    -------
+    InputTable
+        A table with at least one row.
+    """
+    if sql is not None and len(paths) == 1 and paths[0].suffix.lower() in _DATABASES:
+        columns = query_database(paths[0], sql)
+        return _with_rows(NamedColumns(paths[0], columns, decimal_comma))
+    asked = asked if sql is None else ()  # else they are columns of the result
+    tables = [read_table(path, asked=asked, decimal_comma=decimal_comma) for path in paths]
+    table = tables[0] if len(tables) == 1 else stack(tables)
+    if sql is None:
+        return table
+    if not isinstance(table, NamedColumns):
+        raise ValueError(f"{table.path}: --sql needs named columns, which an array has not.")
+    columns = query_columns(table.columns, sql, f"{table.path}")
+    return _with_rows(NamedColumns(table.path, columns, decimal_comma, table.semicolons))
+
+
+def read_table(
+    path: Path, *, asked: Collection[str | None] = (), decimal_comma: bool = False
+) -> InputTable:
+    r"""Read a table; raise a ValueError of one line if that fails.
+
+    Parameters
+    ----------
+    path : Path
+        File whose name ends in one of `KINDS`, or - for standard input. An .npz file holds an
+        array X and, if there are labels, an array y.
+    asked : collection of str or None
+        Columns that the table must have; see `read_tables`.
+    decimal_comma : bool, default=False
+        Whether 1,5 in a text table means one and a half.
+
+    Returns
+    -------
+    InputTable
+        A table with at least one row.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     _ = path.write_text("height,weight,kind\n1.5,30,a\n1.8,80,\n")
+    ...     table = read_table(path)
+    >>> table.labels("kind")
+    array(['a', None], dtype=object)
+    >>> table.points(without=["kind"]).to_numpy()
+    array([[ 1.5, 30. ],
+           [ 1.8, 80. ]])
+    """
+    if path == STDIN:
+        path = Path("(standard input)")
+        with _about(path):
+            data = read_bounded(sys.stdin.buffer)
+        kind = _kind_of_content(data)
+    else:
+        if path.suffix.lower() in _DATABASES:
+            raise ValueError(f"{path} is a database: say what to read from it with --sql.")
+        kind = kind_of(path)
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder, not a table: name a file.")
+        with _about(path):
+            data = b"" if kind == ".npy" and path.is_file() else read_file(path)
+    with _about(path):
+        if kind.endswith(".gz"):
+            kind, data = kind.removesuffix(".gz"), gunzip(data)
+        names = _names(kind, data)
+    for name in asked:
+        if name is not None and names is not None:
+            check_column(name, names, path)
+    with _about(path):
+        table = _table(path, kind, data, decimal_comma=decimal_comma)
+    return _with_rows(table)
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Name the file in errors about its content."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged or cut short ({error}): copy it again.") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _names(kind: str, data: bytes) -> list[str] | None:
+    """Return the names of the columns where that takes no reading of rows; else None."""
+    if kind in (".csv", ".tsv"):
+        return csv_names(data, _separator(kind, data))
+    if kind == ".parquet":
+        with _reading_as("a Parquet file"):
+            return list(_parquet_file(data).schema_arrow.names)
+    if kind in (".feather", ".arrow"):
+        with _reading_as(f"an {kind} file"):
+            return list(_arrow_reader(data).schema.names)
+    return None
+
+
+def _separator(kind: str, data: bytes) -> str:
+    return "\t" if kind == ".tsv" else separator_of(data)
+
+
+def _with_rows(table: InputTable) -> InputTable:
+    if table.n_rows == 0:
+        raise ValueError(f"{table.path} has columns but no rows: add some.")
+    return table
+
+
+def _kind_of_content(data: bytes) -> str:
+    if data.startswith(b"\x1f\x8b"):
+        return ".csv.gz"
+    if data.startswith(b"PK"):
+        with _reading_as("an .xlsx, .ods or .npz file"), zipfile.ZipFile(io.BytesIO(data)) as file:
+            names = file.namelist()
+        if any(name.endswith(".npy") for name in names):
+            return ".npz"
+        return ".ods" if "content.xml" in names else ".xlsx"
+    start = data[:64].lstrip()
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), ".csv")
+
+
+def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputTable:
+    if kind == ".npy":
+        with _reading_as("an .npy file"):
+            X = _load_npy(data) if data else _map_npy(path)
+        return PlainArray(path, _checked_features(X))
+    if kind == ".npz":
+        return PlainArray(path, *_npz_arrays(data))
+    if kind in (".csv", ".tsv"):
+        separator = _separator(kind, data)
+        columns = parse_csv(data, separator)
+        return NamedColumns(path, columns, decimal_comma, semicolons=separator == ";")
+    read = {
+        ".parquet": _parquet_table,
+        ".feather": _arrow_table,
+        ".arrow": _arrow_table,
+        ".jsonl": _json_table,
+        ".ndjson": _json_table,
+        ".xlsx": spreadsheet_table,
+        ".ods": spreadsheet_table,
+    }[kind]
+    with _reading_as(_KIND_NAMES.get(kind, f"an {kind} file")):
+        table = read(data)
+    return NamedColumns(path, named_columns(table), decimal_comma)
+
+
+_KIND_NAMES = {".parquet": "a Parquet file", ".jsonl": "JSON lines", ".ndjson": "JSON lines"}
+
+
+@contextmanager
+def _reading_as(kind: str) -> Iterator[None]:
+    """Turn any error about a damaged file into a ValueError."""
+    try:
+        yield
+    except (ImportError, TooLarge):
+        raise
+    except Exception as error:  # other libraries' readers fail in many ways on damaged bytes
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise ValueError(f"it cannot be read as {kind} ({reason}).") from None
+
+
+def _parquet_file(data: bytes) -> Any:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    # ParquetFile, because read_table would make columns from the names of folders.
+    return ParquetFile(pa.BufferReader(data))
+
+
+def _parquet_table(data: bytes) -> Any:
+    file = _parquet_file(data)
+    check_columns(file.metadata.num_columns)
+    # Codes of a few bytes may stand for any number of rows.
+    check_memory(max(len(data), 8 * file.metadata.num_rows * file.metadata.num_columns))
+    return file.read()
+
+
+def _arrow_reader(data: bytes) -> Any:
+    import pyarrow as pa
+
+    buffer = pa.BufferReader(data)
+    if data.startswith(b"ARROW1"):
+        return pa.ipc.open_file(buffer)
+    return pa.ipc.open_stream(buffer)
+
+
+def _arrow_table(data: bytes) -> Any:
+    import pyarrow as pa
+
+    reader = _arrow_reader(data)
+    check_columns(len(reader.schema.names))
+    if data.startswith(b"ARROW1"):
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        batches = iter(reader)
+    kept, size = [], 0
+    for batch in batches:
+        kept.append(batch)
+        size += batch.nbytes
+        check_memory(size)
+    return pa.Table.from_batches(kept, reader.schema)
+
+
+def _json_table(data: bytes) -> Any:
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    first = data[:LONGEST_LINE].lstrip().partition(b"\n")[0]
+    row = None
+    with suppress(ValueError, RecursionError):  # pyarrow says better what is wrong with it
+        row = json.loads(first)
+    check_columns(len(row) if isinstance(row, dict) else 0)
+    options = arrow_json.ReadOptions(use_threads=False, block_size=max(len(data), 1 << 20))
+    return arrow_json.read_json(pa.BufferReader(data), read_options=options)
+
+
+def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
+    with _reading_as("an .npz file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_memory(sum(entry.file_size for entry in archive.infolist()))
+        names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
+        arrays = {
+            name: _load_npy(archive.read(f"{name}.npy")) for name in names if name in ("X", "y")
+        }
+    if "X" not in arrays:
+        raise ValueError(
+            f"it holds {', '.join(names) or 'nothing'}: the features must be an array X (rows by "
+            "features), and labels, if any, an array y."
+        )
+    X, y = _checked_features(arrays["X"]), arrays.get("y")
+    if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "biufUS"):
+        raise ValueError(
+            f"y must be one label for each of the {len(X)} rows of X; it is an array of "
+            f"{y.dtype} of shape {y.shape}."
+        )
+    if y is not None and y.dtype.kind == "S":
+        y = y.astype(str)
+    return X, y
+
+
+def _load_npy(data: bytes) -> Array:
+    file = io.BytesIO(data)
+    _check_npy(file, len(data))
+    array: Array = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def _map_npy(path: Path) -> Array:
+    """Map an array into memory, which reads only what is used of it."""
+    with path.open("rb") as file:
+        if not _check_npy(file, path.stat().st_size):  # nothing to map
+            empty: Array = np.lib.format.read_array(file, allow_pickle=False)
+            return empty
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _check_npy(file: BinaryIO, size: int) -> int:
+    """Check the header of an array against the size of its file; return the size of its data."""
+    version = np.lib.format.read_magic(file)
+    header = {(1, 0): np.lib.format.read_array_header_1_0}.get(
+        version, np.lib.format.read_array_header_2_0
+    )
+    shape, _, dtype = header(file)
+    length = dtype.itemsize * int(np.prod(shape, dtype=object))
+    # A damaged header may ask for more memory than there is.
+    if size - file.tell() < length:
+        raise ValueError(f"the header says shape {shape}, but the file is shorter")
+    file.seek(0)
+    return length
+
+
+def _checked_features(X: Array) -> Array:
+    if X.dtype.kind not in "biuf" or X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(
+            "the features must be numbers in an array of two dimensions, rows by features; it is "
+            f"an array of {X.dtype} of shape {X.shape}."
+        )
+    return X

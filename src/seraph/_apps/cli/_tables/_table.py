@@ -1,0 +1,412 @@
+"""Tables that were read: their features, labels and cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...._utils._typing import Array, IntArray
+from ._cells import MISSING, is_text
+from ._dates import DateUse, date_features, parse_dates
+from ._numbers import Faults, check_finite, largest_allowed, to_numbers
+
+# Labels that mean "unlabeled".
+_UNLABELED = {*MISSING, "-1", "-1.0"}
+# Labels that often mean it, but are taken for classes unless the user says so.
+_SUSPECTS = {
+    "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "none", "unknown", "unlabeled", "unlabelled",
+    "not labeled", "missing", "undefined", "unclassified", "unspecified", "tbd", "to do", "todo",
+}  # fmt: skip
+# Names that an error lists; the rest are counted.
+_LISTED = 12
+# Rows of an array to check at a time: it may be mapped from a file larger than the memory.
+_ROWS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How columns that are not complete columns of numbers are read as features.
+
+    Parameters
+    ----------
+    categories : collection of str
+        Columns to return as text, NaN where a cell is empty.
+    dates : mapping of str to {"days", "parts"}
+        Columns of dates, and what to make of them.
+    missing : bool, default=False
+        Whether numbers and dates may be missing; they are NaN then.
+    """
+
+    categories: Collection[str] = ()
+    dates: Mapping[str, DateUse] = field(default_factory=dict)
+    missing: bool = False
+
+
+_NUMBERS_ONLY = Reading()
+
+
+class InputTable(Protocol):
+    """A table that a command reads, from any kind of file."""
+
+    @property
+    def path(self) -> Path:
+        """File it was read from."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns; None for an array, whose columns have no names."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def points(
+        self,
+        names: Sequence[str] | None = None,
+        without: Collection[str] = (),
+        reading: Reading = _NUMBERS_ONLY,
+    ) -> Any:
+        """Return features: a data frame, or an array if the columns have no names.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Columns to return, in this order; all by default.
+        without : collection of str, optional
+            Columns to leave out.
+        reading : Reading, optional
+            How to read categories, dates and missing values; by default, all are refused.
+        """
+        ...
+
+    def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
+        """Return the label of each row, text or None; None if the table has no labels.
+
+        Parameters
+        ----------
+        name : str or None
+            Column with the labels.
+        unlabeled : collection of str, optional
+            More labels that mean that the class is unknown.
+        """
+        ...
+
+    def take(self, rows: IntArray) -> InputTable:
+        """Return a table of some of the rows."""
+        ...
+
+    def cells(self, name: str) -> Any:
+        """Return the cells of a column, as they are."""
+        ...
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """A table with named columns.
+
+    Parameters
+    ----------
+    path : Path
+        File it was read from.
+    columns : dict of str to pyarrow.ChunkedArray
+        Columns by name.
+    decimal_comma : bool, default=False
+        Whether numbers in text have a decimal comma.
+    semicolons : bool, default=False
+        Whether semicolons separated the cells, as where commas are decimal.
+    """
+
+    path: Path
+    columns: dict[str, Any]
+    decimal_comma: bool = False
+    semicolons: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def points(
+        self,
+        names: Sequence[str] | None = None,
+        without: Collection[str] = (),
+        reading: Reading = _NUMBERS_ONLY,
+    ) -> Any:
+        """Return features as a data frame; see `InputTable`."""
+        import pandas as pd
+
+        for name in (*without, *reading.categories, *reading.dates):
+            self.cells(name)
+        if names is None:
+            names = [name for name in self.columns if name not in without]
+            self._check_named(names)
+        else:
+            self._check_present(names)
+        if not names:
+            raise ValueError(
+                f"{self.path}: no column is left as a feature: drop fewer, or add some."
+            )
+        faults = Faults()
+        points: dict[str, Any] = {}
+        for name in names:
+            points |= self._features(name, reading, faults)
+        if reading.missing:
+            faults.missing.clear()
+        _check(self.path, faults)
+        _tell(self.path, faults.readings)
+        return pd.DataFrame(points, copy=False)
+
+    def _features(self, name: str, reading: Reading, faults: Faults) -> dict[str, Any]:
+        """Return the features that a column becomes."""
+        column = self.columns[name]
+        if name in reading.categories:
+            return {name: as_categories(column)}
+        if name in reading.dates:
+            dates = parse_dates(column)
+            if dates is None:
+                faults.text[name] = "no dates such as 2026-01-31"
+                return {}
+            features = date_features(name, dates, reading.dates[name])
+            if np.isnat(dates).any():
+                check_finite(name, next(iter(features.values())), faults)
+            return features
+        numbers = to_numbers(
+            name,
+            column,
+            faults,
+            decimal_comma=self.decimal_comma,
+            semicolons=self.semicolons,
+        )
+        return {name: numbers} if len(numbers) else {}
+
+    def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
+        """Return the label of each row, text or None; see `InputTable`."""
+        if name is None:
+            return None
+        return as_text(self._plain(name), unlabeled, self.path)
+
+    def take(self, rows: IntArray) -> NamedColumns:
+        """Return a table of some of the rows."""
+        import pyarrow as pa
+
+        chosen = pa.array(rows)
+        return replace(
+            self, columns={k: column.take(chosen) for k, column in self.columns.items()}
+        )
+
+    def _plain(self, name: str) -> Sequence[Any]:
+        """Return a column as Python objects, each distinct text once."""
+        column = self.cells(name)
+        if not is_text(column.type):
+            cells: list[Any] = column.to_pylist()
+            return cells
+        coded = column.combine_chunks().dictionary_encode()
+        values = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
+        codes = coded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
+        taken: Sequence[Any] = values[codes]
+        return taken
+
+    def cells(self, name: str) -> Any:
+        """Return the cells of a column, as they are."""
+        check_column(name, self.columns, self.path)
+        return self.columns[name]
+
+    def _check_named(self, names: Sequence[str]) -> None:
+        for number, name in enumerate(self.columns, start=1):
+            if name == f"unnamed_{number}" and name in names:
+                raise ValueError(
+                    f"{self.path}: column {number} has no name (saved row numbers?): leave "
+                    f"it out with --drop {name}, or name it."
+                )
+
+    def _check_present(self, names: Sequence[str]) -> None:
+        absent = [name for name in names if name not in self.columns]
+        if absent:
+            shown = ", ".join(repr(name) for name in absent[:_LISTED])
+            more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
+            raise ValueError(
+                f"{self.path} lacks {len(absent)} of the {len(names)} columns that the model was "
+                f"fitted on: {shown}{more}.{_advice(absent[0], self.names)}"
+            )
+
+
+@dataclass(frozen=True)
+class PlainArray:
+    """A table from an array: its columns have no names, and labels are separate.
+
+    Parameters
+    ----------
+    path : Path
+        File it was read from.
+    X : ndarray of shape (n_rows, n_features)
+        Features.
+    y : ndarray of shape (n_rows,), optional
+        Labels.
+    """
+
+    path: Path
+    X: Array
+    y: Array | None = None
+
+    names = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    def points(
+        self,
+        names: Sequence[str] | None = None,
+        without: Collection[str] = (),
+        reading: Reading = _NUMBERS_ONLY,
+    ) -> Any:
+        """Return features as an array; see `InputTable`."""
+        for name in (*without, *reading.categories, *reading.dates):
+            self.cells(name)
+        if names is not None and len(names) != self.X.shape[1]:
+            raise ValueError(
+                f"{self.path} has {self.X.shape[1]} columns, but the model was fitted on "
+                f"{len(names)}: pass those, in the order of the fit."
+            )
+        small = self.X.dtype in (np.float32, np.float16)
+        width: type[np.floating[Any]] = np.float32 if small else np.float64
+        points = np.ascontiguousarray(self.X, dtype=width)
+        faults = Faults()
+        limit = largest_allowed(points)
+        blocks = (points[start : start + _ROWS] for start in range(0, len(points), _ROWS))
+        if not all(np.all(np.abs(block) <= limit) for block in blocks):
+            for number, values in enumerate(points.T):
+                check_finite(f"{number}", values, faults)
+        if reading.missing:
+            faults.missing.clear()
+        _check(self.path, faults)
+        return points
+
+    def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
+        """Return the label of each row, text or None; see `InputTable`."""
+        if name is not None and (name != "y" or self.y is None):
+            self.cells(name)
+        return None if self.y is None else as_text(self.y.tolist(), unlabeled, self.path)
+
+    def take(self, rows: IntArray) -> PlainArray:
+        """Return a table of some of the rows."""
+        return replace(self, X=self.X[rows], y=None if self.y is None else self.y[rows])
+
+    def cells(self, name: str) -> Any:
+        """Refuse: an array has no named columns."""
+        raise ValueError(
+            f"{self.path} is an array, whose columns have no names: there is no column {name!r}. "
+            "(For labels, save arrays X and y in an .npz file.)"
+        )
+
+
+def check_column(name: str, names: Collection[str], path: Path) -> None:
+    """Refuse a column that is not among those of a table."""
+    if name not in names:
+        raise ValueError(f"{path} has no column {name!r}.{_advice(name, list(names))}")
+
+
+def _check(path: Path, faults: Faults) -> None:
+    try:
+        faults.check()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _tell(path: Path, readings: dict[str, str]) -> None:
+    if readings:
+        shown = ", ".join(f"{name!r} ({how})" for name, how in list(readings.items())[:_LISTED])
+        noun = "column" if len(readings) == 1 else "columns"
+        warnings.warn(
+            f"{path}: {noun} {shown}. If that is wrong, write the numbers without separators.",
+            stacklevel=2,
+        )
+
+
+def as_categories(column: Any) -> Array:
+    """Return a pyarrow column as text, NaN where a cell is empty."""
+    cells = np.array([_label_text(cell) for cell in column.to_pylist()], dtype=object)
+    cells[[cell is None or cell in MISSING for cell in cells]] = np.nan
+    return cells
+
+
+def _label_text(cell: Any) -> str | None:
+    """Return a cell as text: whole numbers without a point, None if there is none."""
+    if cell is None:
+        return None
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell).strip()
+
+
+def as_text(
+    cells: Sequence[Any], unlabeled: Collection[str] = (), path: Path | None = None
+) -> Array:
+    """Return labels as text, None for unlabeled rows.
+
+    Parameters
+    ----------
+    cells : sequence
+        Labels of any type.
+    unlabeled : collection of str, optional
+        More labels that mean that the class is unknown.
+    path : Path, optional
+        File to name in a note about classes that look like unknown ones.
+
+    Examples
+    --------
+    >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
+    array(['a', None, None, '3', None, None], dtype=object)
+    """
+    unknown = {*_UNLABELED, *(text.strip() for text in unlabeled)}
+    labels = np.empty(len(cells), dtype=object)
+    counts: dict[str, int] = {}
+    for row, cell in enumerate(cells):
+        text = _label_text(cell)
+        if text is not None and text not in unknown:
+            labels[row] = text
+            counts[text] = counts.get(text, 0) + 1
+    for text in unlabeled:
+        if all(_label_text(cell) != text.strip() for cell in cells):
+            raise ValueError(
+                f"{path or 'y'}: no row has the label {text!r} that --unlabeled names."
+                f"{_advice(text, list(counts))}"
+            )
+    for text, count in counts.items():
+        if text.casefold() in _SUSPECTS:
+            warnings.warn(
+                f"{path or 'y'}: {count} {'row has' if count == 1 else 'rows have'} the label "
+                f"{text!r}, which counts as a class. If it means that the class is unknown, add "
+                f"--unlabeled {_quoted(text)}",
+                stacklevel=2,
+            )
+    return labels
+
+
+def _quoted(text: str) -> str:
+    return text if text.isalnum() else f'"{text}"'
+
+
+def _advice(name: str, names: Sequence[str]) -> str:
+    """Suggest the most similar name, or list all names if there are few."""
+    folded = {known.casefold(): known for known in reversed(names)}
+    near = get_close_matches(name.casefold(), list(folded), n=1)
+    if near:
+        return f" Did you mean {folded[near[0]]!r}?"
+    if len(names) <= _LISTED:
+        return f" It has {', '.join(repr(known) for known in names)}."
+    return ""

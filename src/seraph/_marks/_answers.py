@@ -1,0 +1,143 @@
+"""What people say about single pairs: labels of marks, and their weights."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._sweep import in_memory
+from .._utils._typing import Array
+from .._utils._validation import shown
+from ._rows import as_array
+
+# What people write in a table of marks. (A number from 0 to 1 is a number.)
+ANSWERS = {
+    **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
+    **dict.fromkeys(("0", "-1", "0.0", "-1.0", "false", "no"), False),
+}
+
+
+def read_answer(value: Any) -> Any:
+    """Read what people write for "similar"; None if nothing."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().casefold()
+    if text in ("", "nan", "na", "none", "unsure"):
+        return None
+    if text in ANSWERS:
+        return ANSWERS[text]
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"similar is {value!r}. It must be 1 or 0, +1 or -1, true or false, yes or no, from "
+            "0 to 1, or empty if the pair has not been answered."
+        ) from None
+
+
+def pair_signs(labels: ArrayLike, n_pairs: int) -> Array:
+    """Check the labels of `n_pairs` pairs, and say which are similar.
+
+    Examples
+    --------
+    >>> pair_signs([1, -1], 2)
+    array([ True, False])
+    """
+    likeness = pair_likeness(labels, n_pairs)
+    unsure = (likeness != 0.0) & (likeness != 1.0)
+    if unsure.any():
+        raise ValueError(
+            "labels must be +1 (similar) or -1 (dissimilar), or True or False, for this; "
+            f"got {shown(np.asarray(labels)[unsure][0])}. Leave unsure pairs out."
+        )
+    return likeness == 1.0
+
+
+def pair_likeness(labels: ArrayLike, n_pairs: int) -> Array:
+    """Turn labels into how likely each pair is similar; NaN where that is unknown."""
+    given = as_array("labels", labels)
+    if given.size == 0 == n_pairs:
+        return np.empty(0)
+    if given.shape != (n_pairs,):
+        raise ValueError(
+            f"labels must hold one label per pair: got shape {given.shape} for {n_pairs} pairs."
+        )
+    unknown = is_unknown(given)
+    numbers = np.full(n_pairs, np.nan)
+    for at in np.flatnonzero(~unknown) if given.dtype.kind not in "biuf" else ():
+        if not isinstance(given[at], Real) or not abs(given[at]) <= 1:
+            raise _bad_pair_label(given[at])
+    numbers[~unknown] = given[~unknown].astype(np.float64)
+    known = numbers[~unknown]
+    if np.isin(known, [1.0, -1.0]).all():
+        return (numbers + 1.0) / 2.0
+    outside = (known < 0.0) | (known > 1.0)
+    if not outside.any():
+        return numbers
+    if np.all(known[outside] == -1.0):
+        other = known[~np.isin(known, [1.0, -1.0])][0]
+        raise ValueError(
+            f"labels has both -1 and {other:g}. Use +1 and -1, or how likely each pair is "
+            "similar, from 0 to 1; and NaN or None where you are unsure."
+        )
+    raise _bad_pair_label(known[outside & (known != -1.0)][0])
+
+
+def _bad_pair_label(label: object) -> ValueError:
+    return ValueError(
+        "labels must be +1 (similar) or -1 (dissimilar), or True or False, or how likely "
+        "each pair is similar, from 0 to 1; and NaN or None where you are unsure; got "
+        f"{shown(label)}."
+    )
+
+
+def is_unknown(values: Array) -> Array:
+    """Say which values are NaN, NaT, None or pandas.NA."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    unknown = np.zeros(len(values), dtype=bool)
+    if values.dtype.kind == "O":
+        pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
+        if pandas is not None:
+            unknown = np.asarray(pandas.isna(values), dtype=bool)
+        for at in np.flatnonzero(~unknown):
+            unknown[at] = values[at] is None or bool(values[at] != values[at])
+    return unknown
+
+
+def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
+    """Return the weight of each mark, checked; ones for None.
+
+    Examples
+    --------
+    >>> mark_weights(None, 2)
+    array([1., 1.])
+    """
+    if weights is None:
+        return np.ones(n_pairs)
+    given = as_array("weights", in_memory(weights))
+    if given.size == 0 == n_pairs:
+        return np.empty(0)
+    if given.shape != (n_pairs,):
+        raise ValueError(
+            f"weights must hold one weight per pair: got shape {given.shape} for {n_pairs} pairs."
+        )
+    numbers = np.full(n_pairs, np.nan)
+    if given.dtype.kind in "biufO":
+        with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
+            numbers = given.astype(np.float64)
+    bad = ~(np.isfinite(numbers) & (numbers >= 0.0))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            "weights must be finite numbers of at least 0 (0 leaves the mark out); got "
+            f"{shown(given[at])} at {at}."
+        )
+    return numbers

@@ -1,0 +1,396 @@
+"""What is known about the pairs of rows, from class labels, marked pairs and triplets.
+
+Class labels imply a label for every pair of labeled rows. These pairs are never listed; the
+class codes stand for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import column_or_1d
+
+from .._sweep import in_memory
+from .._utils._typing import Array
+from .._utils._validation import shown
+from .._utils._warnings import warn
+from ._answers import is_unknown
+from ._columns import ROUNDED, exact_column, exact_table
+from ._marks import EVEN, Marks
+
+# Types of numpy that classes are compared in; others are compared as objects.
+_KINDS = "biufmMUSO"
+_MINUS_ONE = (-1, "-1", "-1.0", b"-1", b"-1.0")
+# Texts that often mean that a class is unknown, but are taken for classes.
+SUSPECTS = {
+    "", "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "na", "<na>", "nan", "null", "none", "unknown",
+    "unlabeled", "unlabelled", "not labeled", "missing", "undefined", "unclassified",
+    "unspecified", "tbd", "to do", "todo",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairLabels:
+    """Validated labels of the pairs of `n` rows, and triplets of rows.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n,)
+        Class code of each row; -1 for an unknown class.
+    pairs : ndarray of int of shape (l, 2)
+        Marked pairs that the codes do not imply, each once, smaller row number first.
+    likeness : ndarray of float of shape (l,)
+        How likely each of the marked pairs is similar: 1 or 0 where the mark is sure.
+    weights : ndarray of float of shape (l,)
+        Weight of each of them, above 0.
+    triplets : ndarray of int of shape (t, 3)
+        Rows a, b and c of each triplet: a is nearer to b than to c.
+    n_similar, n_dissimilar, n_unlabeled : int
+        Sizes of the paper's sets S, D and U. An unsure mark counts as what it leans to.
+    similar_weight, dissimilar_weight : float
+        Total weight of what pulls points together and of what moves them apart. A mark of weight
+        w and likeness q adds w q to the first and w (1 - q) to the second; a pair of classes adds
+        1 to one of them, and a triplet 1 to both.
+    n_labeled_rows : int
+        Number of rows that belong to some labeled pair or triplet.
+    effective_rows : float
+        The same number with each row weighted by its strongest mark (Kish's effective sample
+        size). A pair of classes and a triplet are marks of weight 1.
+    n_absent_marks : int, default=0
+        Number of marks that were left out because a row of theirs is absent.
+
+    Examples
+    --------
+    >>> marks = Marks([[3, 4]], [-1], rows=5)
+    >>> labels = PairLabels.make(5, ["a", "a", "b", None, None], marks)
+    >>> labels.n_similar, labels.n_dissimilar, labels.n_unlabeled
+    (1, 3, 6)
+    """
+
+    codes: Array
+    pairs: Array
+    likeness: Array
+    weights: Array
+    triplets: Array
+    n_similar: int
+    n_dissimilar: int
+    n_unlabeled: int
+    similar_weight: float
+    dissimilar_weight: float
+    n_labeled_rows: int
+    effective_rows: float
+    n_absent_marks: int = 0
+
+    @property
+    def similar(self) -> Array:
+        """Which of the marked pairs are similar, or lean to it."""
+        return self.likeness >= EVEN
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of labeled pairs, #(S u D)."""
+        return self.n_similar + self.n_dissimilar
+
+    @property
+    def labeled_weight(self) -> float:
+        """Total weight of the labeled pairs and the triplets."""
+        return self.similar_weight + self.dissimilar_weight - len(self.triplets)
+
+    @property
+    def rows_by_class(self) -> Array:
+        """Numbers of the rows of known class, those of a class together."""
+        known = self.codes >= 0
+        if known.all():
+            return np.argsort(self.codes, kind="stable")
+        rows = np.flatnonzero(known)
+        return rows[np.argsort(self.codes[rows], kind="stable")]
+
+    @classmethod
+    def make(
+        cls,
+        n: int,
+        y: ArrayLike | None = None,
+        marks: Marks | None = None,
+        *,
+        required: bool = True,
+    ) -> PairLabels:
+        """Check class labels, and merge them with the marks of `n` rows.
+
+        A pair whose rows both have a class is settled by their classes, and marks of it are
+        dropped.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        y : array-like of shape (n,), optional
+            Class labels of any type; -1, NaN, None, pandas.NA and masked entries mean unknown.
+            The text "nan" is refused.
+        marks : Marks, optional
+            Marks of these rows, by number.
+        required : bool, default=True
+            Whether to refuse labels that leave nothing to learn from.
+
+        Returns
+        -------
+        PairLabels
+        """
+        if required and y is None and marks is None:
+            raise ValueError(
+                "There is nothing to learn from: this method requires y to be passed, but the "
+                "target y is None, and so is marks. Pass class labels as y (-1 where unknown), "
+                "or marks=seraph.Marks(pairs, labels, rows=X)."
+            )
+        codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
+        marks = Marks(rows=n) if marks is None else marks
+        rows, likeness, weights, triplets = (
+            marks.pairs,
+            marks.labels,
+            marks.weights,
+            marks.triplets,
+        )
+        if len(rows):
+            rows, likeness, weights = _without_implied(rows, likeness, weights, codes)
+
+        sizes = np.bincount(codes[codes >= 0]).tolist()
+        implied = _n_pairs(sum(sizes))
+        implied_similar = sum(map(_n_pairs, sizes))
+        marked_similar = int(np.count_nonzero(likeness >= EVEN))
+        n_similar = implied_similar + marked_similar
+        n_dissimilar = implied - implied_similar + len(likeness) - marked_similar
+        if required and n_similar + n_dissimilar + len(triplets) == 0:
+            raise ValueError(
+                f"No labeled pair: y labels {sum(sizes)} of {n} rows, and no pair is marked. "
+                "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
+                "has a weight of 0 is no mark.)"
+            )
+        strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
+        np.maximum.at(strongest, rows, weights[:, np.newaxis])
+        strongest[triplets] = np.maximum(strongest[triplets], 1.0)
+        return cls(
+            codes=codes,
+            pairs=rows,
+            likeness=likeness,
+            weights=weights,
+            triplets=triplets,
+            n_similar=n_similar,
+            n_dissimilar=n_dissimilar,
+            n_unlabeled=_n_pairs(n) - n_similar - n_dissimilar,
+            similar_weight=implied_similar + float(weights @ likeness) + len(triplets),
+            dissimilar_weight=implied
+            - implied_similar
+            + float(weights @ (1.0 - likeness))
+            + len(triplets),
+            n_labeled_rows=int(np.count_nonzero(strongest)),
+            effective_rows=_effective_size(strongest),
+            n_absent_marks=marks.n_absent,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        n: int,
+        y: ArrayLike | Marks | None = None,
+        marks: Marks | None = None,
+        *,
+        required: bool = True,
+    ) -> PairLabels:
+        """Do the same for marks as the user gave them, of the `n` rows of `X`.
+
+        Where scikit-learn passes no more than X and y, marks may stand in the place of y.
+        """
+        if isinstance(y, Marks):
+            if marks is not None:
+                raise ValueError("Marks were passed as y and as marks: pass them once.")
+            y, marks = None, y
+        if marks is not None and not isinstance(marks, Marks):
+            raise TypeError(
+                "marks must be a seraph.Marks, which knows the rows it is about: "
+                f"marks=seraph.Marks(pairs, labels, rows=X); got {shown(marks)}."
+            )
+        found = None if marks is None else marks.aligned(X, n)
+        return cls.make(n, y, found, required=required)
+
+    @property
+    def marks(self) -> Marks:
+        """The marks that the classes do not imply."""
+        return Marks(
+            self.pairs,
+            self.likeness,
+            weights=self.weights,
+            triplets=self.triplets,
+            rows=len(self.codes),
+        )
+
+
+def _n_pairs(k: int) -> int:
+    return k * (k - 1) // 2
+
+
+def _effective_size(weights: Array) -> float:
+    """Kish's effective sample size, ``(sum w)^2 / sum w^2``: the number of equal weights."""
+    if not weights.any():
+        return 0.0
+    shares = weights / weights.max()
+    return float(shares.sum() ** 2 / (shares @ shares))
+
+
+def _class_codes(y: ArrayLike, n: int) -> Array:
+    """Number the classes in `y` from 0; -1 for an unknown class."""
+    labels = as_labels(y)
+    if len(labels) != n:
+        raise ValueError(
+            f"y has {len(labels)} labels and X has {n} rows: give one label per row, and -1 "
+            "where the class is unknown."
+        )
+    if labels.dtype.kind == "u" and np.any(labels == np.iinfo(labels.dtype).max):
+        warn(
+            f"y is {labels.dtype}, which cannot hold -1. It contains {labels.max()}, which counts "
+            "as a class like any other. If it stands for -1, convert y to a signed type before "
+            "you mark rows as unlabeled."
+        )
+    if labels.dtype.kind == "f" and np.any(np.isfinite(labels) & (np.abs(labels) >= ROUNDED)):
+        warn(
+            f"y is {labels.dtype} and has classes of 2**53 or more, where floats are rounded: "
+            "different classes may have become one. Pass whole numbers (in pandas, Int64 if some "
+            "are missing) or text."
+        )
+    if _are_codes(labels):
+        return labels.copy()
+    missing = is_missing(labels)
+    codes = np.full(n, -1, dtype=np.intp)
+    codes[~missing] = _numbered(labels[~missing])
+    return codes
+
+
+def _are_codes(labels: Array) -> bool:
+    """Say whether the labels are 0, 1, 2 and so on already, all of them in use."""
+    return (
+        labels.dtype == np.intp
+        and labels.min(initial=0) >= 0
+        and labels.max(initial=0) < len(labels)
+        and bool(np.bincount(labels).all())
+    )
+
+
+def _numbered(labels: Array) -> Array:
+    """Number different labels from 0, in their order if they have one."""
+    try:
+        return np.searchsorted(np.unique(labels), labels)
+    except TypeError:  # labels of several types have no order, but they can be compared
+        seen: dict[Any, int] = {}
+        return np.array([seen.setdefault(label, len(seen)) for label in labels], dtype=np.intp)
+
+
+def as_labels(y: ArrayLike) -> Array:
+    """Return labels as a one-dimensional array without changing the type of any.
+
+    Examples
+    --------
+    >>> as_labels(["a", -1, None])
+    array(['a', -1, None], dtype=object)
+    """
+    if type(y) is not np.ndarray:
+        y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
+        y = exact_table(y) if hasattr(y, "columns") else exact_column(y)
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
+        return y  # nothing that scikit-learn would change, or refuse
+    labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
+    return labels if labels.dtype.kind in _KINDS else labels.astype(object)
+
+
+def _unmasked(y: Any) -> Array:
+    """Replace the masked labels by -1 or NaN, or by None where the type holds neither."""
+    if not np.any(y.mask):
+        return np.asarray(y.data)
+    unknown = {"i": -1, "f": np.nan, "M": "NaT", "m": "NaT"}.get(y.dtype.kind)
+    labels: Array = y.data.astype(object) if unknown is None else y.data.copy()
+    labels[y.mask] = unknown
+    return labels
+
+
+def _object_array(y: ArrayLike) -> Any:
+    """Turn a list into an array of objects, so that ``["a", -1]`` keeps its number."""
+    nested = (list, tuple, np.ndarray)
+    if not isinstance(y, list | tuple) or any(isinstance(label, nested) for label in y):
+        return y
+    array = np.empty(len(y), dtype=object)
+    array[:] = y
+    return array
+
+
+def is_missing(labels: Array) -> Array:
+    """Say which labels are -1, NaN, None or pandas.NA.
+
+    The text "nan" is refused, whoever has written it. Texts that often mean that a class is
+    unknown, such as "" and "unknown", are classes; a warning names them.
+
+    Examples
+    --------
+    >>> is_missing(as_labels(["a", -1, None]))
+    array([False,  True,  True])
+    """
+    kind = labels.dtype.kind
+    if kind == "f":
+        return np.isnan(labels) | (labels == -1)
+    if kind == "i":
+        return labels == -1
+    if kind in "mM":
+        return np.isnat(labels)
+    if kind in "US":
+        return _is_missing_text(labels.astype(str))
+    if kind != "O":
+        return np.zeros(len(labels), dtype=bool)
+    missing = is_unknown(labels)
+    texts: set[str] = set()
+    for index in np.flatnonzero(~missing):
+        label = labels[index]
+        missing[index] = label in _MINUS_ONE
+        if isinstance(label, str | bytes):
+            texts.add(label if isinstance(label, str) else label.decode(errors="replace"))
+    _look_at_texts(texts)
+    return missing
+
+
+def _is_missing_text(labels: Array) -> Array:
+    """Say which labels are the text that numpy makes of the -1 of ``["a", -1]``."""
+    _look_at_texts(set(np.unique(labels).tolist()))
+    return np.isin(labels, ["-1", "-1.0"])
+
+
+def _look_at_texts(texts: set[str]) -> None:
+    """Refuse the text "nan", and warn of others that often mean that the class is unknown."""
+    if "nan" in texts:
+        raise ValueError(
+            'y contains the text "nan", which may be a class or a missing label (numpy makes it '
+            "of the NaN in an array with text). Write None where the class is unknown, or give "
+            "the class another name."
+        )
+    for text in sorted(text for text in texts if text.strip().casefold() in SUSPECTS):
+        warn(
+            f"y has the label {text!r}, which counts as a class. If it means that the class is "
+            "unknown, write None or -1 instead."
+        )
+
+
+def _without_implied(
+    rows: Array, likeness: Array, weights: Array, codes: Array
+) -> tuple[Array, Array, Array]:
+    """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
+    first, second = codes[rows[:, 0]], codes[rows[:, 1]]
+    implied = (first >= 0) & (second >= 0)
+    clash = implied & (likeness == np.where(first == second, 0.0, 1.0))
+    if clash.any():
+        at = int(np.flatnonzero(clash)[0])
+        i, j = rows[at].tolist()
+        similar = likeness[at] == 1.0
+        marked, said = ("similar", "different") if similar else ("dissimilar", "the same")
+        raise ValueError(
+            f"The pair ({i}, {j}) is marked {marked}, but y gives its rows {said} "
+            "class(es). Correct one of the two."
+        )
+    return rows[~implied], likeness[~implied], weights[~implied]

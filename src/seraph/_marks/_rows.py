@@ -1,0 +1,246 @@
+"""The rows of a table, and the names that people call them by.
+
+Row numbers are right only for the very table that they were counted in. Names stay right when a
+table is sorted, split or cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._sweep import in_memory, is_chunked
+from .._utils._typing import Array
+from .._utils._validation import shown
+from ._columns import ROUNDED, exact_column, exact_table
+
+_WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows a table has, and what they are called.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    names : ndarray of object of shape (n,) or None
+        Name of each row, all different; None if the rows go by number.
+    source : str, default="rows"
+        Where the names come from, for messages.
+    """
+
+    n: int
+    names: Array | None = None
+    source: str = "rows"
+
+    @classmethod
+    def of(cls, rows: Any) -> Rows:
+        """Read them from a number of rows, from names, or from the table itself.
+
+        Examples
+        --------
+        >>> Rows.of(3), Rows.of([[1.0, 2.0]]).n, Rows.of(["a", "b"]).names.tolist()
+        (Rows(n=3, names=None, source='rows'), 1, ['a', 'b'])
+        """
+        if isinstance(rows, Integral) and not isinstance(rows, bool):
+            if rows < 0:
+                raise ValueError(f"rows must be a number of rows of at least 0; got {rows}.")
+            return cls(int(rows))
+        if is_frame(rows):
+            index = exact_column(rows.index)
+            return cls(len(rows), _names("The index", index.tolist()), "the index")
+        if is_table(rows):
+            return cls(n_rows(rows))
+        names: Any = None
+        if not isinstance(rows, str | bytes):  # a word is no list of letters
+            with suppress(TypeError):
+                given = exact_column(in_memory(rows))
+                names = given.tolist() if hasattr(given, "tolist") else list(given)
+        if not isinstance(names, list):
+            raise TypeError(
+                "rows must say which table the marks are about: a number of rows, one name per "
+                f"row, or the table itself; got {shown(rows)}."
+            )
+        return cls(len(names), _names("rows", names))
+
+    def numbers(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
+        """Return row numbers for names or numbers of rows; -1 for a name that is not there.
+
+        Parameters
+        ----------
+        given : array-like of shape (k, width)
+            Names, or numbers if the rows have no names.
+        what : str, default="pairs"
+            What they are, for messages.
+        width : int, default=2
+            How many rows each of them has.
+
+        Returns
+        -------
+        ndarray of int of shape (k, width)
+
+        Examples
+        --------
+        >>> Rows.of(["a", "b"]).numbers([["b", "a"], ["b", "z"]]).tolist()
+        [[1, 0], [1, -1]]
+        """
+        if self.names is None:
+            return _row_numbers(what, in_memory(given), width, self.n)
+        named = exact_table(in_memory(given))
+        if named.size == 0:
+            return np.empty((0, width), dtype=np.intp)
+        _check_shape(what, named, width, "names of rows")
+        for name in named.flat:
+            _refuse_rounded(what, name)
+        row_of = {_key(name): row for row, name in enumerate(self.names.tolist())}
+        found = [_looked_up(row_of, name) for name in named.ravel().tolist()]
+        return np.array(found, dtype=np.intp).reshape(-1, width)
+
+    def require(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
+        """Do the same, and refuse names that are not there."""
+        rows = self.numbers(given, what, width)
+        absent = np.any(rows < 0, axis=1)
+        if absent.any():
+            raise ValueError(f"{self.absent(given, rows, what)} Correct the name.")
+        return rows
+
+    def absent(self, given: ArrayLike, rows: Array, what: str) -> str:
+        """Say which name is not there first, and how many of `given` have such a name."""
+        missing = np.any(rows < 0, axis=1)
+        at = int(np.flatnonzero(missing)[0])
+        name = exact_table(in_memory(given))[at][rows[at] < 0][0]
+        return (
+            f"{what}[{at}] names row {shown(name)}, which is not in {self.source}; "
+            f"{missing.sum()} of {len(missing)} {what} are like that."
+        )
+
+    def called(self, rows: Array) -> Array:
+        """Return what people call some rows: their names, or their numbers."""
+        if self.names is None:
+            return rows
+        names = self.names.tolist()
+        try:  # numbers as numbers, text as text
+            plain = np.array(names)
+        except ValueError:
+            return self.names[rows]
+        same = plain.ndim == 1 and plain.dtype.kind in "iufU" and plain.tolist() == names
+        return plain[rows] if same else self.names[rows]
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether `X` is a pandas DataFrame in memory, whose rows have names."""
+    return hasattr(X, "iloc") and hasattr(X, "columns") and not is_chunked(X)
+
+
+def is_table(X: Any) -> bool:
+    """Return whether `X` has rows and columns."""
+    ndim = getattr(X, "ndim", None)
+    if ndim is None and hasattr(X, "shape"):
+        ndim = len(X.shape)
+    if ndim is not None:
+        return bool(ndim >= 2)
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | np.ndarray)
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of rows of a table; a dask data frame counts them."""
+    shape = getattr(X, "shape", None)
+    if shape is not None and isinstance(shape[0], Integral):
+        return int(shape[0])
+    return len(X)
+
+
+def _key(name: Any) -> Any:
+    # To Python, True is 1: a mask given as pairs would find rows.
+    return (name,) if isinstance(name, bool | np.bool_) else name
+
+
+def _looked_up(row_of: dict[Hashable, int], name: Any) -> int:
+    try:
+        return row_of.get(_key(name), -1)
+    except TypeError:  # a name that cannot be looked up is no name
+        return -1
+
+
+def _names(what: str, names: list[Any]) -> Array:
+    row_of: dict[Hashable, int] = {}
+    for row, name in enumerate(names):
+        try:
+            first = row_of.setdefault(_key(name), row)
+        except TypeError:
+            raise ValueError(
+                f"{what} must hold names, such as text or numbers; row {row} has {shown(name)}."
+            ) from None
+        _refuse_rounded(what, name)
+        missing = name is None or bool(name != name)  # noqa: PLR0124 (NaN, whatever its type)
+        if missing or first != row:
+            trouble = "is missing" if missing else f"{shown(name)} is that of row {first}, too"
+            raise ValueError(
+                f"{what} must name each row differently, for marks to find it; the name of row "
+                f"{row} {trouble}. To go by row number, reset the index, or pass the number of "
+                "rows as rows."
+            )
+    array = np.empty(len(names), dtype=object)
+    array[:] = names
+    return array
+
+
+def _refuse_rounded(what: str, name: Any) -> None:
+    """Refuse a name that may have been another one before it became a float."""
+    if isinstance(name, float | np.floating) and abs(float(name)) >= ROUNDED:
+        raise ValueError(
+            f"{what} has the name {shown(name)}, a float. From 2**53 on, floats are rounded, so "
+            "it may be the name of another row: pass whole numbers (in pandas, Int64 if some are "
+            "missing) or text."
+        )
+
+
+def _check_shape(what: str, given: Array, width: int, of: str) -> None:
+    if given.ndim != 2 or given.shape[1] != width:
+        raise ValueError(
+            f"{what} must have shape (n_{what}, {width}), {_WORDS[width]} {of} each; got shape "
+            f"{given.shape}."
+        )
+
+
+def _row_numbers(what: str, given: ArrayLike, width: int, n: int) -> Array:
+    """Check that `given` holds `width` columns of numbers of rows from 0 to n - 1."""
+    rows = as_array(what, given)
+    if rows.size == 0:
+        return np.empty((0, width), dtype=np.intp)
+    _check_shape(what, rows, width, "row numbers")
+    if rows.dtype.kind not in "iu":
+        numbers = np.full(rows.shape, np.nan)
+        if rows.dtype.kind in "fO":
+            with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
+                numbers = rows.astype(np.float64)
+        if not np.all(numbers == np.floor(numbers)):
+            raise ValueError(
+                f"{what} must hold row numbers, which are whole numbers; got {rows.dtype}. For "
+                "names of rows, use a DataFrame, whose index names its rows, or Marks with names "
+                "as rows."
+            )
+        rows = numbers
+    outside = (rows < 0) | (rows >= n)
+    if outside.any():
+        at = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(
+            f"{what}[{at}] is {tuple(rows[at].tolist())}, but there are only rows 0 to {n - 1}."
+        )
+    return rows.astype(np.intp)
+
+
+def as_array(what: str, values: ArrayLike) -> Array:
+    """Return an array; refuse rows of several lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{what} must have rows of one length: {error}") from error

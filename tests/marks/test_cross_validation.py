@@ -1,0 +1,399 @@
+"""Every search and cross-validation of scikit-learn gives each fold its own marks."""
+
+import copy
+import itertools
+from typing import ClassVar
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (makes Halving* public)
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
+    LeaveOneOut,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    ShuffleSplit,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    train_test_split,
+    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from seraph import SERAPH, Marks, MarksKFold
+from seraph._marks import PairLabels
+
+N = 45  # odd, and the number of pairs, which must not be taken for one pair per row
+RNG = np.random.default_rng(0)
+# The first feature of a row is its number, so that a spy knows which rows it was given.
+X = np.column_stack([np.arange(float(N)), RNG.normal(size=(N, 2))])
+NAMES = np.array([f"row {k}" for k in RNG.permutation(N)])
+ALL_PAIRS = np.array(list(itertools.combinations(range(N), 2)))
+ROWS = RNG.permutation(ALL_PAIRS)[:N]
+LABELS = np.where(ROWS.sum(axis=1) % 2 == 0, 1.0, 0.0)
+WEIGHTS = 0.5 + np.arange(N) % 3
+TRIPLETS = RNG.permutation(N).reshape(-1, 3)
+MARKS = Marks(ROWS, LABELS, weights=WEIGHTS, triplets=TRIPLETS, rows=N)
+NAMED = Marks(NAMES[ROWS], LABELS, weights=WEIGHTS, triplets=NAMES[TRIPLETS], rows=NAMES)
+TABLE_OF = {
+    "numpy": lambda: X,
+    "pandas": lambda: pd.DataFrame(X, index=NAMES),
+    "polars": lambda: pl.DataFrame(X, schema=list("abc")),
+    "dask": lambda: da.from_array(X, chunks=(7, 3)),
+}
+
+
+class Spy(TransformerMixin, BaseEstimator):
+    """A learner that keeps what it was given: which rows, and which of their marks."""
+
+    __metadata_request__fit: ClassVar = {"marks": True}
+    __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
+    seen: ClassVar = []
+
+    def __init__(self, lam=1.0):
+        self.lam = lam
+
+    def fit(self, X, y=None, *, marks=None):
+        self._keep("fit", X, y, marks)
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+    def score(self, X, y=None, *, marks=None):
+        self._keep("score", X, y, marks)
+        return self.lam
+
+    @staticmethod
+    def _keep(what, X, y, marks):
+        rows = np.asarray(X)[:, 0].astype(int).tolist()
+        Spy.seen.append((what, rows, PairLabels.of(X, len(rows), y, marks, required=False)))
+
+
+def expected(rows):
+    """The marks among some rows, by looking at every pair of them."""
+    told = {frozenset(p): t for p, *t in zip(ROWS.tolist(), LABELS, WEIGHTS, strict=True)}
+    pairs = {
+        (i, j): told[frozenset([a, b])]
+        for (i, a), (j, b) in itertools.combinations(enumerate(rows), 2)
+        if frozenset([a, b]) in told
+    }
+    place = {row: k for k, row in enumerate(rows)}
+    triplets = [[place[r] for r in t] for t in TRIPLETS.tolist() if set(t) <= set(rows)]
+    return pairs, sorted(triplets)
+
+
+def assert_each_got_its_own(what=("fit", "score"), n=None):
+    seen = [one for one in Spy.seen if one[0] in what]
+    assert seen
+    assert n is None or len(seen) == n
+    assert any(len(labels.pairs) for _, _, labels in seen)
+    for _, rows, labels in seen:
+        values = zip(labels.likeness.tolist(), labels.weights.tolist(), strict=True)
+        found = dict(zip(map(tuple, labels.pairs.tolist()), map(list, values), strict=True))
+        assert (found, sorted(labels.triplets.tolist())) == expected(rows)
+        assert labels.n_absent_marks == 0
+
+
+@pytest.fixture(autouse=True)
+def fresh_spy():
+    Spy.seen.clear()
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "routing"])
+def routing(request):
+    with sklearn.config_context(enable_metadata_routing=request.param):
+        yield request.param
+
+
+GRID = {"lam": [1.0, 2.0]}
+STRICT = {"cv": KFold(3, shuffle=True, random_state=0), "error_score": "raise"}
+FUNCTIONS = {
+    "cross_validate": lambda est, X, y, **p: cross_validate(
+        est, X, y, **STRICT, **p, return_train_score=True
+    ),
+    "cross_val_score": lambda est, X, y, **p: cross_val_score(est, X, y, **STRICT, **p),
+    "learning_curve": lambda est, X, y, **p: learning_curve(
+        est, X, y, train_sizes=[0.5, 1.0], shuffle=True, random_state=0, **STRICT, **p
+    ),
+    "validation_curve": lambda est, X, y, **p: validation_curve(
+        est, X, y, param_name="lam", param_range=[1.0, 2.0], **STRICT, **p
+    ),
+}
+SEARCHES = {
+    "GridSearchCV": lambda est: GridSearchCV(est, GRID, **STRICT),
+    "RandomizedSearchCV": lambda est: RandomizedSearchCV(
+        est, GRID, n_iter=2, random_state=0, **STRICT
+    ),
+    "HalvingGridSearchCV": lambda est: HalvingGridSearchCV(
+        est, GRID, min_resources=30, factor=1.4, random_state=0, **STRICT
+    ),
+    "HalvingRandomSearchCV": lambda est: HalvingRandomSearchCV(
+        est, GRID, min_resources=30, factor=1.4, random_state=0, **STRICT
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
+def test_functions_cut_marks_in_the_place_of_y(name, marks, routing):
+    FUNCTIONS[name](Spy(), X, marks)
+    assert_each_got_its_own()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
+def test_functions_cut_marks_as_a_parameter(name, marks, routing):
+    FUNCTIONS[name](Spy(), X, None, params={"marks": marks})
+    assert_each_got_its_own(["fit", "score"] if routing else ["fit"])
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
+def test_searches_cut_marks(name, marks, routing):
+    search = SEARCHES[name](Spy()).fit(X, marks)
+    assert search.best_params_ == {"lam": 2.0}
+    assert_each_got_its_own()
+    assert sorted(Spy.seen[-1][1]) == list(range(N))  # the last fit is on all rows
+    Spy.seen.clear()
+    SEARCHES[name](Spy()).fit(X, marks=marks)
+    assert_each_got_its_own(["fit", "score"] if routing else ["fit"])
+
+
+@pytest.mark.parametrize("form", TABLE_OF)
+@pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
+def test_points_of_every_form_are_cut_with_their_marks(form, marks, routing):
+    table = TABLE_OF[form]()
+    cross_validate(Spy(), table, marks, **STRICT)
+    cross_validate(Spy(), table, params={"marks": marks}, **STRICT)
+    assert_each_got_its_own(["fit", "score"] if routing else ["fit"])
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        KFold(3),
+        ShuffleSplit(3, random_state=0),
+        RepeatedKFold(n_splits=2, n_repeats=2, random_state=0),
+        MarksKFold(3),
+        MarksKFold(3, shuffle=True, random_state=0),
+        [(np.arange(0, N, 2), np.arange(1, N, 2)), (np.arange(20)[::-1], np.arange(20, N))],
+    ],
+    ids=["in order", "sampled", "repeated", "marks", "marks, shuffled", "list"],
+)
+def test_every_splitter(cv, routing):
+    cross_val_score(Spy(), X, NAMED, cv=cv, error_score="raise")
+    assert_each_got_its_own()
+
+
+def test_groups_and_single_rows(routing):
+    groups = {"params": {"groups": np.arange(N) % 5}} if routing else {"groups": np.arange(N) % 5}
+    cross_val_score(Spy(), X, MARKS, cv=GroupKFold(5), error_score="raise", **groups)
+    assert_each_got_its_own()
+    cross_val_score(Spy(), X[:5], MARKS[:5], cv=LeaveOneOut(), error_score="raise")
+
+
+def test_nested_searches(routing):
+    inner = GridSearchCV(Spy(), GRID, cv=3, error_score="raise")
+    cross_val_score(inner, X, MARKS, cv=KFold(3, shuffle=True, random_state=0))
+    assert_each_got_its_own()
+    if routing:
+        Spy.seen.clear()
+        cross_val_score(inner, X, params={"marks": NAMED}, **STRICT)
+        assert_each_got_its_own()
+
+
+@pytest.mark.parametrize("form", ["numpy", "pandas"])
+def test_inside_a_pipeline(form, routing):
+    pipeline = make_pipeline(FunctionTransformer(), Spy())
+    table = TABLE_OF[form]()
+    cross_val_score(pipeline, table, NAMED, **STRICT)
+    search = GridSearchCV(pipeline, {"spy__lam": [1.0, 2.0]}, **STRICT)
+    search.fit(table, NAMED)
+    assert_each_got_its_own()
+    assert search.best_params_ == {"spy__lam": 2.0}
+    Spy.seen.clear()
+    name = "marks" if routing else "spy__marks"
+    cross_validate(pipeline, table, params={name: MARKS}, **STRICT)
+    assert_each_got_its_own(["fit", "score"] if routing else ["fit"])
+
+
+def test_a_permutation_test_puts_the_marks_on_other_rows():
+    _, scores, _ = permutation_test_score(Spy(), X, MARKS, n_permutations=2, cv=3, random_state=0)
+    assert len(scores) == 2
+    rows, labels = Spy.seen[-1][1:]
+    found = set(map(tuple, labels.pairs.tolist()))
+    assert found
+    assert found != set(expected(rows)[0])
+
+
+def test_predictions_out_of_fold():
+    found = cross_val_predict(Spy(), X, MARKS, cv=STRICT["cv"])
+    np.testing.assert_array_equal(found, np.arange(N))
+    assert_each_got_its_own(n=3)
+
+
+def test_a_split_by_hand_cuts_marks_too():
+    train, test, marks, other = train_test_split(X, MARKS, random_state=0)
+    Spy().fit(train, marks=marks).score(test, marks=other)
+    assert_each_got_its_own(n=2)
+
+
+class Copying(BaseEstimator):
+    """A wrapper that copies its arguments before it passes them on."""
+
+    def __init__(self, estimator, duplicate):
+        self.estimator = estimator
+        self.duplicate = duplicate
+
+    def fit(self, X, y=None, *, marks=None):
+        given = self.duplicate(marks if y is None else y)
+        self.estimator_ = clone(self.estimator).fit(X.copy(), marks=given)
+        return self
+
+    def score(self, X, y=None):
+        return self.estimator_.score(X, self.duplicate(y))
+
+
+def nothing(estimator, X):
+    return 0.0
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda marks: clone(marks, safe=False)])
+def test_a_wrapper_that_copies_its_arguments_changes_nothing(duplicate):
+    cross_val_score(Copying(Spy(), duplicate), X, MARKS, **STRICT)
+    assert_each_got_its_own(n=6)
+    Spy.seen.clear()
+    cross_validate(
+        Copying(Spy(), duplicate), X, params={"marks": NAMED}, scoring=nothing, **STRICT
+    )
+    assert_each_got_its_own(n=3)
+
+
+def test_marks_about_another_number_of_rows_are_refused_in_every_fold():
+    other = Marks(ROWS, LABELS, rows=N + 1)
+    for given in ({"y": other}, {"params": {"marks": other}}):
+        with pytest.raises(ValueError, match=r"about 46 rows, but X has 30|inconsistent numbers"):
+            cross_val_score(Spy(), X, **given, **STRICT)
+
+
+def test_marks_of_a_longer_table_find_their_rows_in_a_frame_by_name():
+    """They are not cut, because they are longer than X; the names find what is there."""
+    more = np.append(NAMES, ["another", "one more"])
+    longer = Marks(NAMES[ROWS], LABELS, weights=WEIGHTS, triplets=NAMES[TRIPLETS], rows=more)
+    with pytest.warns(UserWarning, match="does not have the rows of"):
+        cross_validate(Spy(), TABLE_OF["pandas"](), params={"marks": longer}, **STRICT)
+    for what, rows, labels in Spy.seen:
+        if what == "fit":
+            found = {tuple(pair) for pair in labels.pairs.tolist()}
+            assert found == set(expected(rows)[0])
+            assert labels.n_absent_marks == 60 - len(found) - len(expected(rows)[1])
+
+
+@pytest.mark.slow
+def test_other_processes_get_their_own_marks_too():
+    points = X[:, 1:] + 3.0 * (np.arange(N) % 2)[:, np.newaxis]
+    plain, parallel = (
+        cross_val_score(SERAPH(), points, NAMED, cv=3, n_jobs=n_jobs, error_score="raise")
+        for n_jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(plain, parallel)
+
+
+# Folds that keep marks whole
+
+
+def test_folds_split_points_and_share_both_kinds():
+    pairs = np.arange(40).reshape(20, 2)
+    labels = np.where(np.arange(20) < 10, 1, -1)
+    marks = Marks(pairs, labels, rows=50)
+    points = np.zeros((50, 1))
+    splits = list(MarksKFold(5).split(points, marks=marks))
+    assert len(splits) == MarksKFold(5).get_n_splits() == 5
+    for train, test in splits:
+        assert not set(train) & set(test)
+        assert set(range(40, 50)) <= set(train)
+        inside = np.isin(pairs, test).all(axis=1)
+        assert (labels[inside] > 0).sum() == (labels[inside] < 0).sum() == 2
+        assert (inside | np.isin(pairs, train).all(axis=1)).all()
+    shuffled = MarksKFold(5, shuffle=True, random_state=0)
+    first, again = ([test.tolist() for _, test in shuffled.split(points, marks)] for _ in range(2))
+    assert first == again != [test.tolist() for _, test in splits]
+
+
+def test_marks_that_hang_together_are_split_if_there_are_enough():
+    rng = np.random.default_rng(0)
+    pairs = np.array([rng.choice(30, 2, replace=False) for _ in range(100)])
+    alike = pairs.sum(axis=1) % 2 == 0
+    splits = list(MarksKFold(4).split(np.zeros((30, 1)), Marks(pairs, alike, rows=30)))
+    assert len(splits) >= 3  # as many as have both kinds in each
+    for _, test in splits:
+        assert set(alike[np.isin(pairs, test).all(axis=1)]) == {True, False}
+
+
+def test_what_cannot_be_split_is_refused():
+    with pytest.raises(ValueError, match="1 labeled pairs of 2 rows cannot be split"):
+        list(MarksKFold(2).split(X, marks=Marks([[0, 1]], [1], rows=X)))
+    with pytest.raises(ValueError, match="nothing to learn from"):
+        list(MarksKFold(2).split(X))
+    with pytest.raises(ValueError, match="n_splits"):
+        MarksKFold(1)
+
+
+FEW_LABELS = {
+    "classes": (np.r_[[0, 0, 0, 0, 1, 1, 1, 1], np.full(N - 8, -1)], None),
+    "marks": (None, Marks([[0, 1], [2, 3], [4, 5], [6, 7]], [1, -1, 1, -1], rows=N)),
+}
+
+
+@pytest.mark.parametrize("kind", FEW_LABELS)
+def test_a_search_makes_fewer_folds_of_few_labels(kind, routing):
+    y, marks = FEW_LABELS[kind]
+    search = GridSearchCV(Spy(), GRID, cv=MarksKFold(5), error_score="raise")
+    given = [(marks if y is None else y, {})]
+    if routing and marks is not None:
+        given.append((None, {"marks": marks}))
+    for target, more in given:
+        search.fit(X, target, **more)
+        assert search.n_splits_ == 2
+        assert MarksKFold(5).get_n_splits(X, y, marks=marks) == 2
+        tested = [set(rows) for what, rows, _ in Spy.seen if what == "score"]
+        assert set().union(*tested) == set(range(8))
+
+
+def test_a_search_with_a_splitter_and_a_learner_that_get_marks_by_routing():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    points = rng.normal(size=(60, 2)) + 3.0 * y[:, np.newaxis]
+    pairs = rng.permutation(60).reshape(-1, 2)
+    marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=60)
+    search = GridSearchCV(SERAPH(), {"mu": [0.0, "auto"]}, cv=MarksKFold(3), error_score="raise")
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(search).fit(points, marks=marks)
+    plain = clone(search).fit(points, marks)
+    assert routed.n_splits_ == plain.n_splits_ == 3
+    np.testing.assert_array_equal(
+        routed.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(
+        routed.best_estimator_.components_,
+        SERAPH(**routed.best_params_).fit(points, marks=marks).components_,
+    )
+    assert routed.score(points, marks) > 0.9

@@ -1,0 +1,348 @@
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from seraph import Marks
+from seraph._marks import PairLabels, as_labels
+
+
+def made(n, y=None, **marks):
+    """The labels of `n` rows, from classes and the arguments of Marks."""
+    return PairLabels.make(n, y, Marks(**marks, rows=n) if marks else None)
+
+
+DISGUISES = {
+    "numbers": [7, 7, -1, -1, 9],
+    "floats": [0.0, 0.0, np.nan, -1.0, 2.5],
+    "text and None": ["a", "a", None, None, "b"],
+    "text and -1 in a list": ["a", "a", -1, -1, "b"],
+    "text and -1 in an array": np.array(["a", "a", -1, -1, "b"]),
+    "bytes": np.array([b"a", b"a", b"-1", b"-1", b"b"]),
+    "several types": ["a", "a", None, -1, 3],
+    "booleans and None": [False, False, None, None, True],
+    "dates": np.array(["2020", "2020", "NaT", "NaT", "2021"], dtype="M8[Y]"),
+    "date objects": [datetime.date(2020, 1, 1)] * 2 + [None] * 2 + [datetime.date(2021, 1, 1)],
+    "text and floats in an array": np.array(["a", "a", -1.0, -1.0, "b"]),
+    "bytes and floats in an array": np.array([b"a", b"a", -1.0, -1.0, b"b"]),
+    "short text": np.array(["a", "a", "-1", "-1.0", "b"]),
+    "masked numbers": np.ma.array([7, 7, 7, -1, 9], mask=[0, 0, 1, 0, 0]),
+    "masked floats": np.ma.array([7.0, 7.0, 7.0, 8.0, 9.0], mask=[0, 0, 1, 1, 0]),
+    "masked unsigned": np.ma.array([7, 7, 7, 8, 9], mask=[0, 0, 1, 1, 0], dtype=np.uint64),
+    "masked text": np.ma.array(["a", "a", "a", "b", "b"], mask=[0, 0, 1, 1, 0]),
+    "masked booleans": np.ma.array([False, False, True, True, True], mask=[0, 0, 1, 1, 0]),
+    "masked dates": np.ma.array(
+        np.array(["2020", "2020", "2020", "2021", "2021"], dtype="M8[Y]"), mask=[0, 0, 1, 1, 0]
+    ),
+    "column": np.array([[0], [0], [-1], [-1], [2]]),
+    "pandas objects": pd.Series(["a", "a", None, pd.NA, "b"], dtype=object),
+    "pandas strings": pd.Series(["a", "a", None, None, "b"], dtype="string"),
+    "pandas nullable": pd.Series([1, 1, pd.NA, pd.NA, 2], dtype="Int64"),
+    "pandas category": pd.Series(["a", "a", None, None, "b"], dtype="category"),
+    "pandas dates": pd.to_datetime(pd.Series(["2020", "2020", None, None, "2021"])),
+    "polars text": pl.Series(["a", "a", None, None, "b"]),
+    "polars numbers": pl.Series([1, 1, None, -1, 2]),
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_labels_in_every_disguise_mean_the_same(disguise):
+    labels = made(5, DISGUISES[disguise])
+    np.testing.assert_array_equal(labels.codes, [0, 0, -1, -1, 1])
+    assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (1, 2, 7)
+    assert labels.n_labeled_rows == 3
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["nan", "a", "a"]),
+        np.array(["nan", "a", "b" * 40]),
+        np.array(["a", np.nan, "b"]),
+        np.array([b"a", np.nan, b"b"]),
+        np.array([b"nan", b"a", b"a"]),
+        ["nan", "a", "a"],
+        pd.Series(["nan", "a", "a"], dtype=object),
+    ],
+    ids=["text", "long text", "made by numpy", "bytes made by numpy", "bytes", "list", "pandas"],
+)
+def test_the_text_nan_is_neither_a_class_nor_missing(y):
+    with pytest.raises(ValueError, match=r'text "nan".*Write None'):
+        made(3, y)
+
+
+@pytest.mark.parametrize("y", [np.array([1, 2], dtype=np.uint8), np.array(["a", "b"])])
+@pytest.mark.parametrize("mask", [np.ma.nomask, [False, False]])
+def test_labels_without_a_masked_entry_keep_their_type(y, mask):
+    np.testing.assert_array_equal(as_labels(np.ma.array(y, mask=mask)), y, strict=True)
+
+
+@pytest.mark.parametrize("name", ["pairs", "labels"])
+def test_masked_pairs_are_refused(name):
+    marked = {"pairs": np.array([[0, 1], [1, 2]]), "labels": np.array([1, -1])}
+    marked[name] = np.ma.array(marked[name])
+    made(3, **marked)
+    marked[name][0] = np.ma.masked
+    with pytest.raises(ValueError, match=r"masked entries.*Fill"):
+        made(3, **marked)
+
+
+def test_implied_pairs_are_counted_but_never_listed():
+    labels = made(100_000, np.arange(100_000) % 10)
+    assert labels.n_similar == 10 * (10_000 * 9_999 // 2)
+    assert labels.n_labeled == 100_000 * 99_999 // 2
+    assert labels.n_unlabeled == 0
+    assert len(labels.pairs) == 0
+
+
+def test_marked_pairs_are_ordered_and_counted_once():
+    labels = made(6, pairs=[[3, 1], [1, 3], [0, 5]], labels=[1, 1, -1])
+    np.testing.assert_array_equal(labels.pairs, [[0, 5], [1, 3]])
+    np.testing.assert_array_equal(labels.similar, [False, True])
+    np.testing.assert_array_equal(labels.weights, [1.0, 2.0])
+    assert (labels.n_similar, labels.n_dissimilar, labels.n_labeled_rows) == (1, 1, 4)
+    assert (labels.similar_weight, labels.dissimilar_weight) == (2.0, 1.0)
+    assert labels.effective_rows == pytest.approx(6.0**2 / (2 * 1 + 2 * 4))
+
+
+def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
+    y = ["a", "a", "b", None]
+    labels = made(4, y, pairs=[[0, 1], [2, 0], [3, 0]], labels=[1, -1, 1])
+    np.testing.assert_array_equal(labels.pairs, [[0, 3]])
+    assert (labels.n_similar, labels.n_dissimilar, labels.n_unlabeled) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "signs",
+    [
+        [True, False],
+        np.array([1.0, -1.0]),
+        np.array([1, -1], dtype=np.int8),
+        np.array([True, False], dtype=object),
+        pd.Series([True, False], dtype="boolean"),
+        pd.Series([1, -1], dtype="Int64"),
+    ],
+)
+def test_labels_of_pairs_may_be_booleans_or_signs_of_any_type(signs):
+    labels = made(4, pairs=[[0, 1], [2, 3]], labels=signs)
+    np.testing.assert_array_equal(labels.similar, [True, False])
+
+
+def test_a_single_labeled_row_is_in_no_labeled_pair():
+    labels = made(5, [0, -1, -1, -1, -1], pairs=[[1, 2]], labels=[1])
+    assert labels.n_labeled_rows == 2
+
+
+def test_minus_one_lost_in_an_unsigned_type_gives_a_warning():
+    y = np.array([1, 2, 255], dtype=np.uint8)  # what some versions of numpy make of -1
+    with pytest.warns(UserWarning, match=r"uint8, which cannot hold -1\. It contains 255"):
+        made(3, y)
+
+
+BAD = {
+    "nothing given": ({}, "requires y to be passed.*pairs"),
+    "no label": ({"y": [-1, -1, -1, -1]}, r"No \w+ pair: y labels 0 of 4 rows"),
+    "one label": ({"y": [3, -1, -1, -1]}, r"No \w+ pair: y labels 1 of 4 rows"),
+    "no pair": ({"pairs": np.empty((0, 2)), "labels": []}, r"No \w+ pair"),
+    "another length": ({"y": [0, 1, 0]}, "y has 3 labels and X has 4 rows"),
+    "two columns": ({"y": [[0, 1]] * 4}, "1d array"),
+    "both kinds": (
+        {"pairs": [[0, 2], [2, 0]], "labels": [1, -1]},
+        r"pair \(0, 2\) is marked both similar and dissimilar",
+    ),
+    "against the classes": (
+        {"y": [0, 0, 1, -1], "pairs": [[1, 2]], "labels": [1]},
+        r"pair \(1, 2\) is marked similar, but y gives its rows different class",
+    ),
+    "with the classes": (
+        {"y": [0, 0, 1, -1], "pairs": [[1, 0]], "labels": [-1]},
+        r"pair \(0, 1\) is marked dissimilar, but y gives its rows the same class",
+    ),
+    "too large": (
+        {"pairs": [[0, 1], [1, 4]], "labels": [1, 1]},
+        r"pairs\[1\] is \(1, 4\).*0 to 3",
+    ),
+    "negative": ({"pairs": [[0, -1]], "labels": [1]}, r"pairs\[0\] is \(0, -1\)"),
+    "itself": ({"pairs": [[2, 2]], "labels": [1]}, "row 2 with itself"),
+    "triples": ({"pairs": [[0, 1, 2]], "labels": [1]}, r"shape \(n_pairs, 2\).*\(1, 3\)"),
+    "halves": ({"pairs": [[0.5, 1.0]], "labels": [1]}, "whole numbers"),
+    "words": ({"pairs": [["a", "b"]], "labels": [1]}, "whole numbers"),
+    "points": ({"pairs": np.zeros((3, 2, 5)), "labels": [1] * 3}, r"\(3, 2, 5\)"),
+    "no pair labels": ({"pairs": [[0, 1]]}, "without labels"),
+    "no pairs": ({"labels": [1]}, "without pairs"),
+    "few pair labels": ({"pairs": [[0, 1], [1, 2]], "labels": [1]}, r"\(1,\) for 2 pairs"),
+    "a word": (
+        {"pairs": np.array([[0, "b"]], dtype=object), "labels": [1]},
+        "whole numbers; got object",
+    ),
+    "pairs of two lengths": (
+        {"pairs": [[0, 1], [2]], "labels": [1, 1]},
+        "pairs must have rows of one length",
+    ),
+    "labels of two lengths": (
+        {"pairs": [[0, 1], [0, 2]], "labels": [[1], [1, 1]]},
+        "labels must have rows of one length",
+    ),
+    "no pairs in two columns of labels": (
+        {"pairs": [], "labels": np.empty((0, 2), dtype=bool)},
+        r"No \w+ pair",
+    ),
+    "minus one and zero": (
+        {"pairs": [[0, 1], [1, 2]], "labels": [-1, 0]},
+        r"both -1 and 0\. Use \+1 and -1, or .* NaN or None where you are unsure",
+    ),
+    "a label above one": (
+        {"pairs": [[0, 1], [1, 2]], "labels": [0.5, 1.5]},
+        r"\+1 \(similar\).*got .*1\.5",
+    ),
+    "a label below zero": ({"pairs": [[0, 1]], "labels": [-0.3]}, r"got .*-0\.3"),
+    "a pair label in words": ({"pairs": [[0, 1]], "labels": ["unsure"]}, "got .*unsure"),
+    "only unsure": (
+        {"pairs": [[0, 1]], "labels": [np.nan]},
+        r"No \w+ pair.*unsure or has a weight of 0",
+    ),
+    "a negative weight": (
+        {"pairs": [[0, 1]], "labels": [1], "weights": [-1.0]},
+        r"weights must be finite numbers of at least 0.*got .*-1\.0.* at 0",
+    ),
+    "a missing weight": (
+        {"pairs": [[0, 1]], "labels": [1], "weights": [None]},
+        "weights must be finite.*got None at 0",
+    ),
+    "a weight in words": (
+        {"pairs": [[0, 1]], "labels": [1], "weights": ["much"]},
+        "weights must be finite.*much",
+    ),
+    "an infinite weight": (
+        {"pairs": [[0, 1]], "labels": [1], "weights": [np.inf]},
+        "weights must be finite.*inf",
+    ),
+    "few weights": (
+        {"pairs": [[0, 1], [1, 2]], "labels": [1, 1], "weights": [1]},
+        r"one weight per pair: got shape \(1,\) for 2 pairs",
+    ),
+    "weights alone": ({"y": [0, 0, 1, 1], "weights": [1]}, "weights was passed without"),
+    "a row twice in a triplet": (
+        {"triplets": [[0, 1, 2], [0, 3, 0]]},
+        r"triplets\[1\] is \(0, 3, 0\).*the three must differ",
+    ),
+    "a triplet too large": ({"triplets": [[0, 1, 4]]}, r"triplets\[0\] is \(0, 1, 4\).*0 to 3"),
+    "pairs as triplets": ({"triplets": [[0, 1]]}, r"shape \(n_triplets, 3\), three row.*\(1, 2\)"),
+    "triplets of points": ({"triplets": np.zeros((4, 3, 5))}, r"\(4, 3, 5\)"),
+    "triplets of halves": ({"triplets": [[0, 1, 0.5]]}, "triplets must hold row numbers.*whole"),
+    "no triplet": ({"triplets": np.empty((0, 3))}, r"No \w+ pair"),
+}
+
+
+def same_labels(one, other):
+    for name in ("codes", "pairs", "likeness", "weights", "triplets"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.n_labeled_rows == other.n_labeled_rows
+    assert one.effective_rows == pytest.approx(other.effective_rows)
+    for name in ("n_similar", "n_dissimilar", "n_unlabeled"):
+        assert getattr(one, name) == getattr(other, name)
+    for name in ("similar_weight", "dissimilar_weight", "labeled_weight"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name))
+
+
+def test_a_weight_of_two_is_a_mark_given_twice():
+    pairs, signs = [[0, 1], [4, 2], [3, 5]], [1, -1, 1]
+    twice = made(6, pairs=[*pairs, [2, 4]], labels=[*signs, -1])
+    weighted = made(6, pairs=pairs, labels=signs, weights=[1, 2, 1])
+    same_labels(twice, weighted)
+
+
+@pytest.mark.parametrize("label", [np.nan, None, pd.NA], ids=str)
+def test_unsure_and_weightless_marks_are_no_marks(label):
+    pairs = [[0, 1], [4, 2], [3, 5]]
+    unsure = made(6, pairs=pairs, labels=np.array([1, label, -1], dtype=object))
+    weightless = made(6, pairs=pairs, labels=[1, 1, -1], weights=[1, 0, 1])
+    fewer = made(6, pairs=[[0, 1], [3, 5]], labels=[1, -1])
+    same_labels(unsure, fewer)
+    same_labels(weightless, fewer)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0.8, np.nan, 0],
+        pd.Series([0.8, None, 0.0]),
+        pl.Series([0.8, None, 0.0]),
+        np.array([0.8, None, False], dtype=object),
+    ],
+    ids=["list", "pandas", "polars", "objects"],
+)
+def test_labels_from_0_to_1_say_how_likely_a_pair_is_similar(labels):
+    labels = made(6, pairs=[[0, 1], [1, 2], [3, 4]], labels=labels)
+    np.testing.assert_array_equal(labels.likeness, [0.8, 0.0])
+    np.testing.assert_array_equal(labels.similar, [True, False])
+    assert (labels.n_similar, labels.n_dissimilar) == (1, 1)
+    assert (labels.similar_weight, labels.dissimilar_weight) == pytest.approx((0.8, 1.2))
+
+
+def test_marks_of_one_pair_add_up():
+    labels = made(3, pairs=[[0, 1], [1, 0], [1, 0]], labels=[0.9, 0.3, 1], weights=[1, 2, 0])
+    np.testing.assert_array_equal(labels.pairs, [[0, 1]])
+    assert labels.weights == pytest.approx([3.0])
+    assert labels.likeness == pytest.approx([0.5])
+
+
+def test_classes_settle_a_pair_whatever_its_soft_marks():
+    labels = made(3, [0, 0, 1], pairs=[[0, 1], [1, 2]], labels=[0.1, 0.5], weights=[9, 9])
+    same_labels(labels, made(3, [0, 0, 1]))
+
+
+def test_a_triplet_counts_as_one_answer_and_pulls_both_ways():
+    labels = made(8, triplets=[[0, 1, 2], [0, 1, 2], [4.0, 3.0, 0.0]])
+    np.testing.assert_array_equal(labels.triplets, [[0, 1, 2], [0, 1, 2], [4, 3, 0]])
+    assert (labels.n_labeled, labels.n_unlabeled, labels.n_labeled_rows) == (0, 28, 5)
+    assert (labels.similar_weight, labels.dissimilar_weight, labels.labeled_weight) == (3, 3, 3)
+    assert labels.effective_rows == 5.0
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_labels_are_refused_with_what_came_and_what_to_do(case):
+    arguments, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        made(4, **arguments)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0, 1, 2, 1, 0],
+        [3, 1, 1, 2, 0],
+        [0, 2, 2, 0, 2],
+        [7, 7, 9, 8, 7],
+        [-5, 0, 1, 1, -5],
+        ["b", "a", "c", "a", "b"],
+        [0.5, 2.0, 0.5, 1.0, 2.0],
+        [True, False, True, True, False],
+        np.array([2, 0, 1, 1, 0], dtype=np.int8),
+    ],
+)
+def test_classes_are_numbered_in_their_order(y):
+    y = np.asarray(y)
+    codes = made(5, y).codes
+    np.testing.assert_array_equal(codes, np.unique(y, return_inverse=True)[1])
+    assert codes.dtype == np.intp
+    assert not np.shares_memory(codes, y)
+
+
+@pytest.mark.parametrize("text", ["", "unknown", "Unknown", "NA", "?", "  "])
+@pytest.mark.parametrize("form", [list, np.array, pd.Series, pl.Series], ids=lambda f: f.__name__)
+def test_a_class_that_is_probably_missing_is_named(text, form):
+    with pytest.warns(UserWarning, match="counts as a class.*None or -1") as caught:
+        labels = PairLabels.make(4, form(["a", "a", text, text]))
+    assert [f"label {text!r}" in str(warning.message) for warning in caught] == [True]
+    assert (labels.n_similar, labels.n_dissimilar) == (2, 4)
+
+
+def test_no_other_class_is_named():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PairLabels.make(4, ["a", "nano", "unknowns", None])
