@@ -117,6 +117,16 @@ def test_examples_that_pytest_does_not_find_run():
         plt.close("all")
 
 
+def test_no_seed_is_fixed_unless_the_caller_fixes_it():
+    found = {
+        name: parameters["random_state"].default
+        for name in WITH_SIGNATURE
+        if "random_state" in (parameters := inspect.signature(DOCUMENTED[name]).parameters)
+    }
+    assert len(found) > 20
+    assert {name: seed for name, seed in found.items() if seed is not None} == {}
+
+
 def test_no_example_is_skipped():
     for name, value in DOCUMENTED.items():
         assert "+SKIP" not in (value.__doc__ or ""), name

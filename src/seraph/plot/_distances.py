@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
+from sklearn.utils import check_random_state
 
 from .._utils._typing import Array
-from .._utils._validation import check_number
+from .._utils._validation import check_number, check_seed
 from ._figure import panels
 from ._labels import class_codes
 from ._learner import Learner, before_and_after, unwrapped
@@ -78,7 +79,7 @@ class DistanceDisplay:
         *,
         classes: ArrayLike | None = None,
         max_points: int = 400,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = None,
         ax: Where = None,
     ) -> Self:
         """Compute the Euclidean and the learned distances, and draw them.
@@ -96,7 +97,7 @@ class DistanceDisplay:
             left out, unless no class is known at all.
         max_points : int, default=400
             If there are more points, a random sample of this size is used.
-        random_state : int, default=0
+        random_state : int, RandomState instance or None, default=None
             Seed of the sample.
         ax : matplotlib Axes, or two of them, optional
             Axes to draw on; by default, those of a new figure. A single one is split in two.
@@ -106,13 +107,13 @@ class DistanceDisplay:
         DistanceDisplay
         """
         check_number("max_points", max_points, low=1, integer=True)
-        check_number("random_state", random_state, low=0, integer=True)
+        check_seed(random_state)
         estimator, X, _ = unwrapped(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         labels = y if classes is None else classes
         codes, _ = class_codes(labels, len(points), "y" if classes is None else "classes")
         rows = np.flatnonzero(codes >= 0) if (codes >= 0).any() else np.arange(len(points))
-        rows = np.sort(np.random.default_rng(random_state).permutation(rows)[:max_points])
+        rows = np.sort(check_random_state(random_state).permutation(rows)[:max_points])
         display = cls(
             before=_distances(points[rows]),
             after=_distances(mapped[rows]),

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 
 from .._marks import Marks, PairLabels
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_number
+from .._utils._validation import as_numbers, check_number, check_seed
 from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed, unwrapped
 
@@ -86,7 +86,7 @@ class PosteriorDisplay:
         *,
         marks: Marks | None = None,
         max_pairs: int = 20_000,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = None,
         ax: Where = None,
     ) -> Self:
         """Compute the probabilities of pairs with a fitted learner, and draw them.
@@ -105,7 +105,7 @@ class PosteriorDisplay:
             If there are more pairs, this many are sampled with replacement: once from the pairs
             of labeled points, once from all pairs. Each bar is then off by about a third of a
             percentage point.
-        random_state : int, default=0
+        random_state : int, RandomState instance or None, default=None
             Seed of the sample.
         ax : matplotlib Axes, optional
             Axes to draw on; by default, those of a new figure.
@@ -115,7 +115,7 @@ class PosteriorDisplay:
         PosteriorDisplay
         """
         check_number("max_pairs", max_pairs, low=1, integer=True)
-        check_number("random_state", random_state, low=0, integer=True)
+        check_seed(random_state)
         table = X
         estimator, X, _ = unwrapped(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
@@ -125,15 +125,15 @@ class PosteriorDisplay:
         n = len(points)
         labels = PairLabels.of(table, n, y, marks, required=False)
         codes = labels.codes
-        rng = np.random.default_rng(random_state)
+        rng = check_random_state(random_state)
 
         known = np.flatnonzero(codes >= 0)
-        labeled = known[_sample_pairs(len(known), max_pairs, rng)]
+        labeled = known[sample_pairs(len(known), max_pairs, rng)]
         same = codes[labeled[:, 0]] == codes[labeled[:, 1]]
         labeled = np.concatenate([labeled, labels.pairs])
         same = np.concatenate([same, labels.similar])
 
-        others = _sample_pairs(n, max_pairs, rng)
+        others = sample_pairs(n, max_pairs, rng)
         others = others[(codes[others] < 0).any(axis=1)]
         others = others[~np.isin(_keys(others, n), _keys(labels.pairs, n))]
 
@@ -190,11 +190,11 @@ class PosteriorDisplay:
         return self
 
 
-def _sample_pairs(n: int, size: int, rng: np.random.Generator) -> Array:
+def sample_pairs(n: int, size: int, rng: np.random.RandomState) -> Array:
     """Return all pairs of `n` rows; or, if there are more than `size`, a random sample."""
     if n * (n - 1) // 2 <= size:
         return np.column_stack(np.triu_indices(n, k=1))
-    first, other = rng.integers(n, size=size), rng.integers(n - 1, size=size)
+    first, other = rng.randint(n, size=size), rng.randint(n - 1, size=size)
     return np.column_stack([first, other + (other >= first)])
 
 

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from .._marks import Marks, PairLabels, Rows
+from .._utils._validation import check_number, check_seed
 from ..metrics._probability import equal_bins
 from ._figure import BLUE, panels
 from ._learner import Learner, needed
+from ._posterior import sample_pairs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +85,7 @@ class ReliabilityDisplay:
         n_bins: int = 10,
         name: str | None = None,
         max_pairs: int = 20_000,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = None,
         ax: Where = None,
     ) -> Self:
         """Compute the probabilities of labeled pairs that the learner has not seen, and draw them.
@@ -104,7 +107,7 @@ class ReliabilityDisplay:
             Name for the legend. None is the name of the class.
         max_pairs : int, default=20_000
             If the classes imply more pairs, this many are sampled.
-        random_state : int, default=0
+        random_state : int, RandomState instance or None, default=None
             Seed of the sample.
         ax : matplotlib Axes, optional
             Axes to draw on; by default, those of a new figure.
@@ -113,6 +116,8 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
+        check_number("max_pairs", max_pairs, low=1, integer=True)
+        check_seed(random_state)
         # (A classifier of rows has probabilities, too, but of classes.)
         calibrated = hasattr(estimator, "predict_proba") and hasattr(estimator, "pair_distance")
         method = "predict_proba" if calibrated else "pair_proba"
@@ -121,11 +126,8 @@ class ReliabilityDisplay:
         n = np.shape(X)[0]
         labels = PairLabels.of(X, n, y, marks)
         known = np.flatnonzero(labels.codes >= 0)
-        first, second = np.triu_indices(len(known), k=1)
-        if len(first) > max_pairs:
-            some = np.random.default_rng(random_state).permutation(len(first))[:max_pairs]
-            first, second = first[some], second[some]
-        rows = np.column_stack([known[first], known[second]])
+        rng = check_random_state(random_state)
+        rows = known[sample_pairs(len(known), max_pairs, rng)]
         similar = labels.codes[rows[:, 0]] == labels.codes[rows[:, 1]]
         rows = np.concatenate([rows, labels.pairs])
         p = probability(Rows.of(X).called(rows), X)

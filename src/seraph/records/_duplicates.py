@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_random_state
 
 from .._decisions import HeldOut, held_out
 from .._marks import Marks, PairLabels, Rows
@@ -103,7 +104,7 @@ class DuplicateFinder(BaseEstimator):
         Neighbors of each record to look at. More finds larger groups, and takes longer.
     text : collection of str, default=()
         Columns to compare letter by letter, although they hold numbers.
-    random_state : int, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed of the choice of questions.
 
     Examples
@@ -129,7 +130,7 @@ class DuplicateFinder(BaseEstimator):
         n_neighbors: int = 10,
         *,
         text: Collection[str] = (),
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.text = text
@@ -215,7 +216,7 @@ class DuplicateFinder(BaseEstimator):
             Pairs of rows, as in :class:`Duplicates`.
         """
         check_number("n", n, low=1, integer=True)
-        rng = np.random.default_rng(self.random_state)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         labels = None if pairs is None else self._labels(pairs, answers)
         known = np.empty((0, 2), dtype=np.intp) if labels is None else labels.pairs
         learned = labels is not None and min(labels.n_similar, labels.n_dissimilar) >= 2
