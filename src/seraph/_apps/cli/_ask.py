@@ -349,7 +349,7 @@ def _records(table: InputTable, without: Sequence[str]) -> tuple[Array, Records]
         raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")
     columns = record_columns([table], without)
     try:
-        finder = DuplicateFinder().fit(columns)
+        finder = DuplicateFinder(random_state=0).fit(columns)
     except ValueError as error:
         raise ValueError(f"{table.path}: {error}") from None
     return finder.Z_, Records(finder.candidates(), finder.block_of_)
