@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.preprocessing import StandardScaler
@@ -229,14 +230,20 @@ def _stopped_early(estimator, arguments, _):
     )
 
 
+def standardized(X):
+    """Scaled features; the rows of a data frame keep their names, which marks go by."""
+    points = StandardScaler().fit_transform(inputs.points_of(X))
+    return pd.DataFrame(points, index=X.index) if isinstance(X, pd.DataFrame) else points
+
+
 def _scales_apart(estimator, arguments, _):
-    scaled = StandardScaler().fit_transform(inputs.points_of(arguments["X"]))
+    scaled = standardized(arguments["X"])
     _, notes = again(estimator, {**arguments, "X": scaled})
     return not any("standard deviations of the features" in note for note in notes)
 
 
 def _out_of_range(estimator, arguments, _):
-    scaled = StandardScaler().fit_transform(inputs.points_of(arguments["X"]))
+    scaled = standardized(arguments["X"])
     _, notes = again(estimator, {**arguments, "X": scaled}, lam="auto")
     return not any("is at the end of the range" in note for note in notes)
 

@@ -493,3 +493,21 @@ def test_distances_neither_overflow_nor_vanish(scale, rng):
     pairs = np.stack([X, X[::-1]], axis=1)
     expected = scale * learner.pair_distance(pairs)
     np.testing.assert_allclose(learner.pair_distance(scale * pairs), expected, rtol=1e-2)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("ridge", [1e100, 1e200, 1e300])
+def test_the_largest_ridge_gives_a_multiple_of_the_euclidean_metric(t, ridge, rng):
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 2
+    A = classic.GMML(t=t, ridge=ridge, shrinkage=0).fit(X, y).get_mahalanobis_matrix()
+    np.testing.assert_allclose(A / A[0, 0], np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [(np.ones((6, 2)), "All points are equal"), (1e200 * np.eye(6)[:, :2], "beyond the range")],
+)
+def test_a_stand_in_says_why_there_is_no_covariance_to_start_from(X, message):
+    quadruplets = np.array([[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5]])
+    with pytest.raises(ValueError, match=message):
+        metric_learn.LSML(prior="covariance", preprocessor=X).fit(quadruplets)

@@ -116,9 +116,11 @@ class GMML(ClassicLearner):
         else:
             n_pairs = len(Z) * (len(Z) - 1) / 2
             D = with_ridge(all_pairs(Z) / n_pairs, self.ridge, "rows of X")
-        # S and D are in units of size^2, so a point on the way has the unit size^(4t - 2).
-        unit = size ** (2.0 * float(self.t) - 1.0)
-        return unit * power(geodesic(S, D, float(self.t)), 0.5), {}
+        # In units of their traces, neither can overflow. The geodesic is homogeneous: of degree
+        # t - 1 in S and t in D. Both are in units of size^2 to begin with.
+        t, s, d = float(self.t), float(np.trace(S)), float(np.trace(D))
+        unit = size ** (2.0 * t - 1.0) * s ** (0.5 * (t - 1.0)) * d ** (0.5 * t)
+        return unit * power(geodesic(S / s, D / d, t), 0.5), {}
 
 
 def geodesic(S: Array, D: Array, t: float) -> Array:
