@@ -46,16 +46,7 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
     elif spec == "random":
         return make_spd_matrix(m, random_state=check_random_state(random_state))
     elif spec == "covariance":
-        unique = np.unique(points, axis=0)
-        if len(unique) < 2:
-            raise ValueError("All points are equal, so they have no covariance: pass others.")
-        with np.errstate(over="ignore", invalid="ignore"):  # it is said below
-            matrix = np.atleast_2d(np.cov(unique, rowvar=False))
-        if not np.isfinite(matrix).all():
-            raise ValueError(
-                "The squares of X are beyond the range of numbers, so it has no covariance: "
-                "scale the features, with StandardScaler for example."
-            )
+        matrix = _covariance(points)
     else:
         raise ValueError(
             f"{name} must be 'identity', 'covariance', 'random' or an array of shape (n_features, "
@@ -78,6 +69,21 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
             )
         return np.linalg.pinv(matrix, hermitian=True)
     return np.array(matrix, dtype=float)
+
+
+def _covariance(points: Array) -> Array:
+    """Return the covariance of the different points."""
+    unique = np.unique(points, axis=0)
+    if len(unique) < 2:
+        raise ValueError("All points are equal, so they have no covariance: pass others.")
+    with np.errstate(over="ignore", invalid="ignore"):  # it is said below
+        matrix = np.atleast_2d(np.cov(unique, rowvar=False))
+    if not np.isfinite(matrix).all():
+        raise ValueError(
+            "The squares of X are beyond the range of numbers, so it has no covariance: "
+            "scale the features, with StandardScaler for example."
+        )
+    return matrix
 
 
 def first_map(
