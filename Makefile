@@ -12,16 +12,21 @@ INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
 # Test processes. Threads inside them would only wait for each other. A file stays in one process,
 # so that what its tests share is made once.
 JOBS ?= 2
-COVERAGE ?= --cov --cov-report=term:skip-covered
+# Measuring the coverage takes a third more time: `make test` leaves it out.
+COVERAGE := --cov --cov-report=term:skip-covered
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist=loadfile
 
-.PHONY: demo test test-all test-pythons test-newest test-oldest lint format bench table2 docs \
+.PHONY: demo test coverage test-all test-pythons test-newest test-oldest lint format bench table2 docs \
 	linkcheck dist lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m seraph demo
 
 test: $(VENV)/.dev lint
+	@$(BIN)/python tools/browser.py
+	$(PYTEST) -m "not slow"
+
+coverage: $(VENV)/.dev lint
 	@$(BIN)/python tools/browser.py
 	$(PYTEST) -m "not slow" $(COVERAGE)
 
@@ -34,7 +39,7 @@ test-pythons:
 	@for python in $$($(PYTHON) tools/pythons.py); do \
 		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 		echo "Python $$version: $$python"; \
-		$(MAKE) --no-print-directory test PYTHON=$$python VENV=.venv-$$version COVERAGE= || exit 1; \
+		$(MAKE) --no-print-directory test PYTHON=$$python VENV=.venv-$$version || exit 1; \
 	done
 
 # The newest release of everything, instead of the pinned ones.
