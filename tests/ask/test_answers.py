@@ -6,7 +6,14 @@ import sys
 
 import pytest
 
-from seraph._apps.ask._answers import AnswerFile, ClassAnswer, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.ask._answers import (
+    AnswerFile,
+    ClassAnswer,
+    ClassFormat,
+    PairAnswer,
+    PairFormat,
+    digests,
+)
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
 SOME = [PairAnswer(0, 1, True), PairAnswer(1, 2, False, 0.25), PairAnswer(0, 3, None)]
@@ -43,7 +50,7 @@ def test_classes_are_read_again(path):
 def test_an_answer_is_in_the_file_when_add_returns(path):
     with AnswerFile(path, IDS, PairFormat()) as file:
         file.add(SOME[0])
-        assert path.read_text().splitlines()[1].startswith('0,1,1,a,"b,c",,20')
+        assert path.read_text().splitlines()[1].startswith('0,1,1,a,"b,c",,,20')
 
 
 def test_undo_leaves_the_file_as_it_was(path):
@@ -89,7 +96,7 @@ def test_the_times_of_answers_stay_when_rows_have_moved(path):
 def test_an_unfinished_header_is_written_again(path):
     path.write_bytes(b"i,j,simi")
     assert read(path) == []
-    assert path.read_text() == "i,j,similar,id_i,id_j,test_weight,when\n"
+    assert path.read_text() == "i,j,similar,id_i,id_j,test_weight,content,when\n"
 
 
 class FullDisk:
@@ -136,39 +143,39 @@ def test_rows_are_found_by_name_when_their_order_has_changed(path):
     ("content", "said"),
     [
         ("name,height\na,1\n", "starts with 'name,height'"),
-        ("i,j,similar,id_i,id_j,test_weight,when\n0,1,1,a,nobody,,\n", "'nobody' is not among"),
-        ("i,j,similar,id_i,id_j,test_weight,when\n0,0,1,a,a,,\n", "bad row 0"),
-        ('i,j,similar,id_i,id_j,test_weight,when\n0,1,1,a,"b\n', "cannot be read"),
-        ("i,j,similar,id_i,id_j,test_weight,when\n0,1,maybe,a,naïve 4,,\n", "'maybe'"),
+        ("i,j,similar,id_i,id_j,test_weight,content,when\n0,1,1,a,nobody,,,\n", "1 of 1"),
+        ("i,j,similar,id_i,id_j,test_weight,content,when\n0,0,1,a,a,,,\n", "bad row 0"),
+        ('i,j,similar,id_i,id_j,test_weight,content,when\n0,1,1,a,"b\n', "cannot be read"),
+        ("i,j,similar,id_i,id_j,test_weight,content,when\n0,1,maybe,a,naïve 4,,,\n", "'maybe'"),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n0,1,yes,a,naïve 4,,\n",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,1,yes,a,naïve 4,,,\n",
             "'yes' is neither 1, 0 nor empty",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,,now,more\n",
-            r"bad row 0 \(8 cells instead of 7\)",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4,,,now,more\n",
+            r"bad row 0 \(9 cells instead of 8\)",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4\n",
-            r"bad row 0 \(5 cells instead of 7\)",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4\n",
+            r"bad row 0 \(5 cells instead of 8\)",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n\n0,3,1,a,naïve 4,,\n",
-            r"bad row 0 \(0 cells instead of 7\)",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n\n0,3,1,a,naïve 4,,,\n",
+            r"bad row 0 \(0 cells instead of 8\)",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,nan,\n",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4,nan,,\n",
             "'nan' is not a positive number",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,-1,\n",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4,-1,,\n",
             "'-1' is not a positive number",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,naïve 4,inf,\n0,",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4,inf,,\n0,",
             "'inf' is not a positive number",
         ),
-        ("i,j,similar,id_i,id_j,test_weight,when\n0,3,1,a,nobody,,\n0,3", "'nobody' is not among"),
+        ("i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,nobody,,,\n0,3", "1 of 1"),
         ("no header at all", "has no header"),
     ],
 )
@@ -216,3 +223,21 @@ def test_the_lock_of_windows_is_behind_the_end_of_the_file(path, monkeypatch):
     write(path)
     assert taken == [(1 << 40, 2, 1)]
     assert read(path) == SOME
+
+
+def test_rows_without_ids_are_known_by_their_content(path):
+    """An inserted row shifts no answer, and answers about other rows are not taken over."""
+    rows = [f"cells of {k}".encode() for k in range(4)]
+    numbers = [str(k) for k in range(6)]
+    with AnswerFile(path, numbers[:4], PairFormat(), digests(rows)) as file:
+        file.add(PairAnswer(0, 1, True))
+        file.add(PairAnswer(1, 3, False))
+    longer = digests([b"new", b"another", *rows])
+    with AnswerFile(path, numbers, PairFormat(), longer) as file:
+        assert file.answers == [PairAnswer(2, 3, True), PairAnswer(3, 5, False)]
+    assert path.read_text().splitlines()[1].startswith("2,3,1,2,3,,")
+    before = path.read_bytes()
+    others = digests([*rows[:3], b"another one"])
+    with pytest.raises(ValueError, match=r"answers about other rows: 1 of 2 name rows .* line 3"):
+        AnswerFile(path, numbers[:4], PairFormat(), others)
+    assert path.read_bytes() == before

@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from PIL import Image, ImageDraw
 
 from seraph import load
 from seraph._apps.ask._answers import PairAnswer
-from seraph._apps.ask._things import RowThings
+from seraph._apps.ask._things import Folder, RowThings
 from tests.helpers.ask import clusters, served, session
 from tests.helpers.command import seraph
 
@@ -209,6 +210,11 @@ def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypat
         assert (photos / "answers.html").read_text().startswith("<!doctype html>")
         report = page.evaluate("fetch('file/report').then(r => r.text())")
         assert report == (photos / "answers.html").read_text()
+        shown = page.context.new_page()
+        shown.goto(second.address + "file/report")
+        with shown.expect_download():
+            shown.locator("a[download]").first.click()
+        shown.close()
         page.get_by_role("button", name="Go on asking").click()
         expect(page.locator("#things img")).to_have_count(2)
         page.close()
@@ -382,7 +388,7 @@ def _contrast_of_everything(page):
           while (walker.nextNode()) {
             const node = walker.currentNode.parentElement;
             if (!walker.currentNode.textContent.trim() || !node.checkVisibility()) continue;
-            if (node.closest("kbd, .unseen, .skip, svg, button:disabled")) continue;
+            if (node.closest(".unseen, .skip, svg, button:disabled")) continue;
             const [a, b] = [parse(getComputedStyle(node).color), behind(node)].map(light);
             worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
           }
@@ -391,7 +397,99 @@ def _contrast_of_everything(page):
     )
 
 
+def test_a_phone_on_its_side_shows_the_buttons(rows, open_page):
+    page = open_page(rows[1].address)
+    page.set_viewport_size({"width": 740, "height": 360})
+    for name in ("Different", "Unsure", "Same"):
+        expect(page.get_by_role("button", name=re.compile(f"^{name}"))).to_be_in_viewport(ratio=1)
+    shot(page, "phone-landscape")
+
+
+def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows, open_page):
+    opened, client = rows
+    page = open_page(client.address)
+    while len(opened.file.answers) < 44:  # so that there is something to explain
+        answer(page, 1)
+    expect(page.locator("#explained")).to_be_visible()
+    n = len(opened.file.answers)
+    page.locator("#explained summary").focus()
+    page.keyboard.press(" ")
+    expect(page.locator("#explained")).to_have_attribute("open", "")
+    page.keyboard.press("U")  # as Caps Lock makes it
+    expect_answers(page, n - 1)
+    expect(page.locator("#advice")).to_have_attribute("role", "status")
+
+
+def test_a_message_stays_while_it_is_true(rows, open_page):
+    page = open_page(rows[1].address)
+    page.route(
+        "**/answer",
+        lambda route: route.fulfill(
+            status=507, content_type="application/json", body='{"problem": "The disk is full."}'
+        ),
+    )
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#problem")).to_have_text("The disk is full.")
+    with page.expect_response("**/state"):
+        pass
+    page.wait_for_timeout(100)
+    expect(page.locator("#problem")).to_have_text("The disk is full.")
+    page.unroute("**/answer")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#problem")).to_be_hidden()
+    open_page.faults[:] = [text for text in open_page.faults if "507" not in text]
+
+
 # Texts, sounds and classes
+
+
+def test_a_picture_that_cannot_be_read_is_not_asked_about(tmp_path, open_page):
+    ids = [f"p{k}" for k in range(12)]
+    for k, name in enumerate(ids):
+        path = tmp_path / f"{name}.png"
+        if k % 2:
+            path.write_bytes(b"not a picture")
+        else:
+            Image.new("RGB", (80, 60), "#33639f").save(path)
+    things = RowThings(ids, {}, Folder(tmp_path, ids))
+    path = tmp_path / "answers.csv"
+    with session(path, X[:12], things=things) as opened, served(opened) as client:
+        page = open_page(client.address)
+        for _ in range(4):
+            page.wait_for_function(
+                "() => [...document.querySelectorAll('.thing img')].length === 2 &&"
+                " [...document.querySelectorAll('.thing img')].every((i) => i.naturalWidth > 0)"
+            )
+            answer(page, 1)
+        page.close()
+        assert all(row % 2 == 0 for a in opened.file.answers for row in a.rows)
+    open_page.faults[:] = [text for text in open_page.faults if "404" not in text]
+
+
+def test_texts_keep_their_direction_and_say_where_they_are_cut(tmp_path, open_page):
+    columns = {"text": ["שלום עולם " * 3000] * 40}
+    things = RowThings([f"n{k}" for k in range(40)], columns)
+    with session(tmp_path / "a.csv", X, things=things) as opened, served(opened) as client:
+        page = open_page(client.address)
+        text = page.locator(".thing p.text").first
+        expect(text).to_contain_text("cut after 2,000 characters")
+        assert text.evaluate("node => getComputedStyle(node).direction") == "rtl"
+
+
+def test_arrows_answer_after_a_sound_was_played(tmp_path, open_page):
+    ids = [f"s{k}" for k in range(6)]
+    for name in ids:
+        with wave.open(str(tmp_path / f"{name}.wav"), "wb") as sound:
+            sound.setparams((1, 2, 8000, 0, "NONE", ""))
+            sound.writeframes(b"\0\0" * 800)
+    things = RowThings(ids, {}, Folder(tmp_path, ids))
+    path = tmp_path / "answers.csv"
+    with session(path, X[:6], things=things) as opened, served(opened) as client:
+        page = open_page(client.address)
+        page.locator("audio").first.focus()
+        page.keyboard.press("ArrowRight")
+        expect_answers(page, 1)
+        page.close()
 
 
 def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, open_page):

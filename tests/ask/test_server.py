@@ -4,9 +4,12 @@ import errno
 import os
 import re
 import socket
+import stat
 import sys
 import threading
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 from PIL import Image
@@ -218,6 +221,16 @@ def test_large_bodies_are_not_read(client, length):
     assert reply.status in (400, 413)
 
 
+def test_a_chunked_body_does_not_get_around_the_limit(client):
+    reply = client.post("answer", b"{}", transfer_encoding="chunked")
+    assert reply.status == 413
+
+
+@pytest.mark.parametrize("path", ["thing/", "image/large/", "sound/"])
+def test_numbers_of_rows_that_python_does_not_read_are_refused(client, path):
+    assert client.get(path + "9" * 5000).status == 414
+
+
 def test_an_unknown_answer_is_explained(client):
     key = client.get("state").json["question"]["key"]
     reply = client.post("answer", {"key": key, "value": "maybe"})
@@ -352,14 +365,20 @@ def test_the_page_is_opened_once_the_server_listens(client, monkeypatch):
     opened = []
     server = Server(client.session)
 
-    def look(address):
+    def look(door):
+        """Follow the file that the browser gets, since anybody may see its arguments."""
+        path = Path(url2pathname(urlsplit(door).path))
+        assert server.address not in door
+        assert os.name != "posix" or stat.S_IMODE(path.stat().st_mode) == 0o600
+        address = re.search(r"url=([^\"]+)", path.read_text())[1]
         opened.append(Client(address).get().status)
+        opened.append(path.exists())  # it is for one use
         server.stop()
 
     monkeypatch.setattr(_server.webbrowser, "open", look)
     interval = sys.getswitchinterval()
     server.run(browser=True)
-    assert opened == [200]
+    assert opened == [200, False]
     assert sys.getswitchinterval() == interval
 
 

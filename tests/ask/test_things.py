@@ -159,7 +159,10 @@ def test_cells_are_text_and_one_column_alone_is_a_text():
     things = RowThings(["a", "b"], columns)
     card = things.card(1)
     assert card["kind"] == "cells"
-    assert card["cells"] == [["name", "<i>y</i>"], ["size", "2" * 2000]]
+    assert card["cells"] == [
+        ["name", "<i>y</i>"],
+        ["size", "2" * 2000 + " […] (cut after 2,000 characters)"],
+    ]
     assert things.shown(0)
     assert things.picture(0, "large") is None
     assert things.sound(0) is None

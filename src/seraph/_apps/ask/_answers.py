@@ -7,6 +7,7 @@ state, so a session that was killed goes on from this file, and ``seraph fit --p
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 import os
@@ -72,6 +73,59 @@ class ClassAnswer:
 Answer = PairAnswer | ClassAnswer
 
 
+class RowNames:
+    """How answers find their rows again: by id, or by what is in the row if it has no id.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Name of each row.
+    contents : sequence of str or None
+        Digest of each row, all different (`digests`), if the ids are mere row numbers, which
+        mean other rows in another table.
+
+    Examples
+    --------
+    >>> RowNames(["a", "b"]).find(["b", "a"], "")
+    [1, 0]
+    >>> RowNames(["0", "1"], ["f00d", "cafe"]).find(["0", "1"], "cafe f00d")
+    [1, 0]
+    """
+
+    def __init__(self, ids: Sequence[str], contents: Sequence[str] | None = None) -> None:
+        self.ids = ids
+        self._contents = contents
+        self._place = {name: row for row, name in enumerate(contents or ids)}
+
+    def content(self, rows: Sequence[int]) -> str:
+        """Return the digests of rows; nothing if they go by id."""
+        return "" if self._contents is None else " ".join(self._contents[row] for row in rows)
+
+    def find(self, ids: Sequence[str], content: str) -> list[int]:
+        """Return the numbers of the rows of an answer; a KeyError if one is not there."""
+        if self._contents is None:
+            return [self._place[name] for name in ids]
+        return [self._place[name] for name in content.split(" ")]
+
+
+def digests(rows: Iterable[bytes]) -> list[str]:
+    """Return a short digest of the content of each row; equal rows are numbered.
+
+    Examples
+    --------
+    >>> a, b, again = digests([b"a", b"b", b"a"])
+    >>> again == a + "-2", len(a)
+    (True, 12)
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for row in rows:
+        name = hashlib.blake2b(row, digest_size=6).hexdigest()
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return found
+
+
 class Format(Protocol):
     """How answers stand in the file."""
 
@@ -80,12 +134,12 @@ class Format(Protocol):
         """Names of the columns."""
         ...
 
-    def line(self, answer: Answer, ids: Sequence[str]) -> list[str]:
+    def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
         ...
 
-    def answer(self, cells: Mapping[str, str], rows: Mapping[str, int]) -> Answer:
-        """Return the answer in a line, given the row number of each id."""
+    def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
+        """Return the answer in a line."""
         ...
 
 
@@ -95,18 +149,22 @@ _SAME = {"1": True, "0": False, "": None}
 class PairFormat:
     """The columns that ``seraph fit --pairs`` reads, and a few more that it ignores."""
 
-    header = ("i", "j", "similar", "id_i", "id_j", "test_weight", "when")
+    header = ("i", "j", "similar", "id_i", "id_j", "test_weight", "content", "when")
 
-    def line(self, answer: Answer, ids: Sequence[str]) -> list[str]:
+    def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
         assert isinstance(answer, PairAnswer)
         similar = "" if answer.same is None else str(int(answer.same))
         i, j = answer.rows
-        return [str(i), str(j), similar, ids[i], ids[j], _weight_text(answer.weight)]
+        named = [str(i), str(j), similar, names.ids[i], names.ids[j]]
+        return [*named, _weight_text(answer.weight), names.content(answer.rows)]
 
-    def answer(self, cells: Mapping[str, str], rows: Mapping[str, int]) -> Answer:
-        """Return the answer in a line, given the row number of each id."""
-        i, j = sorted((rows[cells["id_i"]], rows[cells["id_j"]]))
+    def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
+        """Return the answer in a line."""
+        rows = names.find([cells["id_i"], cells["id_j"]], cells["content"])
+        if len(rows) != 2:
+            raise ValueError(f"{cells['content'][:80]!r} does not name two rows")
+        i, j = sorted(rows)
         if cells["similar"] not in _SAME:
             raise ValueError(f"{cells['similar'][:80]!r} is neither 1, 0 nor empty")
         same = _SAME[cells["similar"]]
@@ -118,18 +176,20 @@ class PairFormat:
 class ClassFormat:
     """One line per row that was named."""
 
-    header = ("row", "class", "id", "test_weight", "when")
+    header = ("row", "class", "id", "test_weight", "content", "when")
 
-    def line(self, answer: Answer, ids: Sequence[str]) -> list[str]:
+    def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
         assert isinstance(answer, ClassAnswer)
-        return [str(answer.i), answer.name or "", ids[answer.i], _weight_text(answer.weight)]
+        named = [str(answer.i), answer.name or "", names.ids[answer.i]]
+        return [*named, _weight_text(answer.weight), names.content(answer.rows)]
 
-    def answer(self, cells: Mapping[str, str], rows: Mapping[str, int]) -> Answer:
-        """Return the answer in a line, given the row number of each id."""
-        return ClassAnswer(
-            rows[cells["id"]], cells["class"] or None, _weight(cells["test_weight"])
-        )
+    def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
+        """Return the answer in a line."""
+        rows = names.find([cells["id"]], cells["content"])
+        if len(rows) != 1:
+            raise ValueError(f"{cells['content'][:80]!r} does not name one row")
+        return ClassAnswer(rows[0], cells["class"] or None, _weight(cells["test_weight"]))
 
 
 def _weight_text(weight: float | None) -> str:
@@ -156,6 +216,8 @@ class AnswerFile:
         Name of each row. Answers are found again by names, whatever the order of the rows.
     form : Format
         Answers about pairs or about classes.
+    contents : sequence of str, optional
+        Digests of the rows, if `ids` are row numbers; see `RowNames`.
 
     Attributes
     ----------
@@ -169,9 +231,15 @@ class AnswerFile:
         is not there.
     """
 
-    def __init__(self, path: Path, ids: Sequence[str], form: Format) -> None:
+    def __init__(
+        self,
+        path: Path,
+        ids: Sequence[str],
+        form: Format,
+        contents: Sequence[str] | None = None,
+    ) -> None:
         self.path = path
-        self._ids = ids
+        self._names = RowNames(ids, contents)
         self._form = form
         self._file = path.open("a+b", buffering=0)
         try:
@@ -186,7 +254,7 @@ class AnswerFile:
 
     def add(self, answer: Answer) -> None:
         """Write an answer to the disk; if that fails, the file is as it was before."""
-        self._append([*self._form.line(answer, self._ids), _now()])
+        self._append([*self._form.line(answer, self._names), _now()])
         self.answers.append(answer)
 
     def add_earlier(self, answers: Iterable[Answer]) -> int:
@@ -276,23 +344,28 @@ class AnswerFile:
         if tuple(header) != self._form.header:
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
         self._ends = [end]
-        rows = {name: row for row, name in enumerate(self._ids)}
         moved = False
+        lost: list[int] = []
         for number, (line, end) in enumerate(rest):
             try:
                 if len(line) != len(header):
                     raise ValueError(f"{len(line)} cells instead of {len(header)}")
-                answer = self._form.answer(dict(zip(header, line, strict=True)), rows)
-            except KeyError as error:
-                raise ValueError(
-                    f"{self.path}, row {number}: {error.args[0][:80]!r} is not among the rows: "
-                    "pass the table that these answers are about, or choose another file with -o."
-                ) from None
+                answer = self._form.answer(dict(zip(header, line, strict=True)), self._names)
+            except KeyError:
+                lost.append(number)
+                continue
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
-            moved |= self._form.line(answer, self._ids) != line[:-1]
+            moved |= self._form.line(answer, self._names) != line[:-1]
             self.answers.append(answer)
             self._ends.append(end)
+        if lost:
+            raise ValueError(
+                f"{self.path} has answers about other rows: {len(lost)} of {len(rest)} name rows "
+                f"that this table does not have, line {lost[0] + 2} first. Pass the table that "
+                "they are about, or choose another file with -o. (Without --id a row is known by "
+                "its cells; with --id it may change and keep its answers.)"
+            )
         return moved
 
     def _rewrite(self, whens: Sequence[str]) -> None:
@@ -302,7 +375,7 @@ class AnswerFile:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self._form.header)
         for answer, when in zip(answers, whens, strict=True):
-            writer.writerow([*self._form.line(answer, self._ids), when])
+            writer.writerow([*self._form.line(answer, self._names), when])
         self._file.close()  # Windows replaces no open file
         write_whole(self.path, out.getvalue())
         self._file = self.path.open("a+b", buffering=0)

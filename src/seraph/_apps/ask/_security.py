@@ -13,6 +13,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 16_384
+_LONGEST_PATH = 200  # the token has 32 characters
 # Everything comes from this server. Nothing may frame the page, and no form leaves it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
@@ -76,6 +77,8 @@ class Guard:
         hosts = headers.get("host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return 421, "This server answers only to 127.0.0.1."
+        if len(scope["path"]) > _LONGEST_PATH:
+            return 414, "No address of this server is that long."
         given = scope["path"].split("/", 2)
         if len(given) < 3 or not secrets.compare_digest(given[1].encode(), self._token):
             return 403, "Wrong address: open the one that `seraph ask` printed."
@@ -94,7 +97,8 @@ class Guard:
         if headers.get("content-type", [""])[0].split(";")[0].strip() != "application/json":
             return 415, "Send JSON."
         length = headers.get("content-length", [""])[0]
-        if not length.isdecimal() or int(length) > LARGEST_BODY:
+        chunked = "transfer-encoding" in headers  # it would overrule the length
+        if chunked or not length.isdecimal() or int(length) > LARGEST_BODY:
             return 413, f"Send at most {LARGEST_BODY} bytes, and say how many."
         return None
 

@@ -8,6 +8,7 @@ import os
 import secrets
 import socket
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
@@ -43,17 +44,20 @@ _AS_PART = {
 # The report is our own page. Its style and its pictures are inside it.
 _AS_REPORT = {
     "content-security-policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-downloads"
     )
 }
 
 
-def make_app(session: Session) -> Starlette:
-    """Return the application behind the guard: pages, state and answers of a session."""
+def make_app(session: Session, opened: Callable[[], None] = lambda: None) -> Starlette:
+    """Return the application behind the guard: pages, state and answers of a session.
+
+    `opened` is called whenever the page is.
+    """
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    pages = _Pages(session)
+    pages = _Pages(session, opened)
     return Starlette(
         routes=[
             Route("/", pages.page),
@@ -74,10 +78,11 @@ def make_app(session: Session) -> Starlette:
 class _Pages:
     """Answers to requests. Starlette runs those that are not ``async`` in threads."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, opened: Callable[[], None]) -> None:
         from jinja2 import Environment, StrictUndefined
 
         self._session = session
+        self._opened = opened
         folder = files("seraph._apps.ask")
         self._files = {name: (folder / "static" / name).read_bytes() for name in _STATIC}
         template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
@@ -96,6 +101,7 @@ class _Pages:
     def page(self, _: Request) -> Response:
         from starlette.responses import HTMLResponse
 
+        self._opened()
         return HTMLResponse(self._page)
 
     def static(self, request: Request) -> Response:
@@ -245,12 +251,14 @@ class Server:
         import uvicorn
 
         self._socket = _listen(port)
+        self._folder = session.file.path.resolve().parent
+        self._door: Path | None = None
         token = secrets.token_urlsafe(24)
         port = self._socket.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}/{token}/"
         self._server: uvicorn.Server = uvicorn.Server(
             uvicorn.Config(
-                Guard(make_app(session), token, port),
+                Guard(make_app(session, self._close_door), token, port),
                 loop="asyncio",
                 http="h11",
                 ws="none",
@@ -274,6 +282,7 @@ class Server:
         finally:
             sys.setswitchinterval(interval)
             self._socket.close()
+            self._close_door()
 
     def stop(self) -> None:
         """End `run`, from another thread."""
@@ -282,7 +291,30 @@ class Server:
     def _open(self) -> None:
         while not self._server.started and not self._server.should_exit:
             time.sleep(0.02)
-        webbrowser.open(self.address)
+        # All users of the machine see the arguments of a browser, and so would see the token.
+        try:
+            self._door = _private_door(self._folder, self.address)
+        except OSError:  # the address is printed, too
+            return
+        webbrowser.open(self._door.as_uri())
+
+    def _close_door(self) -> None:
+        """Remove the file that led to the page: it is there for one use."""
+        door, self._door = self._door, None
+        if door is not None:
+            door.unlink(missing_ok=True)
+
+
+def _private_door(folder: Path, address: str) -> Path:
+    """Write a file that leads to the address, and that only this user can read."""
+    descriptor, name = tempfile.mkstemp(".html", "seraph-ask-", folder)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(
+            '<!doctype html><meta charset="utf-8"><title>seraph ask</title>'
+            f'<meta http-equiv="refresh" content="0; url={address}">'
+            f'<p><a href="{address}">Go on to the page</a></p>'
+        )
+    return Path(name)
 
 
 def _listen(port: int | None) -> socket.socket:

@@ -130,6 +130,8 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return all that the page shows, for JSON."""
         with self._lock:
+            if not all(self._can_be_shown(question) for question in self._queue):
+                self._top_up()
             ready = [self._card(question) for question in list(self._queue)[:_LOADED]]
             return {
                 "question": ready[0] if ready else None,
@@ -153,6 +155,9 @@ class Session:
             if not self._queue or self._queue[0].key != key:
                 return False
             question = self._queue[0]
+            if not self._can_be_shown(question):
+                self._top_up()
+                raise Refused("That picture cannot be read, so it is not asked about.")
             answer = self._read(question, value)
             self.file.add(answer)
             self._queue.popleft()
@@ -233,9 +238,8 @@ class Session:
     def _top_up(self) -> None:
         """Fill the queue: one question in a few for the test, the others by the model."""
         known = {answer.rows for answer in self.file.answers}
-        shown = self.setting.things.shown
         self._queue = deque(
-            q for q in self._queue if q.rows not in known and all(map(shown, q.rows))
+            q for q in self._queue if q.rows not in known and self._can_be_shown(q)
         )
         known |= {question.rows for question in self._queue}
         while len(self._queue) < _READY:
@@ -245,13 +249,18 @@ class Session:
                 question = self._questions.test(known)
             while question is None and self._pool:
                 candidate = self._pool.popleft()
-                if candidate.rows not in known and all(map(shown, candidate.rows)):
+                if candidate.rows not in known:
                     question = candidate
             question = question or self._questions.plain(known)
             if question is None:
                 return
             known.add(question.rows)
-            self._queue.append(question)
+            if self._can_be_shown(question):
+                self._queue.append(question)
+
+    def _can_be_shown(self, question: Question) -> bool:
+        """Return False once a file of the question has turned out to be unreadable."""
+        return all(map(self.setting.things.shown, question.rows))
 
     def _card(self, question: Question) -> dict[str, Any]:
         things = [self.setting.things.card(row) for row in question.rows]

@@ -184,7 +184,8 @@ class RowThings:
             "id": self.ids[row],
             "kind": "cells",
             "cells": [
-                [name, str(cells[row])[:_LONGEST_CELL]] for name, cells in self.columns.items()
+                [name, _cut(str(cells[row]), _LONGEST_CELL)]
+                for name, cells in self.columns.items()
             ],
         }
         if self.folder is not None:
@@ -233,7 +234,14 @@ class RowThings:
 
 def _read_text(path: Path) -> str:
     with path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(_LONGEST_TEXT)
+        return _cut(file.read(_LONGEST_TEXT + 1), _LONGEST_TEXT)
+
+
+def _cut(text: str, longest: int) -> str:
+    """Cut a long text, and say so at its end."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} […] (cut after {longest:,} characters)"
 
 
 def scaled_picture(path: Path, side: int) -> tuple[bytes, str] | None:

@@ -110,6 +110,7 @@ def ask(
     if points.n_rows < 3:
         raise ValueError(f"{data} has {points.n_rows} rows: at least 3 are needed to ask about.")
     ids = row_ids(shown, points.n_rows, id_column)
+    contents = None if id_column else _contents(points)
     columns, folder = _what_to_show(shown, show or [], id_column)
     not_features = [] if duplicates else _not_numbers(points, columns)
     dropped = list(dict.fromkeys([*(drop or []), *not_features]))
@@ -141,7 +142,7 @@ def ask(
         None if folder is None else Folder(folder, ids),
     )
     earlier = _earlier(pairs, ids, job) if pairs is not None else []
-    job.run(X, things, ids, earlier, records)
+    job.run(X, things, ids, earlier, records, contents)
 
 
 def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
@@ -190,6 +191,7 @@ class _Job:
         ids: Sequence[str],
         earlier: Sequence[Answer],
         records: Records | None = None,
+        contents: Sequence[str] | None = None,
     ) -> None:
         """Serve the page until the user ends it."""
         from ..ask._answers import AnswerFile, ClassFormat, PairFormat
@@ -197,8 +199,8 @@ class _Job:
         from ..ask._session import Session, Setting
 
         setting: Setting = Setting(X, things, self.title, self.classes, self.seed, records)
-        by_class = self.classes is not None
-        with AnswerFile(self.output, ids, ClassFormat() if by_class else PairFormat()) as file:
+        form = PairFormat() if self.classes is None else ClassFormat()
+        with AnswerFile(self.output, ids, form, contents) as file:
             n_before = len(file.answers)
             file.add_earlier(earlier)
             finish = self._finish(ids, len(X), duplicates=records is not None)
@@ -288,6 +290,18 @@ def row_ids(table: InputTable | None, n_rows: int, column: str | None) -> list[s
             )
         first[name] = row
     return ids
+
+
+def _contents(table: InputTable) -> list[str]:
+    """Return a digest of each row, which answers find it by when it has no id."""
+    import numpy as np
+
+    from ..ask._answers import digests
+
+    if table.names is None:
+        return digests(np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
+    columns = [table.cells(name).to_pylist() for name in table.names]
+    return digests(repr(cells).encode() for cells in zip(*columns, strict=True))
 
 
 def _what_to_show(

@@ -42,8 +42,13 @@ async function ask(path, body) {
   return value;
 }
 
-function complain(text) {
-  $("problem").textContent = text ?? "";
+// A message stays until what it says is no longer true: one about the server until that answers,
+// any other until the next answer is saved.
+let about = null;
+
+function complain(text, subject = "answer") {
+  about = text ? subject : null;
+  $("problem").textContent = text;
   $("problem").hidden = !text;
 }
 
@@ -65,13 +70,16 @@ function picture(thing, size) {
 function figureOf(thing, side) {
   const name = byClass ? thing.id : `${side}: ${thing.id}`;
   const view = make("div", { className: "view" });
-  const figure = make("figure", { className: `thing ${thing.kind}`, role: "group", "aria-label": name }, view);
+  const figure = make("figure", { className: `thing ${thing.kind}`, "aria-label": name }, view);
   if (thing.kind === "image") {
     const image = picture(thing, "large");
     image.alt = name;
     image.draggable = false;
     const settle = () => image.classList.toggle("tiny", image.naturalWidth > 0 && image.naturalWidth <= 64);
-    const fail = () => image.replaceWith(make("p", { className: "missing", textContent: "This picture cannot be shown." }));
+    const fail = () => {
+      image.replaceWith(make("p", { className: "missing", textContent: "This picture cannot be shown." }));
+      refresh(); // the server knows it now, and has another question
+    };
     if (image.complete) image.naturalWidth ? settle() : queueMicrotask(fail);
     else {
       image.onload = settle;
@@ -84,18 +92,18 @@ function figureOf(thing, side) {
       make("audio", { controls: true, preload: "auto", src: `sound/${thing.row}`, "aria-label": `Sound ${name}` }),
     );
   } else if (thing.kind === "text") {
-    view.append(make("p", { className: "text", textContent: thing.text }));
+    view.append(make("p", { className: "text", dir: "auto", textContent: thing.text }));
   } else {
     view.append(make("p", { className: "missing", textContent: "There is no file for this row." }));
   }
-  figure.append(make("figcaption", { textContent: thing.id }));
+  figure.append(make("figcaption", { dir: "auto", textContent: thing.id }));
   return figure;
 }
 
 function cellsOf(thing, other) {
   const table = make("table", { className: "cells" });
   thing.cells.forEach(([name, text], k) => {
-    const row = make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { textContent: text }));
+    const row = make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { dir: "auto", textContent: text }));
     if (other && other.cells[k][1] !== text) row.className = "differs";
     table.append(row);
   });
@@ -104,14 +112,14 @@ function cellsOf(thing, other) {
 
 function rowsTable(things) {
   const head = make("tr", {}, make("td"));
-  for (const thing of things) head.append(make("th", { textContent: thing.id, scope: "col" }));
+  for (const thing of things) head.append(make("th", { dir: "auto", textContent: thing.id, scope: "col" }));
   const body = make("tbody");
   things[0].cells.forEach(([name], k) => {
     const texts = things.map((thing) => thing.cells[k][1]);
     const differs = new Set(texts).size > 1;
     const row = make("tr", { className: differs ? "differs" : "" },
       make("th", { textContent: name, scope: "row" }, differs ? make("span", { className: "unseen", textContent: " (differs)" }) : ""));
-    for (const text of texts) row.append(make("td", { textContent: text }));
+    for (const text of texts) row.append(make("td", { dir: "auto", textContent: text }));
     body.append(row);
   });
   return make("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "The rows" },
@@ -370,22 +378,23 @@ async function refresh() {
   try {
     const next = await ask("state");
     if (waiting) return;
-    if (!state || !$("problem").textContent.includes("another tab")) complain("");
+    if (about === "server") complain("");
     show(next);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    complain(error.message);
+    complain(error.message, "server");
   }
 }
 
 document.addEventListener("keydown", (event) => {
   if (ending || event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const { target, key } = event;
-  if (target.matches("input, textarea, select, audio")) return;
-  if (key === " " && target.matches("button, a, audio")) return;
+  const { target } = event;
+  const key = event.key.toLowerCase(); // Caps Lock changes no answer
+  if (target.matches("input, textarea, select")) return;
+  if (key === " " && target.matches("button, a, audio, summary")) return;
   let value = byClass
     ? /^[1-9]$/.test(key) && state?.classes[key - 1] !== undefined ? `class:${state.classes[key - 1]}` : null
-    : { ArrowLeft: "different", ArrowRight: "same" }[key];
+    : { arrowleft: "different", arrowright: "same" }[key];
   if (key === " ") value = "unsure";
   if (key === "u") undo();
   else if (value) give(value);
