@@ -16,9 +16,10 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
+from ..._decisions import choose_threshold, deal_classes
 from ..._estimators._neighbors import MetricNeighborsClassifier
 from ..._marks import Marks
-from ..._utils._typing import BoolArray, FloatArray, IntArray
+from ..._utils._typing import BoolArray, IntArray
 from ._classify import HeldOut, best_temperature
 
 FOLDS = 5
@@ -367,30 +368,10 @@ def held_out_pair_errors(
         mapped = np.asarray(learned.transform(points), dtype=np.float64)
         ours = np.linalg.norm(mapped[ordered[:, 0]] - mapped[ordered[:, 1]], axis=1)
         for distances, found in ((ours, right), (euclidean, right_euclidean)):
-            limit = best_threshold(distances[kept], alike[kept])
+            limit = choose_threshold(distances[kept], alike[kept])
             found.append((distances[held] <= limit) == alike[held])
         after_fold()
     return _compared(right, right_euclidean, learner, "pairs")
-
-
-def best_threshold(distances: FloatArray, similar: BoolArray) -> float:
-    """Return the threshold up to which pairs are best called similar.
-
-    Examples
-    --------
-    >>> best_threshold(np.array([1.0, 2.0, 3.0, 5.0]), np.array([True, True, False, False]))
-    2.5
-    """
-    order = np.argsort(distances, kind="stable")
-    ordered, marks = distances[order], similar[order]
-    # Errors when the first k pairs are called similar, for k = 0, 1, ...
-    errors = np.concatenate([[0], np.cumsum(~marks)]) + marks.sum()
-    errors = errors - np.concatenate([[0], np.cumsum(marks)])
-    ties = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
-    errors[ties] = len(marks) + 1  # no threshold divides equal distances
-    k = int(np.argmin(errors))
-    edges = np.concatenate([[-1.0], ordered, [np.inf]])  # -1: below every distance
-    return float(edges[k] if np.isinf(edges[k + 1]) else (edges[k] + edges[k + 1]) / 2.0)
 
 
 def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
@@ -405,8 +386,7 @@ def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
     >>> [fold.tolist() for fold in folds(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n_folds=2)]
     [[0, 2, 3], [1, 4]]
     """
-    order = np.random.default_rng(seed).permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
     sizes = np.bincount(codes[codes >= 0], minlength=1)
-    dealt = order[(codes[order] >= 0) & (sizes[codes[order]] > 1)]
-    return [np.sort(dealt[k::n_folds]) for k in range(min(n_folds, len(dealt)))]
+    in_company = np.where((codes >= 0) & (sizes[codes] > 1), codes, -1)
+    fold = deal_classes(in_company, n_folds, np.random.default_rng(seed).permutation(len(codes)))
+    return [np.flatnonzero(fold == k) for k in range(fold.max(initial=-1) + 1)]
