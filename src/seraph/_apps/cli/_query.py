@@ -97,7 +97,8 @@ def _write(columns: dict[str, Any], output: Path | None) -> None:
         write_table(output, columns)
         result(output=str(output))
         say(
-            f"{output}: {len(rows)} pairs. Fill in the column similar, then run seraph fit --pairs."
+            f"{output}: {len(rows)} pairs. Fill in the column similar, then run seraph fit "
+            "--pairs."
         )
         return
     del columns["similar"]
