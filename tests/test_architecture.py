@@ -26,12 +26,13 @@ MAY_IMPORT = {
     "_engine": {"_marks", "_solvers", "_sweep", "_utils"},
     "_estimators": {"_base", "_decisions", "_engine", "_marks", "_sweep", "_utils", "metrics"},
     "classic": {"_base", "_marks", "_solvers", "_sweep", "_utils"},
-    "compat": {"_marks", "_utils", "classic"},
+    "compat": {"_decisions", "_marks", "_utils", "classic"},
     "persist": {"_base", "_estimators", "_utils", "classic"},
     # Applications: nothing below imports them.
     "records": {"_base", "_decisions", "_marks", "_sweep", "_utils", "metrics"},
     "_apps": {
         "_base",
+        "_decisions",
         "_engine",
         "_estimators",
         "_marks",

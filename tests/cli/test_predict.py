@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 
 from seraph import load
 from seraph._apps.cli._classify import best_temperature, class_shares, leave_one_out
-from seraph._apps.cli._held_out import best_threshold, held_out_pair_errors, learning_curve
+from seraph._apps.cli._held_out import held_out_pair_errors, learning_curve
 from seraph._apps.cli._learners import learners
 from seraph._apps.cli._progress import done_share, progress_callbacks
 from seraph.classic import MFDA, Euclidean
@@ -234,16 +234,6 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     assert held_out_pair_errors(
         MFDA(), X, pairs, np.ones(len(pairs), dtype=bool), seed=0, after_fold=lambda: None
     ) is None  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_other_threshold_errs_less(seed):
-    rng = np.random.default_rng(seed)
-    distances = rng.integers(0, 6, 20).astype(float)
-    similar = rng.random(20) < 0.5
-    found = best_threshold(distances, similar)
-    errors = {t: np.sum((distances <= t) != similar) for t in np.arange(-0.5, 7.0, 0.5)}
-    assert np.sum((distances <= found) != similar) == min(errors.values())
 
 
 def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):

@@ -64,6 +64,26 @@ def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_ra
     assert best(reached) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("between", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_threshold_errs_less(seed, between):
+    rng = np.random.default_rng(seed)
+    distances = rng.integers(0, 6, 20).astype(float)
+    similar = rng.random(20) < 0.5
+    found = choose_threshold(distances, similar, between=between)
+    errors = {t: np.sum((distances <= t) != similar) for t in np.arange(-0.5, 7.0, 0.5)}
+    assert np.sum((distances <= found) != similar) == min(errors.values())
+    assert between or found in distances or not (distances <= found).any()
+
+
+@pytest.mark.parametrize("strategy", ["accuracy", "f_beta", "max_tpr", "max_tnr"])
+def test_pairs_of_one_kind_are_all_similar_or_none(strategy):
+    d = np.array([1.0, 2.0])
+    all_similar, none = np.array([True, True]), np.array([False, False])
+    assert choose_threshold(d, all_similar, None, strategy, 1.0, between=False) == 2.0
+    assert choose_threshold(d, none, None, strategy, 1.0, between=False) < 1.0
+
+
 def test_base_rate_is_the_weighted_share():
     d, similar = sample()
     held = equal_pairs(d, similar, np.zeros((len(d), 2)), np.zeros(len(d)))

@@ -192,8 +192,8 @@ def averaged(wide, **settings):
 
 def test_metrics_for_other_weights_need_no_sum_over_all_pairs(wide, summed, monkeypatch):
     of_one = []
-    search = _learn._Search.run
-    monkeypatch.setattr(_learn._Search, "run", lambda self: of_one.append(0) or search(self))
+    search = _learn._SolverRun.run
+    monkeypatch.setattr(_learn._SolverRun, "run", lambda self: of_one.append(0) or search(self))
     averaged(wide)
     assert len(of_one) == 1  # none for another weight
     *_, last_whole = np.flatnonzero(np.array(summed) == 1.0)
@@ -204,7 +204,7 @@ def test_metrics_for_other_weights_need_no_sum_over_all_pairs(wide, summed, monk
 def test_the_average_by_a_sample_agrees_with_that_by_all_pairs(monkeypatch):
     wide = embeddings(1800, 120, 12)
     A = averaged(wide)
-    monkeypatch.setattr(_learn._Search, "surrogate", lambda self, result: None)
+    monkeypatch.setattr(_learn._SolverRun, "surrogate", lambda self, result: None)
     B = averaged(wide)
     monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
     exact = averaged(wide, max_iter=2000)

@@ -49,13 +49,7 @@ def assign_folds(
     total = sum(map(len, groups))
     n_marks = len(labels.pairs) + len(labels.triplets)
     n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups), n_marks // _MARKS)))
-    fold = np.full(len(order), -1)
-    dealt = 0
-    for code in range(len(sizes)):
-        rows = order[labels.codes[order] == code]
-        fold[rows] = (dealt + np.arange(len(rows))) % n_folds
-        dealt += len(rows)
-
+    fold = deal_classes(labels.codes, n_folds, order)
     filled = np.zeros(n_folds, dtype=int)
     kind = np.zeros(len(order))
     for column in labels.pairs.T:
@@ -69,6 +63,37 @@ def assign_folds(
             emptiest = int(np.argmin(filled))
             fold[part] = emptiest
             filled[emptiest] += len(part)
+    return fold
+
+
+def deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
+    """Deal the rows of known class to folds one by one, class after class.
+
+    Each fold gets its share of every class, and the sizes of two folds differ by at most one row.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n,)
+        Class of each row, -1 if unknown.
+    n_folds : int
+        Number of folds.
+    order : ndarray of int of shape (n,)
+        Order in which the rows of a class are dealt.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        The fold of each row; -1 for rows of unknown class.
+
+    Examples
+    --------
+    >>> deal_classes(np.array([0, 0, 0, -1, 1, 1]), 2, np.arange(6))
+    array([ 0,  1,  0, -1,  1,  0])
+    """
+    rows = order[np.argsort(codes[order], kind="stable")]
+    rows = rows[codes[rows] >= 0]
+    fold = np.full(len(codes), -1)
+    fold[rows] = np.arange(len(rows)) % n_folds
     return fold
 
 

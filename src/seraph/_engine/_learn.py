@@ -194,7 +194,7 @@ def learn(
         forecast = Forecast(
             problem, settings, len(points), labels.n_unlabeled, is_near=start is not None
         )
-        search = _Search(
+        search = _SolverRun(
             problem, objective, labels, settings, start, None if is_trial else forecast
         )
         try:
@@ -211,7 +211,7 @@ def learn(
         return _with_average(fit, result, search) if settings.average else fit
 
 
-def _with_average(fit: Fit, result: solvers.Result, search: _Search) -> Fit:
+def _with_average(fit: Fit, result: solvers.Result, search: _SolverRun) -> Fit:
     """Average the metric with those for other weights of the trace.
 
     Which weight is best depends on whether the directions of much variance are those that
@@ -290,7 +290,7 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
     return value / labels.labeled_weight
 
 
-class _Search:
+class _SolverRun:
     """One run of a solver, with its start and its callbacks."""
 
     def __init__(
@@ -383,7 +383,7 @@ class _Search:
             callback=None,
             verbose=0,
         )
-        other = _Search(
+        other = _SolverRun(
             self.problem, objective, self.labels, rough, start if len(start) else None, None
         )
         if surrogate is not None:

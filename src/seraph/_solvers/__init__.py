@@ -18,6 +18,7 @@ from ._curvature import Curvature
 from ._em import em
 from ._follow import Follower
 from ._lbfgs import lbfgs
+from ._line_search import backtrack
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
 from ._psd import compress, numerical_rank, optimality_gap, project_psd
@@ -41,6 +42,7 @@ __all__ = [
     "ScaledModel",
     "Step",
     "Surrogate",
+    "backtrack",
     "compress",
     "em",
     "lbfgs",

@@ -1,4 +1,4 @@
-"""The memory of L-BFGS, for learners that take their own steps."""
+"""The limited memory of L-BFGS, for solvers that take their own steps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ import numpy as np
 
 from .._utils._typing import Array
 
-_CORRECTIONS = 20
+# Number of steps that are kept. Nocedal and Wright (2006), section 7.2, recommend 3 to 20; memory
+# is no concern for a factor, and more steps need fewer sums over pairs.
+CORRECTIONS = 20
+# A step is kept only if the cosine between it and the change of the gradient is above this:
+# otherwise the approximation would lose its definiteness to rounding errors.
+_LEAST_COSINE = 1e-10
 
 
 class Curvature:
-    """What quasi-Newton steps have learned about the second derivative (L-BFGS).
+    """The limited-memory approximation of the Hessian in L-BFGS.
 
-    Where a step of L-BFGS is a few small arrays, `scipy.optimize` takes longer than the step.
+    For small arrays, where a call of `scipy.optimize` takes longer than the step itself; and for
+    factors that are rotated, narrowed or widened between steps (`turn`).
 
     Examples
     --------
@@ -30,19 +36,19 @@ class Curvature:
     """
 
     def __init__(self) -> None:
-        # Moves, how the slope changed along them, and the product of the two.
-        self.pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_CORRECTIONS)
+        # Steps, the fall of the gradient along them, and the inner product of the two.
+        self.pairs: deque[tuple[Array, Array, float]] = deque(maxlen=CORRECTIONS)
         self.clear: Callable[[], None] = self.pairs.clear
 
     def learn(self, move: Array, change: Array) -> None:
-        """Record that the slope fell by `change` along `move`."""
+        """Record that the gradient fell by `change` along the step `move`."""
         product = float(np.vdot(move, change))
         length, rise = math.sqrt(np.vdot(move, move)), math.sqrt(np.vdot(change, change))
-        if product > 1e-10 * length * rise > 0.0:
+        if product > _LEAST_COSINE * length * rise > 0.0:
             self.pairs.append((move, change, product))
 
     def step(self, slope: Array, length: float) -> Array:
-        """Compute the quasi-Newton step; one of the given length if nothing is known yet."""
+        """Compute the quasi-Newton step; the first is along the gradient and of this length."""
         if not self.pairs:
             return slope * (length / float(np.linalg.norm(slope)))
         step, shares = slope.copy(), []
@@ -57,7 +63,7 @@ class Curvature:
         return step
 
     def turn(self, rows: Array) -> None:
-        """Apply to all moves the change of rows that was applied to the factor."""
+        """Multiply all steps from the left by the matrix that the factor was multiplied by."""
         turned = [(rows @ move, rows @ change) for move, change, _ in self.pairs]
         self.clear()
         for move, change in turned:

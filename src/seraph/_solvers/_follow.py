@@ -7,31 +7,29 @@ curvature learned on the way still holds.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._utils._typing import Array
+from ._ascent import NULL_ROW, idle_rows
+from ._certified import CertifiedPoint, StoppingRule
 from ._curvature import Curvature
-from ._low_rank import low_rank, relative_slope
-from ._psd import optimality_gap
+from ._line_search import backtrack
+from ._low_rank import low_rank
+from ._psd import relative_slope
 from ._result import MatrixFunction, Result, Step
 
-_SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
+# The numbers here decide how many steps a place of the path takes, not where it ends: the
+# certificate decides that, and where these steps do not reach it, `low_rank` starts afresh.
+
+# Smallest share of a quasi-Newton step that is tried; 20 halvings.
 _SHORTEST_SHARE = 1e-6
+# Length of the first step, as a share of the factor's.
+_FIRST_STEP = 0.1
 # Squared length of a new row, as a share of the mean over the others.
 _NEW_ROW = 0.05
-# Rows with less than this share of the longest row's squared length are dropped.
-_NULL_ROW = 1e-8
-
-
-@dataclass(frozen=True)
-class _Point:
-    """A factor, with the value of the objective and its gradient by the metric there."""
-
-    P: Array
-    value: float
-    gradient: Array
+# A new row must raise the objective by this share of what the gradient predicts.
+_LEAST_RISE = 0.1
 
 
 class Follower:
@@ -109,23 +107,21 @@ class Follower:
 
     def _correct(self, objective: MatrixFunction, P: Array) -> Result:
         """Take quasi-Newton steps from a guess until the certificate holds."""
-        max_rank = min(self.max_rank or objective.n_features, objective.n_features)
-        capped = max_rank < objective.n_features
+        rule = StoppingRule.of(objective, self.tol, self.max_rank)
         steps: list[Step] = []
-        here = _Point(P, *objective.by_metric(P))
+        here = CertifiedPoint.at(objective, P)
         stalled = False
         while True:
-            gap = optimality_gap(here.P, here.gradient, objective.scale)
             slope = 2.0 * here.P @ here.gradient
             flat = relative_slope(here.P, slope, objective.scale) <= 0.5 * self.tol
-            done = gap <= self.tol or (capped and flat and len(here.P) == max_rank)
+            done = here.gap <= self.tol or (flat and rule.is_at_cap(here.P))
             if done or stalled or len(steps) >= self.max_iter:
-                return Result(here.P, here.value, gap, done, steps)
+                return here.result(steps, converged=done)
             P, value = here.P, here.value
             if flat:
-                wider = self._widened(objective, here, max_rank)
+                wider = self._widened(objective, here, rule.max_rank)
                 if wider is None:
-                    return Result(here.P, here.value, gap, False, steps)
+                    return here.result(steps, converged=False)
                 P, value, slope = wider
             n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
@@ -140,42 +136,44 @@ class Follower:
             relative_slope(P, slope, objective.scale) > 0.5 * self.tol
             and len(steps) < self.max_iter
         ):
-            move = self._curvature.step(slope, 0.1 * float(np.linalg.norm(P)))
-            promise = float(np.vdot(move, slope))
-            share = 1.0
-            while share >= _SHORTEST_SHARE:
-                value_next, slope_next = objective.by_factor(P + share * move)
-                if value_next >= value + _SUFFICIENT_RISE * share * promise:
-                    break
-                share /= 2.0
-            else:
+            move = self._curvature.step(slope, _FIRST_STEP * float(np.linalg.norm(P)))
+            found = backtrack(
+                objective.by_factor,
+                P,
+                move,
+                value,
+                float(np.vdot(move, slope)),
+                shortest=_SHORTEST_SHARE,
+                least_cut=0.5,
+            )
+            if found is None:
                 self._curvature.clear()
                 break
+            share, value, slope_next = found
             self._curvature.learn(share * move, slope - slope_next)
-            P, value, slope = P + share * move, value_next, slope_next
+            P, slope = P + share * move, slope_next
             steps.append(Step(value, len(P), share * float(np.linalg.norm(move))))
         return P
 
-    def _tidied(self, objective: MatrixFunction, P: Array) -> _Point:
+    def _tidied(self, objective: MatrixFunction, P: Array) -> CertifiedPoint:
         """Make the rows orthogonal, and drop those that are shrinking to nothing."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
         P = turn @ P
-        here = _Point(P, *objective.by_metric(P))
+        here = CertifiedPoint.at(objective, P)
         squares = np.einsum("rm,rm->r", P, P)
-        along = np.einsum("rm,rm->r", P @ here.gradient, P)
-        keep = along >= -10.0 * self.tol * objective.scale * squares
-        keep &= squares > _NULL_ROW * squares.max(initial=0.0)
+        keep = squares > NULL_ROW * squares.max(initial=0.0)
+        keep &= ~idle_rows(here, objective.scale, self.tol)
         if keep.all():
             return here
-        narrower = _Point(P[keep], *objective.by_metric(P[keep]))
+        narrower = CertifiedPoint.at(objective, P[keep])
         if narrower.value < here.value - 1e-12 * abs(here.value):
             return here
         self._curvature.turn(np.eye(len(P))[keep])
         return narrower
 
     def _widened(
-        self, objective: MatrixFunction, here: _Point, max_rank: int
+        self, objective: MatrixFunction, here: CertifiedPoint, max_rank: int
     ) -> tuple[Array, float, Array] | None:
         """Append the directions of ascent; return the factor, its value and gradient."""
         values, vectors = np.linalg.eigh(here.gradient)
@@ -189,7 +187,7 @@ class Follower:
             P = np.vstack([here.P, np.sqrt(squares)[:, np.newaxis] * rows])
             value, slope = objective.by_factor(P)
             promise = float(np.vdot(squares, values))
-            if value > here.value + 0.1 * promise:
+            if value > here.value + _LEAST_RISE * promise:
                 widen = np.eye(len(P))[:, : len(here.P)]
                 self._curvature.turn(widen)
                 return P, value, slope

@@ -1,4 +1,4 @@
-"""L-BFGS as every learner here uses it."""
+"""L-BFGS by `scipy.optimize`, over arrays of any shape and with a stopping rule of our own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from .._utils._typing import Array
+from ._curvature import CORRECTIONS
+
+# Limit on the evaluations of an iteration, on average: the line search of scipy itself gives up
+# after 20.
+_MOST_TRIALS = 20
 
 
 def lbfgs(
@@ -17,7 +22,7 @@ def lbfgs(
     max_iter: int,
     is_done: Callable[[Array, float], bool],
     ftol: float = 0.0,
-    n_corrections: int = 20,
+    n_corrections: int = CORRECTIONS,
     nonnegative: bool = False,
 ) -> OptimizeResult:
     """Minimize `function` from `first` until `is_done` says so.
@@ -79,7 +84,7 @@ def lbfgs(
             callback=after_iteration,
             options={
                 "maxiter": max_iter,
-                "maxfun": 20 * max_iter,
+                "maxfun": _MOST_TRIALS * max_iter,
                 "maxcor": n_corrections,
                 "gtol": 0.0,
                 "ftol": ftol,

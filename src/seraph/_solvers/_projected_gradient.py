@@ -8,7 +8,7 @@ from .._utils._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
-_MAX_HALVINGS = 20
+_MAX_HALVINGS = 20  # of a step: to a millionth of it
 
 
 def projected_gradient(

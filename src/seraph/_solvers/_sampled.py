@@ -19,19 +19,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._utils._typing import Array
-from ._low_rank import low_rank, relative_slope
-from ._psd import optimality_gap
+from ._certified import CertifiedPoint, StoppingRule
+from ._low_rank import low_rank
+from ._psd import relative_slope
 from ._result import Callback, MatrixFunction, Result, Step
+
+# None of these numbers changes which metric is certified, only how many sums it takes:
+# "Exact fits by way of samples" in benchmarks/RESULTS.md has the times.
 
 # The first maximum of a sample is sought to this gap: the sample is no closer to the objective.
 _FIRST_TOL = 1e-2
-# Later ones to this share of the gap that all terms leave, but not below _LAST_TOL of `tol`.
+# Later ones to this share of the gap that all terms leave, because the surrogate misses a few
+# percent of the curvature; but not below _LAST_TOL of `tol`.
 _NEXT_TOL, _LAST_TOL = 0.03, 0.5
-# A factor at which the sample's slope is below this is as good as the sample's own maximum.
+# A factor at which the sample's relative slope is below this is taken for a warm start.
 _NEAR = 0.3
-# A surrogate is left where the trace grows by this factor.
+# A surrogate is left where the trace grows by this factor: it may be unbounded.
 _FARTHEST = 1e4
-# A larger sample is taken unless the gap falls below this share at each sum over all terms.
+# A larger sample is taken unless each sum over all terms at least halves the gap.
 _LEAST_GAIN = 0.5
 
 
@@ -69,14 +74,13 @@ def sampled_low_rank(
     -------
     Result
     """
-    search = _Search(objective, tol, callback, max_rank, max_iter)
-    here: _Anchor | None = None
+    search = _SampleSearch(objective, tol, callback, max_rank, max_iter)
     if samples is None:
         samples = getattr(objective, "samples", ())
     for share, sample in samples:
-        here, P = search.by(_Remembering(sample), share, P, here)
-        if here is not None and (here.is_enough or search.n_whole >= max_iter):
-            return here.result(search.steps)
+        P = search.climb_on(_Remembering(sample), share, P)
+        if search.here is not None and (search.is_certified or search.n_whole >= max_iter):
+            return search.here.result(search.steps, converged=search.is_certified)
     rest = low_rank(
         objective,
         P,
@@ -88,37 +92,20 @@ def sampled_low_rank(
     return replace(rest, steps=search.steps + rest.steps)
 
 
-@dataclass(frozen=True)
-class _Anchor:
-    """A factor at which all terms were summed.
+class _SampleSearch:
+    """The search over samples: its iterations, and the best factor that all terms have seen.
 
-    Parameters
+    Attributes
     ----------
-    P : ndarray of shape (r, m)
-        The factor.
-    value : float
-        The objective.
-    gradient : ndarray of shape (m, m)
-        Its gradient by the metric.
-    gap : float
-        `optimality_gap`.
-    is_enough : bool
-        Whether the certificate holds.
+    here : CertifiedPoint or None
+        The best factor so far at which all terms were summed.
+    is_certified : bool
+        Whether the solver may stop there.
+    n_whole : int
+        Number of sums over all terms.
+    steps : list of Step
+        The iterations.
     """
-
-    P: Array
-    value: float
-    gradient: Array
-    gap: float
-    is_enough: bool
-
-    def result(self, steps: list[Step]) -> Result:
-        """Return this as the end of the search."""
-        return Result(self.P, self.value, self.gap, self.is_enough, steps, gradient=self.gradient)
-
-
-class _Search:
-    """The steps so far, and what a step over a sample or over all terms is."""
 
     def __init__(
         self,
@@ -128,16 +115,16 @@ class _Search:
         max_rank: int | None,
         max_iter: int,
     ) -> None:
-        self.objective, self.tol, self.callback = objective, tol, callback
+        self.objective, self.callback = objective, callback
         self.max_rank, self.max_iter = max_rank, max_iter
-        self.capped = max_rank is not None and max_rank < objective.n_features
-        self.steps: list[Step] = []
+        self.rule = StoppingRule.of(objective, tol, max_rank)
+        self.here: CertifiedPoint | None = None
+        self.is_certified = False
         self.n_whole = 0
+        self.steps: list[Step] = []
 
-    def by(
-        self, sample: MatrixFunction, share: float, P: Array, here: _Anchor | None
-    ) -> tuple[_Anchor | None, Array]:
-        """Iterate on a sample as long as that pays; return the best anchor, and where to go on.
+    def climb_on(self, sample: MatrixFunction, share: float, P: Array) -> Array:
+        """Iterate on a sample as long as that pays; return where to go on.
 
         Parameters
         ----------
@@ -147,33 +134,28 @@ class _Search:
             Its share of the terms.
         P : ndarray of shape (r, m)
             Where to start.
-        here : _Anchor or None
-            The best factor so far at which all terms were summed.
         """
-        if here is None and self._is_near(sample, P):
-            here = self._anchored(P, P)
-        while (here is None or not here.is_enough) and self.n_whole < self.max_iter:
-            surrogate = (
-                Surrogate.bare(sample)
-                if here is None
-                else Surrogate.at(sample, here.P, here.value, here.gradient)
-            )
+        if self.here is None and self._is_near(sample, P):
+            self.here = self._over_all(P, P)
+        while not self.is_certified and self.n_whole < self.max_iter:
+            here = self.here
+            start = P if here is None else here.P
             try:
-                found = self._maximum(surrogate, share, P if here is None else here.P, here)
+                found = self._maximum(sample, share, start)
             except RunAwayError:
                 break
             if len(found.P) == 0:
                 break  # the zero metric of a sample proves nothing
-            there = self._anchored(found.P, P if here is None else here.P)
-            if here is None or there.is_enough:
-                here = there
+            there = self._over_all(found.P, start)
+            if here is None or self.is_certified:
+                self.here = there
                 continue
             is_better = there.value >= here.value - self.objective.rounding * abs(here.value)
             is_slow = there.gap > _LEAST_GAIN * here.gap
-            here = there if is_better else here
+            self.here = there if is_better else here
             if is_slow or not is_better:
                 break
-        return here, P if here is None else here.P
+        return P if self.here is None else self.here.P
 
     def _is_near(self, sample: MatrixFunction, P: Array) -> bool:
         """Whether a factor is as good as the sample's own maximum, as a warm start is."""
@@ -181,42 +163,42 @@ class _Search:
             return False
         return relative_slope(P, sample.by_factor(P)[1], sample.scale) <= _NEAR
 
-    def _maximum(
-        self, surrogate: Surrogate, share: float, P: Array, here: _Anchor | None
-    ) -> Result:
-        """Maximize a surrogate."""
-        tol = max(self.tol, _FIRST_TOL)
-        if here is not None:
-            tol = max(_NEXT_TOL * here.gap, _LAST_TOL * self.tol)
-        # What the sample says about the gap holds for all terms only down to here.
-        known_gap = tol if here is None else here.gap
+    def _maximum(self, sample: MatrixFunction, share: float, P: Array) -> Result:
+        """Maximize a sample, corrected where all terms have been summed."""
+        here, tol = self.here, self.rule.tol
+        if here is None:
+            # What the sample says about the gap holds for all terms only down to its tolerance.
+            known_gap = sample_tol = max(tol, _FIRST_TOL)
+            surrogate = Surrogate.bare(sample)
+        else:
+            known_gap, sample_tol = here.gap, max(_NEXT_TOL * here.gap, _LAST_TOL * tol)
+            surrogate = Surrogate.at(sample, here.P, here.value, here.gradient)
 
         def after_iteration(step: Step, P: Array) -> None:
             gap = max(step.gap or 0.0, known_gap)
-            self.steps.append(replace(step, gap=gap, share=share))
-            self.callback(self.steps[-1], P)
+            self._report(replace(step, gap=gap, share=share), P)
 
         return low_rank(
             surrogate,
             P,
             max_iter=self.max_iter,
-            tol=tol,
+            tol=sample_tol,
             callback=after_iteration,
             max_rank=self.max_rank,
         )
 
-    def _anchored(self, P: Array, before: Array) -> _Anchor:
+    def _over_all(self, P: Array, before: Array) -> CertifiedPoint:
         """Sum all terms at a factor that was reached from `before`: one iteration."""
-        objective = self.objective
-        value, gradient = objective.by_metric(P)
-        gap = optimality_gap(P, gradient, objective.scale)
-        is_flat = relative_slope(P, 2.0 * P @ gradient, objective.scale) <= self.tol
-        at_cap = self.capped and len(P) == self.max_rank
-        is_enough = gap <= self.tol or (at_cap and is_flat)
+        there = CertifiedPoint.at(self.objective, P)
+        slope = relative_slope(P, 2.0 * P @ there.gradient, self.objective.scale)
+        self.is_certified = self.rule.is_met(there, slope)
         self.n_whole += 1
-        self.steps.append(Step(value, len(P), _distance(P, before), gap))
-        self.callback(self.steps[-1], P)
-        return _Anchor(P, value, gradient, gap, is_enough)
+        self._report(Step(there.value, len(P), _distance(P, before), there.gap), P)
+        return there
+
+    def _report(self, step: Step, P: Array) -> None:
+        self.steps.append(step)
+        self.callback(step, P)
 
 
 class RunAwayError(Exception):
@@ -224,7 +206,7 @@ class RunAwayError(Exception):
 
 
 class _Remembering:
-    """A sample that knows its last gradient by the metric: the next surrogate starts there."""
+    """A sample that caches its last gradient by the metric: the next surrogate needs it."""
 
     def __init__(self, sample: MatrixFunction) -> None:
         self.sample = sample

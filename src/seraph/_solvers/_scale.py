@@ -11,8 +11,12 @@ from scipy.optimize import brentq, minimize_scalar
 from .._utils._typing import Array
 from ._result import MatrixFunction, Result, Step
 
-_STRIDE = 0.7  # of the search, in the logarithm of the scale
-SCALES = _LOWEST, _HIGHEST = 1e-6, 1e6  # that are tried
+# Stride of the search in ln s: it doubles the scale. A maximum narrower than that would be missed
+# by the strides alone, so `around_best` looks between them.
+_STRIDE = 0.7
+# Scales that are tried: six decades around 1, the scale of the simplified model (7). A search that
+# reaches an end has not converged.
+SCALES = _LOWEST, _HIGHEST = 1e-6, 1e6
 
 
 class ScaledModel(Protocol):
@@ -65,7 +69,7 @@ def over_scale(
     s : float
         The scale; 0 if nothing is better.
     """
-    search = _Search(model, solve, start)
+    search = _ScaleSearch(model, solve, start)
     zero = model.value_at_zero
     x = search.look_outwards(bound=-zero)
     behind, x = search.climb(x)
@@ -93,7 +97,7 @@ class _Trial(NamedTuple):
         return len(self.result.P) == 0 and self.slope <= 0.0
 
 
-class _Search:
+class _ScaleSearch:
     """The scales tried so far, by their logarithms."""
 
     def __init__(

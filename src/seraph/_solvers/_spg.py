@@ -10,8 +10,13 @@ from .._utils._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
-_MEMORY = 10  # a step may lower the objective, but not below its lowest of the last ten steps
-_SUFFICIENT_RISE = 1e-4  # share of the rise predicted by the gradient that a step must reach
+# A step may lower the objective, but not below its lowest of the last ten steps. This and the
+# next are the values of Birgin, Martinez and Raydan (2000).
+_MEMORY = 10
+# Share of the rise predicted by the gradient that a step must reach.
+_SUFFICIENT_RISE = 1e-4
+# Steps are in units of the metric over those of the gradient, and those can be anything: the
+# limits only keep a step from being zero or infinite.
 _SHORTEST, _LONGEST = 1e-12, 1e12
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lapack
 
-from .._solvers import Curvature
+from .._solvers import Curvature, backtrack
 from .._utils._typing import Array, computed_once
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
@@ -17,8 +17,7 @@ _ZERO = 1e-12
 _LARGE_GAP = 1e-5
 # First step of a minimization, as a share of half the derivative; at most as long as the factor.
 _FIRST_STEP = 0.3
-_SUFFICIENT_FALL = 1e-4  # share of the fall predicted by the derivative that a step must reach
-_SHORTEST_SHARE = 1e-9
+_SHORTEST_SHARE = 1e-9  # of a step; below it, what is left to gain is rounding errors
 
 
 def power(A: Array, exponent: float) -> Array:
@@ -141,6 +140,11 @@ def minimize_factor(
     >>> (L @ L.T).round(4).tolist()
     [[1.0, 0.0], [0.0, 0.25]]
     """
+
+    def rises(L: Array) -> tuple[float, _Trial]:
+        there = _Trial(value_and_half, L)
+        return -there.value, there
+
     here, n_iter, curvature = _Trial(value_and_half, first), 0, Curvature()
     last: tuple[Array, Array] | None = None
     while (gap := here.gap(above=(aim := tol * max(1.0, here.value)))) > aim:
@@ -155,20 +159,14 @@ def minimize_factor(
                 _FIRST_STEP * float(np.linalg.norm(here.half)), float(np.linalg.norm(here.L))
             )
         move = curvature.step(-here.half, longest)
-        promise = 2.0 * float(np.vdot(move, here.half))
-        share = 1.0
-        while share >= _SHORTEST_SHARE:
-            there = _Trial(value_and_half, here.L + share * move)
-            if there.value <= here.value + _SUFFICIENT_FALL * share * promise:
-                break
-            # The lowest point of the parabola through both values and the slope here.
-            bend = there.value - here.value - share * promise
-            share *= min(0.5, max(0.1, -0.5 * share * promise / bend))  # 0.1 if that is NaN
-        else:
+        promise = -2.0 * float(np.vdot(move, here.half))
+        found = backtrack(rises, here.L, move, -here.value, promise, shortest=_SHORTEST_SHARE)
+        if found is None:
             if not curvature.pairs:
                 break  # only rounding errors are left to gain
             curvature.clear()  # what was learned far away may mislead
             continue
+        share, _, there = found
         last, here, n_iter = (share * move, here.half), there, n_iter + 1
     if gap > aim:
         gap = here.gap()  # not just a lower bound

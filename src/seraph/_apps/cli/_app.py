@@ -71,10 +71,6 @@ app.command(cls=_Command)(inspect)
 app.command(cls=_Command)(demo)
 app.command("reproduce", cls=_Command)(reproduce_command)
 
-# Base class of the errors for unknown options and bad values. Later versions of typer bundle a
-# copy of click, so it cannot be imported from click.
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-
 
 @app.callback(invoke_without_command=True)
 def _root(
@@ -104,11 +100,6 @@ def main() -> None:
         sys.exit(0)
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except _UsageError as error:
-        message = _usage_message(error)
-        if not message:  # no arguments: the help has been shown
-            sys.exit(2)
-        _refuse(message)
     except MemoryError:
         _refuse("not enough memory for this: try fewer rows or columns.")
     except OSError as error:
@@ -116,6 +107,15 @@ def main() -> None:
         _refuse(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except (ValueError, ImportError) as error:
         _refuse(str(error))
+    except Exception as error:
+        # About the command line: an error of click, or of the copy of it that typer has had since
+        # 0.26. No import gives the base class in all versions; all its errors have this method.
+        if not hasattr(error, "format_message"):
+            raise
+        message = _usage_message(error)
+        if not message:  # no arguments: the help has been shown
+            sys.exit(2)
+        _refuse(message)
     if code == 130:  # what typer makes of Ctrl-C
         raise KeyboardInterrupt
     sys.exit(code or 0)
@@ -126,11 +126,11 @@ def _refuse(reason: str) -> NoReturn:
     sys.exit(2)
 
 
-def _usage_message(error: Exception) -> str:
+def _usage_message(error: Any) -> str:
     """Return what is wrong with the command line, and where its options are explained."""
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "seraph")
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    message: str = error.format_message()
     if not message.strip():
         return ""
     return f"{message.rstrip('.')}. (Options: {command} --help)"

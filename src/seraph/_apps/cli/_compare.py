@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _options as options
-from ._console import command, progress_bar, result, say, show
+from ._console import command, print_table, progress_bar, result, say, show
+from ._requests import TableRequest
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array, FloatArray, IntArray
@@ -21,35 +22,36 @@ _PICTURES = (".png", ".svg", ".pdf")
 _SIGNIFICANCE = 0.05
 
 
-@command
-def compare(
-    data: options.DataFiles,
-    label: options.LabelColumn = None,
-    unlabeled: options.Unlabeled = None,
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest(TableRequest):
+    """What `seraph compare` is asked for."""
+
     learner: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this learner (repeatable). Rivals stay."),
-    ] = None,
+    ] = None
     repeats: Annotated[
         int, typer.Option(min=1, metavar="NUMBER", help="Times to shuffle into five folds.")
-    ] = 3,
+    ] = 3
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the errors here: .png, .svg or .pdf."),
-    ] = None,
-    output: options.TableOutput = None,
-    scale: options.Scale = "standard",
-    drop: options.Drop = None,
-    keep: options.Keep = None,
-    id_column: options.IdColumn = None,
-    onehot: options.OneHot = None,
-    impute: options.Impute = None,
-    dates: options.Dates = None,
-    decimal_comma: options.DecimalComma = False,
-    sql: options.Sql = None,
-    sample: options.Sample = None,
-    seed: options.Seed = 0,
-) -> None:
+    ] = None
+    output: options.TableOutput = None
+
+    def check_files(self) -> None:
+        """Refuse output files that cannot be written, and tables that have no labels."""
+        from ._tables import MIXED_TABLES, STDOUT, check_output
+
+        for path, kinds in ((self.picture, _PICTURES), (self.output, MIXED_TABLES)):
+            if path is not None and path != STDOUT:
+                check_output(path, kinds, self.data)
+        if self.label is None and not all(path.suffix == ".npz" for path in self.data):
+            raise ValueError("compare needs labels: name the column with the classes (--label).")
+
+
+@command
+def compare(request: CompareRequest) -> None:
     """Compare all learners with plain rivals on held-out labels, and say which to take.
 
     Learners classify by the nearest labeled neighbor under their distance. The rivals are the
@@ -58,41 +60,24 @@ def compare(
 
     Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
     """
-    from ._learning import Examples, Request
-    from ._prepare import Preparation
-    from ._tables import MIXED_TABLES, STDOUT, check_output, read_tables, write_table
+    from ._examples import Examples
 
-    for path, kinds in ((picture, _PICTURES), (output, MIXED_TABLES)):
-        if path is not None and path != STDOUT:
-            check_output(path, kinds, data)
-    if label is None and not all(path.suffix == ".npz" for path in data):
-        raise ValueError("compare needs labels: name the column with the classes (--label).")
-    preparation = Preparation(
-        scale=scale,
-        impute=impute,
-        dates=dates,
-        onehot=onehot or (),
-        drop=[*(drop or ()), *([] if id_column is None else [id_column])],
-        keep=keep or (),
-    )
-    methods = _methods(learner)
-    table = read_tables(data, asked=[label], decimal_comma=decimal_comma, sql=sql)
-    request = Request(
-        preparation=preparation,
-        label=label,
-        unlabeled=tuple(unlabeled or ()),
-        sample=sample,
-        seed=seed,
-    )
-    examples = Examples.read(table, request)
-    steps = preparation.steps(examples.features)
-    points = _prepared(steps, examples.features.points)
-    scores = _cross_validate(methods, points, examples.known.codes, repeats, seed)
-    rows = _rows(scores)
-    verdict = _verdict(scores)
+    request.check_files()
+    preparation, methods = request.preparation, _methods(request.learner)
+    examples = Examples.read(request.read(), request)
+    points = _prepared(preparation.steps(examples.features), examples.features.points)
+    codes = examples.known.codes
+    scores = _cross_validate(methods, points, codes, request.repeats, request.seed)
+    _write(scores, request)
+
+
+def _write(scores: list[_Score], request: CompareRequest) -> None:
+    """Write the files, then print the table and the verdict."""
+    from ._tables import STDOUT, write_table
+
+    rows, verdict = _rows(scores), _verdict(scores)
+    output, picture = request.output, request.picture
     if output is not None:
-        from ._console import print_table
-
         columns = {name: [row[k] for row in rows[1:]] for k, name in enumerate(rows[0])}
         print_table(columns) if output == STDOUT else write_table(output, columns)
     if picture is not None:
@@ -101,7 +86,7 @@ def compare(
         write_whole(picture, _picture(scores, picture.suffix))
     result(methods=[score.values() for score in scores], verdict=verdict)
     if output != STDOUT:
-        show(rows, f"Error on held-out labels, {repeats} times five folds")
+        show(rows, f"Error on held-out labels, {request.repeats} times five folds")
         say(verdict)
         if picture is not None:
             say(f"Picture: {picture}")

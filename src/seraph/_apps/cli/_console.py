@@ -11,8 +11,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -50,14 +51,21 @@ _QUIET = Annotated[
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options --json and --quiet."""
+    """Give a command the options --json and --quiet.
+
+    A command that takes one dataclass, its request, gets an option for each field.
+    """
     signature = inspect.signature(function, eval_str=True)
+    parameters = list(signature.parameters.values())
+    request = parameters[0].annotation if len(parameters) == 1 else None
+    if is_dataclass(request):
+        parameters = _fields_as_parameters(request)
 
     @wraps(function)
     def run(*, json_output: bool = False, quiet: bool = False, **arguments: Any) -> None:
         _output.json, _output.quiet, _output.values = json_output, quiet, {}
         try:
-            function(**arguments)
+            function(request(**arguments)) if is_dataclass(request) else function(**arguments)
             if json_output:
                 print(as_json(_output.values))
             sys.stdout.flush()
@@ -73,12 +81,24 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for name, kind in (("json_output", _JSON), ("quiet", _QUIET))
     ]
     parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in signature.parameters.values()
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
     ]
     run.__signature__ = signature.replace(parameters=[*parameters, *more])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in (*parameters, *more)}
     return run
+
+
+def _fields_as_parameters(request: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(request, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(request)
+    ]
 
 
 def give_up_stdout() -> None:

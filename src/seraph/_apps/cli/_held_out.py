@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -16,9 +16,10 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
+from ..._decisions import choose_threshold, deal_classes, row_distances
 from ..._estimators._neighbors import MetricNeighborsClassifier
 from ..._marks import Marks
-from ..._utils._typing import BoolArray, FloatArray, IntArray
+from ..._utils._typing import Array, BoolArray, IntArray
 from ._classify import HeldOut, best_temperature
 
 FOLDS = 5
@@ -179,28 +180,54 @@ def held_out_errors(
         be left to learn from.
     """
     points = np.asarray(points)
-    right: list[BoolArray] = []
-    right_euclidean: list[BoolArray] = []
-    distances: list[HeldOut] = []
+    results: list[_FoldResult] = []
     for held in folds(codes, seed):
         kept = codes.copy()
         kept[held] = -1
         allowed = ~np.isin(pairs, held).any(axis=1)
         if np.sum(kept >= 0) < 2 and not allowed.any():
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit on all labels has already warned
-            marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-            learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
-        euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
-        right.append(learned.predict(points[held]) == codes[held])
-        distances.append(_to_labeled(learned.learner_, points, kept, held, codes))
-        right_euclidean.append(euclidean.predict(points[held]) == codes[held])
+        results.append(_classified(learner, points, codes, kept, held, pairs, similar))
         after_fold()
-    if not right:
+    if not results:
         return None
-    errors = _compared(right, right_euclidean, learner, "labels")
+    errors = _compared(results, learner, "labels")
+    distances = [
+        _to_labeled(fold.learner, points, fold.kept, fold.held, codes) for fold in results
+    ]
     return replace(errors, temperature=best_temperature(distances))
+
+
+class _FoldResult(NamedTuple):
+    """Which held-out rows or pairs each distance got right, and what it learned from."""
+
+    right: BoolArray
+    right_euclidean: BoolArray
+    held: IntArray
+    kept: IntArray
+    learner: Any
+
+
+def _classified(
+    learner: Any,
+    points: Array,
+    codes: IntArray,
+    kept: IntArray,
+    held: IntArray,
+    pairs: IntArray,
+    similar: BoolArray,
+) -> _FoldResult:
+    """Learn from the kept labels, and classify the held-out rows by both distances."""
+    allowed = ~np.isin(pairs, held).any(axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit on all labels has already warned
+        marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
+        learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
+    euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
+    right, right_euclidean = (
+        classifier.predict(points[held]) == codes[held] for classifier in (learned, euclidean)
+    )
+    return _FoldResult(right, right_euclidean, held, kept, learned.learner_)
 
 
 def _to_labeled(
@@ -215,17 +242,16 @@ def _to_labeled(
     return squared, kept[labeled], codes[held]
 
 
-def _compared(
-    right: list[BoolArray], right_euclidean: list[BoolArray], learner: Any, noun: str
-) -> HeldOutErrors:
-    ours, theirs = np.concatenate(right), np.concatenate(right_euclidean)
+def _compared(results: Sequence[_FoldResult], learner: Any, noun: str) -> HeldOutErrors:
+    ours = np.concatenate([fold.right for fold in results])
+    theirs = np.concatenate([fold.right_euclidean for fold in results])
     better, worse = int(np.sum(ours & ~theirs)), int(np.sum(~ours & theirs))
     return HeldOutErrors(
         n=len(ours),
         wrong=int(np.sum(~ours)),
         wrong_euclidean=int(np.sum(~theirs)),
         p_value=float(binomtest(better, better + worse).pvalue) if better + worse else 1.0,
-        n_folds=len(right),
+        n_folds=len(results),
         name=type(learner).__name__,
         noun=noun,
     )
@@ -281,24 +307,18 @@ def learning_curve(
     dealt = folds(codes, seed)
     priority = rng.permutation(len(codes))
     for share in shares:
-        sizes, wrong, wrong_euclidean = [], 0, 0
-        for held in dealt:
-            kept = _some_labels(codes, held, priority, share)
-            if len(np.unique(kept[kept >= 0])) < 2:
-                return []
-            sizes.append(int(np.sum(kept >= 0)))
-            allowed = ~np.isin(pairs, held).any(axis=1)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-                learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
-            euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
-            wrong += int(np.sum(learned.predict(points[held]) != codes[held]))
-            wrong_euclidean += int(np.sum(euclidean.predict(points[held]) != codes[held]))
-        n = sum(map(len, dealt))
-        size = float(np.mean(sizes))
-        if not curve or size > curve[-1].n_labels:
-            curve.append(CurvePoint(size, wrong / n, wrong_euclidean / n))
+        kept = [_some_labels(codes, held, priority, share) for held in dealt]
+        if any(len(np.unique(some[some >= 0])) < 2 for some in kept):
+            return []
+        size = float(np.mean([np.sum(some >= 0) for some in kept]))
+        if curve and size <= curve[-1].n_labels:
+            continue
+        results = [
+            _classified(learner, points, codes, some, held, pairs, similar)
+            for some, held in zip(kept, dealt, strict=True)
+        ]
+        errors = _compared(results, learner, "labels")
+        curve.append(CurvePoint(size, errors.wrong / errors.n, errors.wrong_euclidean / errors.n))
     return curve
 
 
@@ -354,8 +374,7 @@ def held_out_pair_errors(
         return None
     differences = points[ordered[:, 0]] - points[ordered[:, 1]]
     euclidean = np.linalg.norm(differences, axis=1)
-    right: list[BoolArray] = []
-    right_euclidean: list[BoolArray] = []
+    results: list[_FoldResult] = []
     for held in folds(alike.astype(np.intp), seed):
         kept = np.setdiff1d(np.arange(len(alike)), held)
         if alike[kept].all() or not alike[kept].any():
@@ -364,33 +383,14 @@ def held_out_pair_errors(
             warnings.simplefilter("ignore")  # the fit on all pairs has already warned
             marks = Marks(ordered[kept], alike[kept], rows=len(points))
             learned = clone(learner).fit(points, marks=marks)
-        mapped = np.asarray(learned.transform(points), dtype=np.float64)
-        ours = np.linalg.norm(mapped[ordered[:, 0]] - mapped[ordered[:, 1]], axis=1)
-        for distances, found in ((ours, right), (euclidean, right_euclidean)):
-            limit = best_threshold(distances[kept], alike[kept])
-            found.append((distances[held] <= limit) == alike[held])
+        ours = row_distances(learned, points, ordered)
+        right, right_euclidean = (
+            (distances[held] <= choose_threshold(distances[kept], alike[kept])) == alike[held]
+            for distances in (ours, euclidean)
+        )
+        results.append(_FoldResult(right, right_euclidean, held, kept, learned))
         after_fold()
-    return _compared(right, right_euclidean, learner, "pairs")
-
-
-def best_threshold(distances: FloatArray, similar: BoolArray) -> float:
-    """Return the threshold up to which pairs are best called similar.
-
-    Examples
-    --------
-    >>> best_threshold(np.array([1.0, 2.0, 3.0, 5.0]), np.array([True, True, False, False]))
-    2.5
-    """
-    order = np.argsort(distances, kind="stable")
-    ordered, marks = distances[order], similar[order]
-    # Errors when the first k pairs are called similar, for k = 0, 1, ...
-    errors = np.concatenate([[0], np.cumsum(~marks)]) + marks.sum()
-    errors = errors - np.concatenate([[0], np.cumsum(marks)])
-    ties = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
-    errors[ties] = len(marks) + 1  # no threshold divides equal distances
-    k = int(np.argmin(errors))
-    edges = np.concatenate([[-1.0], ordered, [np.inf]])  # -1: below every distance
-    return float(edges[k] if np.isinf(edges[k + 1]) else (edges[k] + edges[k + 1]) / 2.0)
+    return _compared(results, learner, "pairs")
 
 
 def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
@@ -405,8 +405,7 @@ def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
     >>> [fold.tolist() for fold in folds(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n_folds=2)]
     [[0, 2, 3], [1, 4]]
     """
-    order = np.random.default_rng(seed).permutation(len(codes))
-    order = order[np.argsort(codes[order], kind="stable")]
     sizes = np.bincount(codes[codes >= 0], minlength=1)
-    dealt = order[(codes[order] >= 0) & (sizes[codes[order]] > 1)]
-    return [np.sort(dealt[k::n_folds]) for k in range(min(n_folds, len(dealt)))]
+    in_company = np.where((codes >= 0) & (sizes[codes] > 1), codes, -1)
+    fold = deal_classes(in_company, n_folds, np.random.default_rng(seed).permutation(len(codes)))
+    return [np.flatnonzero(fold == k) for k in range(fold.max(initial=-1) + 1)]

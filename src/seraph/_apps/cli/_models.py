@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..._utils._typing import FloatArray, IntArray
@@ -16,6 +16,14 @@ _IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
 
 # Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
 LEARNED_FROM = "learned_from_"
+
+
+class Roles(NamedTuple):
+    """The label column, the labels that mean "unknown", and the id column."""
+
+    label: str | None
+    unlabeled: Collection[str]
+    id_column: str | None
 
 
 @dataclass(frozen=True)
@@ -80,8 +88,8 @@ class SavedModel:
         label: str | None = None,
         unlabeled: Collection[str] | None = None,
         id_column: str | None = None,
-    ) -> tuple[str | None, Collection[str], str | None]:
-        """Return the label column, the labels that mean "unknown", and the id column.
+    ) -> Roles:
+        """Return what the columns of a table are for.
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
@@ -96,7 +104,7 @@ class SavedModel:
         if unlabeled is None and label is not None and label == noted.get("label"):
             present = {str(cell).strip() for cell in table.cells(label).to_pylist()}
             unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
-        return label, unlabeled or (), id_column or known.get("id")
+        return Roles(label, unlabeled or (), id_column or known.get("id"))
 
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
         """Return the features that the model was fitted on, in its order.

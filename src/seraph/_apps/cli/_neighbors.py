@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import _options as options
 from ._console import command, result, say, show
+from ._requests import ModelRequest
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array, IntArray
@@ -16,22 +17,15 @@ if TYPE_CHECKING:
     from ._tables import InputTable
 
 
-@command
-def neighbors(
-    model: options.ModelFile,
-    data: options.DataFiles,
+@dataclass(frozen=True, kw_only=True)
+class NeighborsRequest(ModelRequest):
+    """What `seraph neighbors` is asked for."""
+
     row: Annotated[
         str,
         typer.Option(metavar="ROW", help="Id of the row, with --id; or its number, from 0."),
-    ],
-    k: Annotated[
-        int, typer.Option("-k", min=1, metavar="NUMBER", help="Number of neighbors.")
-    ] = 5,
-    label: options.LabelColumn = None,
-    unlabeled: options.Unlabeled = None,
-    id_column: options.IdColumn = None,
-    decimal_comma: options.DecimalComma = False,
-    sql: options.Sql = None,
+    ]
+    k: Annotated[int, typer.Option("-k", min=1, metavar="NUMBER", help="Number of neighbors.")] = 5
     index: Annotated[
         Path | None,
         typer.Option(
@@ -39,7 +33,7 @@ def neighbors(
             help="Keep the mapped rows here, as .safetensors: the first call writes the file, and "
             "later ones search it without mapping all rows again.",
         ),
-    ] = None,
+    ] = None
     components: Annotated[
         int | None,
         typer.Option(
@@ -48,8 +42,11 @@ def neighbors(
             help="Keep only so many directions in a new index. It is smaller and faster, finds "
             "candidates for the full distance to sort, and says how many neighbors it misses.",
         ),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@command
+def neighbors(request: NeighborsRequest) -> None:
     """List the rows of a table that are nearest to one of them.
 
     The list gives the distance of each row and the probability that the two are similar (1/2 at
@@ -63,22 +60,22 @@ def neighbors(
     import numpy as np
 
     from ._models import SavedModel, find_row
-    from ._tables import check_output, read_tables
+    from ._tables import check_output
 
-    if components is not None and index is None:
+    k, index = request.k, request.index
+    if request.components is not None and index is None:
         raise ValueError("--components is for a new index: name its file with --index.")
     if index is not None:
-        check_output(index, (".safetensors",), inputs=(model, *data))
-    fitted = SavedModel.read(model)
-    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
-    label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
-    place = find_row(table, row, id_column)
-    labels = table.labels(label, unlabeled_labels)
+        check_output(index, (".safetensors",), inputs=(request.model, *request.data))
+    fitted = SavedModel.read(request.model)
+    table, (label, unlabeled, id_column) = request.read(fitted)
+    place = find_row(table, request.row, id_column)
+    labels = table.labels(label, unlabeled)
     without = [label, id_column]
     if index is None:
         nearest, distances = _scanned(fitted, table, without, place, k)
     else:
-        nearest, distances = _searched(index, components, fitted, table, without, place, k)
+        nearest, distances = _searched(index, request.components, fitted, table, without, place, k)
 
     columns = {"row": [str(other) for other in nearest]}
     if id_column is not None:

@@ -76,6 +76,9 @@ TableOutput = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option(metavar="NUMBER", help="Number of threads; -1 uses all cores.")]
+NoCheck = Annotated[
+    bool, typer.Option("--no-check", help="Skip the comparison with the Euclidean distance.")
+]
 Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")]
 
 # What `fit` and `compare` do to the columns of a table before a learner sees them.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..._marks import Marks
 from ..._utils._files import render
 from ..._utils._version import __version__
 
@@ -46,12 +45,12 @@ of this page (JSON)</a></p>
 {{ macros.plain_table(classes) }}
 {% endif %}
 <h2>Does it help?</h2>
-{% if summary.errors %}
-<p>{{ summary.errors.method }}</p>
-{{ macros.plain_table(summary.errors.rows()) }}
-<p class="verdict">{{ summary.errors.verdict() }}</p>
+{% if summary.check.errors %}
+<p>{{ summary.check.errors.method }}</p>
+{{ macros.plain_table(summary.check.errors.rows()) }}
+<p class="verdict">{{ summary.check.errors.verdict() }}</p>
 {% else %}
-<p class="verdict">{{ summary.no_errors_reason }}</p>
+<p class="verdict">{{ summary.check.skipped }}</p>
 {% endif %}
 {% for picture in pictures %}
 <h2>{{ picture.heading }}</h2>
@@ -102,7 +101,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
     from ._console import as_json
 
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
-    curve = [vars(point) for point in summary.curve]
+    curve = [vars(point) for point in summary.check.curve]
     values = {**summary.values(), "learning_curve": curve, "seraph": __version__}
     return render(
         _TEMPLATE,
@@ -145,16 +144,16 @@ def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], An
         PosteriorDisplay,
     )
 
-    learner, X, y = summary.learner, summary.scaled, summary.labels
+    learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
-    if summary.curve:
+    if summary.check.curve:
         yield (
             "learning_curve",
             "How many labels are enough?",
             "The error on held-out labels, with ever more of the other labels. Where the curve "
             "is flat, more labels of the same kind will not help much. With "
             "few labels the curve is rough.",
-            lambda: _draw_curve(summary.curve, type(learner).__name__),
+            lambda: _draw_curve(summary.check.curve, type(learner).__name__),
         )
     yield (
         "rows",
@@ -191,7 +190,7 @@ def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], An
                     learner,
                     X,
                     y,
-                    marks=Marks(summary.pairs, summary.similar, rows=len(X)),
+                    marks=summary.examples.marks,
                     ax=_axes(_NARROW),
                 ).figure_
             ),
@@ -261,7 +260,7 @@ def _draw_spectrum(learner: Any) -> Figure | Any:
     return axes.figure
 
 
-def _draw_curve(curve: list[CurvePoint], name: str) -> Figure | Any:
+def _draw_curve(curve: Sequence[CurvePoint], name: str) -> Figure | Any:
     axes = _axes(_NARROW)
     labels = [point.n_labels for point in curve]
     axes.plot(labels, [100 * p.error for p in curve], "o-", color="#3182ce", label=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,27 +10,23 @@ import typer
 
 from . import _options as options
 from ._console import command, result, say
+from ._requests import ModelRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest(ModelRequest):
+    """What `seraph report` is asked for."""
+
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page here: .html.")
+    ]
+    pairs: options.PairsFile = None
+    no_check: options.NoCheck = False
+    seed: options.Seed = 0
 
 
 @command
-def report(
-    model: options.ModelFile,
-    data: options.DataFiles,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page here: .html.")
-    ],
-    label: options.LabelColumn = None,
-    unlabeled: options.Unlabeled = None,
-    pairs: options.PairsFile = None,
-    id_column: options.IdColumn = None,
-    decimal_comma: options.DecimalComma = False,
-    sql: options.Sql = None,
-    no_check: Annotated[
-        bool,
-        typer.Option("--no-check", help="Skip the comparison with the Euclidean distance."),
-    ] = False,
-    seed: options.Seed = 0,
-) -> None:
+def report(request: ReportRequest) -> None:
     """Write a page with pictures about a saved model, on the table it learned from or another.
 
     Without --no-check, the learner is fitted again with labels held out.
@@ -40,21 +37,14 @@ def report(
     from ._learning import summarize_model
     from ._models import SavedModel
     from ._report import fit_report
-    from ._tables import check_output, read_tables
+    from ._tables import check_output
 
-    check_output(output, (".html", ".htm"), (model, *data, pairs))
-    fitted = SavedModel.read(model)
-    table = read_tables(data, asked=[label, id_column], decimal_comma=decimal_comma, sql=sql)
-    label, unlabeled_labels, id_column = fitted.roles(table, label, unlabeled, id_column)
-    summary = summarize_model(
-        fitted,
-        table,
-        label=label,
-        unlabeled=unlabeled_labels,
-        id_column=id_column,
-        pairs_file=pairs,
-        seed=None if no_check else seed,
-    )
-    write_whole(output, fit_report(summary, table.path.name))
-    result(report=str(output), **summary.values())
-    say(f"Page: {output}")
+    inputs = (request.model, *request.data, request.pairs)
+    check_output(request.output, (".html", ".htm"), inputs)
+    fitted = SavedModel.read(request.model)
+    table, roles = request.read(fitted)
+    seed = None if request.no_check else request.seed
+    summary = summarize_model(fitted, table, roles, request.pairs, seed)
+    write_whole(request.output, fit_report(summary, table.path.name))
+    result(report=str(request.output), **summary.values())
+    say(f"Page: {request.output}")

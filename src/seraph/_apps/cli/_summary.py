@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
+from ..._utils._typing import Array, FloatArray, computed_once
 
 if TYPE_CHECKING:
+    from ._examples import Examples
     from ._held_out import CurvePoint, HeldOutErrors
     from ._prepare import Features, Preparation
 
 # Features and classes to list by name; the rest are counted.
 _LISTED = 8
+
+
+class Check(NamedTuple):
+    """The comparison of a learner with the Euclidean distance.
+
+    Parameters
+    ----------
+    errors : HeldOutErrors or None
+        Errors on held-out labels or pairs.
+    skipped : str
+        Why there are none.
+    curve : list of CurvePoint
+        Errors with fewer labels; empty if not computed.
+    """
+
+    errors: HeldOutErrors | None
+    skipped: str = ""
+    curve: Sequence[CurvePoint] = ()
 
 
 @dataclass(frozen=True)
@@ -27,53 +47,47 @@ class FitSummary:
         The fitted model; its last step is the learner.
     scaled : ndarray of shape (n, m)
         Points as the learner saw them, after the scaler.
-    names : list of str
-        Names of the features.
+    examples : Examples
+        Features before that, labels and pairs.
     preparation : Preparation or None
         How the columns became features; None if that is not known.
-    features : Features
-        The columns before that.
-    labels : ndarray of shape (n,) or None
-        Classes as text, None where unknown; None if there are no labels.
-    pairs, similar : ndarray
-        Marked pairs, and which of them are similar.
+    check : Check
+        Its comparison with the Euclidean distance.
     seconds : float or None
         Duration of the fit; None if the model was loaded.
-    errors : HeldOutErrors or None
-        Errors on held-out labels.
-    no_errors_reason : str
-        Why there are none.
-    curve : list of CurvePoint
-        Errors with fewer labels; empty if not computed.
     """
 
     model: Any
     scaled: FloatArray
-    names: list[str]
+    examples: Examples
     preparation: Preparation | None
-    features: Features
-    labels: Array | None
-    pairs: IntArray
-    similar: BoolArray
-    seconds: float | None
-    errors: HeldOutErrors | None
-    no_errors_reason: str
-    curve: list[CurvePoint]
+    check: Check
+    seconds: float | None = None
 
     @property
     def learner(self) -> Any:
         """Last step of the model: the metric learner."""
         return self.model[-1] if hasattr(self.model, "steps") else self.model
 
+    @property
+    def features(self) -> Features:
+        """The features before they were scaled."""
+        return self.examples.features
+
+    @computed_once
+    def names(self) -> list[str]:
+        """Names of the features as the learner sees them."""
+        if not hasattr(self.features.points, "columns"):
+            return [f"x{k}" for k in range(self.scaled.shape[1])]
+        names = [str(name) for name in self.features.points.columns]
+        for _, step in getattr(self.model, "steps", ())[:-1]:
+            names = [str(name) for name in step.get_feature_names_out(names)]
+        return names
+
     @computed_once
     def classes(self) -> dict[str, int]:
         """Number of labeled rows of each class."""
-        if self.labels is None:
-            return {}
-        names, counts = np.unique(
-            [label for label in self.labels if label is not None], return_counts=True
-        )
-        return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+        return {} if self.examples.labels is None else count_classes(self.examples.labels)
 
     @computed_once
     def shares(self) -> dict[str, float]:
@@ -107,7 +121,7 @@ class FitSummary:
         """Return the facts of the fit, each a name and a text."""
         n, m = self.scaled.shape
         facts = [["rows", f"{n:,}"]]
-        if self.labels is not None:
+        if self.examples.labels is not None:
             facts += [
                 ["labeled rows", f"{sum(self.classes.values()):,}"],
                 ["classes", f"{len(self.classes)}: {classes_text(self.classes)}"],
@@ -126,7 +140,7 @@ class FitSummary:
 
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
-        features = self.features
+        features, errors = self.features, self.check.errors
         return {
             "rows": len(self.scaled),
             "scale": self.preparation and self.preparation.scale,
@@ -134,33 +148,30 @@ class FitSummary:
             "shares": self.shares,
             "impute": self.preparation and self.preparation.impute,
             "missing": features.n_missing,
-            "dropped_rows": self._n_dropped(),
+            "dropped_rows": features.n_rows - len(features.kept),
             "categories": list(features.categories),
             "dates": dict(features.dates),
-            "temperature": None if self.errors is None else self.errors.temperature,
+            "temperature": None if errors is None else errors.temperature,
             "left_out": dict(features.left_out),
         }
 
-    def _n_dropped(self) -> int:
-        return self.features.n_rows - len(self.features.kept)
-
     def values(self) -> dict[str, Any]:
         """Return the facts and figures as plain values, for --json."""
-        learner = self.learner
+        learner, errors = self.learner, self.check.errors
         values: dict[str, Any] = {
             "learner": type(learner).__name__,
             "features": self.names,
             **self.learned_from(),
             "rank": len(learner.learned_components_),
             "seconds": self.seconds,
-            "check": None if self.errors is None else self.errors.values(),
+            "check": None if errors is None else errors.values(),
         }
         for name in ("lam_", "mu_", "n_iter_", "converged_", "optimality_gap_", "n_similar_",
                      "n_dissimilar_", "n_unlabeled_"):  # fmt: skip
             if hasattr(learner, name):
                 values[name.rstrip("_")] = getattr(learner, name)
-        if self.errors is None:
-            values["check_skipped"] = self.no_errors_reason
+        if errors is None:
+            values["check_skipped"] = self.check.skipped
         return values
 
 
@@ -222,6 +233,12 @@ def learner_facts(learner: Any) -> list[list[str]]:
 
 def _if_chosen(value: Any) -> str:
     return " (chosen from the data)" if value == "auto" else ""
+
+
+def count_classes(labels: Array) -> dict[str, int]:
+    """Count the rows of each class, by name."""
+    names, counts = np.unique([label for label in labels if label is not None], return_counts=True)
+    return dict(zip(map(str, names), counts.tolist(), strict=True))
 
 
 def classes_text(classes: dict[str, int]) -> str:

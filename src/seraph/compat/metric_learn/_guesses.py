@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..._decisions import choose_threshold
 from ..._utils._typing import Array
 from ..._utils._validation import check_choice, shown
 from ._base_metric import BaseMetricLearner
@@ -130,7 +131,9 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         self._validate_calibration_params(strategy, min_rate, beta)
         pairs, y = self._tuples(pairs_valid, y_valid, size=2, reset=False)
         distances = -self.decision_function(pairs)
-        self.threshold_ = best_threshold(distances, y == 1, strategy, min_rate, beta)
+        self.threshold_ = choose_threshold(
+            distances, y == 1, None, strategy, min_rate, beta=beta, between=False
+        )
         return self
 
     @staticmethod
@@ -144,39 +147,6 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
             raise ValueError(f"min_rate must be a number from 0 to 1; got {shown(min_rate)}.")
         if strategy == "f_beta" and not isinstance(beta, Real):
             raise ValueError(f"beta must be a number; got {shown(beta)}.")
-
-
-def best_threshold(
-    distances: Array, alike: Array, strategy: str, min_rate: float | None, beta: float
-) -> float:
-    """Return the distance up to which pairs should be called alike.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> best_threshold(np.array([1.0, 2.0, 3.0]), np.array([True, True, False]), "accuracy",
-    ...                None, 1.0)
-    2.0
-    """
-    order = np.argsort(distances, kind="stable")
-    distances, alike = distances[order], alike[order]
-    last = np.append(np.diff(distances) > 0.0, True)  # ties are called alike together
-    candidates = np.append(distances[0] - 1.0, distances[last])
-    true = np.append(0, np.cumsum(alike)[last])
-    false = np.append(0, np.cumsum(~alike)[last])
-    n_alike, n_others = max(1, alike.sum()), max(1, (~alike).sum())
-    recall, specificity = true / n_alike, 1.0 - false / n_others
-    if strategy == "accuracy":
-        quality = true - false.astype(float)
-    elif strategy == "f_beta":
-        weighted = (1.0 + beta**2) * true
-        total = beta**2 * n_alike + true + false
-        quality = np.divide(weighted, total, out=np.zeros(len(total)), where=total > 0)
-    elif strategy == "max_tpr":
-        quality = np.where(specificity >= min_rate, recall, -1.0)
-    else:
-        quality = np.where(recall >= min_rate, specificity, -1.0)
-    return float(candidates[np.argmax(quality)])
 
 
 class _ComparisonMixin(ClassifierMixin, BaseMetricLearner):

@@ -1,0 +1,142 @@
+"""From a table to what is learned from: features, labels and marked pairs."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._marks import Marks, PairLabels
+from ..._utils._typing import Array, BoolArray, IntArray, computed_once
+from ._prepare import Features, renumbered, sample_rows
+from ._tables import InputTable, read_pairs, read_table
+
+if TYPE_CHECKING:
+    from ._requests import TableRequest
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Features, labels and pairs of the rows that are used.
+
+    Parameters
+    ----------
+    path : Path
+        File that they come from.
+    features : Features
+        The features.
+    labels : ndarray or None
+        Label of each row, text or None; None if there are no labels.
+    pairs, similar : ndarray
+        Marked pairs, and which of them are similar.
+    """
+
+    path: Path
+    features: Features
+    labels: Array | None
+    pairs: IntArray
+    similar: BoolArray
+
+    @property
+    def marks(self) -> Marks:
+        """The marked pairs."""
+        return Marks(self.pairs, self.similar, rows=len(self.features.kept))
+
+    @computed_once
+    def known(self) -> PairLabels:
+        """Labels and pairs together."""
+        return PairLabels.make(len(self.features.kept), self.labels, self.marks)
+
+    @classmethod
+    def read(
+        cls, table: InputTable, request: TableRequest, pairs_file: Path | None = None
+    ) -> Examples:
+        """Take them from a table; refuse what nothing can be learned from."""
+        labels = table.labels(request.label, request.unlabeled or ())
+        pairs, similar = marked_pairs(table, pairs_file, request.id_column)
+        _check_labels(table, labels, len(pairs), request.label, pairs_file)
+        # On all rows, so that a contradiction is named by the rows of the table.
+        PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
+        rows = sample_rows(table.n_rows, request.sample, _needed(pairs, labels), request.seed)
+        some = table if len(rows) == table.n_rows else table.take(rows)
+        features = _features(some, request)
+        rows = rows[features.kept]
+        pairs, whole = renumbered(pairs, rows, table.n_rows)
+        if not whole.all():
+            warnings.warn(
+                f"{pairs_file}: {int((~whole).sum())} marked pairs are left out, because "
+                "a row of theirs has a missing value.",
+                stacklevel=2,
+            )
+        labels = None if labels is None else labels[rows]
+        examples = cls(table.path, features, labels, pairs, similar[whole])
+        if examples.known.n_dissimilar == 0:
+            raise ValueError(
+                f"{table.path}: all {examples.known.n_similar} labeled pairs are similar, so "
+                "nothing keeps points apart: label rows of a second class (-1 means no label), or "
+                "mark pairs that are not alike."
+            )
+        return examples
+
+
+def marked_pairs(
+    table: InputTable, path: Path | None, id_column: str | None
+) -> tuple[IntArray, BoolArray]:
+    """Read the marked pairs of a table, by row number, and which of them are similar."""
+    if path is None:
+        return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
+    ids = None if id_column is None else table.cells(id_column).to_pylist()
+    return read_pairs(read_table(path), table.n_rows, ids, is_array=table.names is None)
+
+
+def _check_labels(
+    table: InputTable, labels: Array | None, n_pairs: int, label: str | None, pairs: Path | None
+) -> None:
+    """Refuse a table with nothing to learn from, naming the options that would help."""
+    if labels is None and pairs is None:
+        raise ValueError(
+            f"{table.path}: there is nothing to learn from. Name the column with the classes "
+            "(--label) or a file of marked pairs (--pairs)."
+        )
+    if labels is None and not n_pairs:
+        raise ValueError(
+            f"{pairs}: no pair has been answered: the column similar is empty. Fill it in."
+        )
+    n_labeled = 0 if labels is None else sum(value is not None for value in labels)
+    if labels is not None and not n_pairs and n_labeled < 2:
+        raise ValueError(
+            f"{table.path}: {n_labeled or 'none'} of its {len(labels)} rows has a label in "
+            f"{label or 'y'!r} (-1 and empty cells mean unlabeled): label at least two "
+            "rows, of two classes."
+        )
+    if table.n_rows < 2:
+        raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
+
+
+def _needed(pairs: IntArray, labels: Array | None) -> IntArray:
+    """Return the rows that are labeled or in a pair: a sample must have them."""
+    if labels is None:
+        return pairs.ravel()
+    has_label = np.array([value is not None for value in labels], dtype=bool)
+    return np.concatenate([pairs.ravel(), np.flatnonzero(has_label)])
+
+
+def _features(table: InputTable, request: TableRequest) -> Features:
+    """Read the features; refuse those in which no two rows differ."""
+    without = [] if request.label is None else [request.label]
+    features = request.preparation.features(table, without)
+    if request.impute in ("median", "knn") and features.empty_columns():
+        empty = features.empty_columns()[0]
+        raise ValueError(
+            f"{table.path}: column {empty!r} has no values to fill in from: leave it out "
+            f"(--drop {empty})."
+        )
+    if not features.varies():
+        raise ValueError(
+            f"{table.path}: every feature has the same value in all rows, so all distances "
+            "are 0: add features that vary."
+        )
+    return features

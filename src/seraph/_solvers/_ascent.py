@@ -1,0 +1,252 @@
+"""One run of L-BFGS over a factor with a fixed number of rows, with the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._utils._typing import Array, computed_once
+from ._certified import CertifiedPoint, StoppingRule
+from ._lbfgs import lbfgs
+from ._psd import compress, numerical_rank, relative_slope
+from ._result import Callback, MatrixFunction, Step
+
+# Rows with less than this share of the longest row's squared length are dropped: the certificate
+# is computed without them, and appends them again if they were needed.
+NULL_ROW = 1e-8
+# A row is shrinking to nothing where the gradient along it is below this multiple of the
+# tolerance: ten times what it may be at a stationary metric.
+IDLE_ROW = -10.0
+# L-BFGS that is still _FAR times the tolerance from its end after _PATIENCE iterations may be
+# short of rows. It then is if the gap is _WIDE times the slope. benchmarks/high_rank.py: a third
+# of the iterations that it takes to find the maximum of each rank first.
+_PATIENCE, _FAR, _WIDE = 60, 5.0, 2.0
+# A search is idle after so many iterations (or rounds) in a row that gain nothing but rounding
+# errors. Near a maximum L-BFGS may need several before it gains again.
+_IDLE_ITERATIONS = 15
+# A gap or slope that falls below this share of its lowest is a gain, whatever the value does.
+_LESS = 0.7
+
+
+@dataclass
+class Progress:
+    """Counts the iterations in a row that gain nothing but rounding errors.
+
+    Parameters
+    ----------
+    highest : float
+        Value of the last iteration that gained.
+    lowest : float
+        Lowest distance from the optimum (a slope or a gap) of those that gained.
+    n_idle : int
+        Number of iterations since then.
+    """
+
+    highest: float = -np.inf
+    lowest: float = np.inf
+    n_idle: int = 0
+
+    def add(self, value: float, distance: float, rounding: float) -> None:
+        """Count an iteration that reached a value with this relative rounding error."""
+        gains = value > self.highest + rounding * abs(value) or distance < _LESS * self.lowest
+        self.n_idle = 0 if gains else self.n_idle + 1
+        if gains:
+            self.highest, self.lowest = max(self.highest, value), min(self.lowest, distance)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to give up."""
+        return self.n_idle >= _IDLE_ITERATIONS
+
+
+class Evaluator:
+    """The objective, its rounding error as far as it is known, and the certificate.
+
+    Parameters
+    ----------
+    objective : MatrixFunction
+        What to maximize.
+    rule : StoppingRule
+        When to stop.
+    least_trace : float
+        A metric with a smaller trace is compared with zero.
+    """
+
+    def __init__(self, objective: MatrixFunction, rule: StoppingRule, least_trace: float) -> None:
+        self.objective = objective
+        self.rule = rule
+        self.least_trace = least_trace
+        self.rounding = objective.rounding
+
+    def is_as_good(self, value: float, other: float) -> bool:
+        """Whether a value is no lower than another, but for rounding."""
+        return value >= other - self.rounding * abs(other)
+
+    @computed_once
+    def _at_zero(self) -> CertifiedPoint:
+        return CertifiedPoint.at(self.objective, np.zeros((0, self.objective.n_features)))
+
+    def certified(self, P: Array) -> CertifiedPoint:
+        """Drop the rows that are null or idle, and compute the certificate.
+
+        The zero metric is returned if it is as good: a factor that shrinks to zero never gets
+        there, because its gradient shrinks with it.
+        """
+        here = self._without_idle(CertifiedPoint.at(self.objective, compress(P, NULL_ROW)))
+        is_tiny = float(np.vdot(here.P, here.P)) <= self.least_trace
+        may_vanish = len(here.P) > 0 and (here.gap > self.rule.tol or is_tiny)
+        if may_vanish and self.is_as_good(self._at_zero.value, here.value):
+            return self._at_zero
+        return here
+
+    def _without_idle(self, here: CertifiedPoint) -> CertifiedPoint:
+        """Drop the rows that the gradient shortens, if the objective does not fall.
+
+        At a stationary metric the gradient along its rows is zero. A row with a clearly negative
+        one is shrinking to nothing, and L-BFGS would take long to get there.
+        """
+        idle = idle_rows(here, self.objective.scale, self.rule.tol)
+        if idle.any():
+            without = CertifiedPoint.at(self.objective, here.P[~idle])
+            if self.is_as_good(without.value, here.value):
+                return without
+        return here
+
+
+def idle_rows(here: CertifiedPoint, scale: float, tol: float) -> Array:
+    """Say which rows of a factor are shrinking to nothing."""
+    along = np.einsum("rm,rm->r", here.P @ here.gradient, here.P)
+    limit = IDLE_ROW * tol * scale
+    return along < limit * np.einsum("rm,rm->r", here.P, here.P)
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """A factor, with the value and the gradient by the factor there."""
+
+    P: Array
+    value: float
+    gradient: Array
+
+
+@dataclass
+class AscentState:
+    """What one run of L-BFGS knows between two calls of its function.
+
+    Parameters
+    ----------
+    last : ndarray of shape (r, m)
+        The last iterate.
+    slope : float
+        `relative_slope` at the last point tried.
+    base, tried : _Evaluation or None
+        Evaluations at the last iterate and at the last point of the line search.
+    n_steps : int
+        Number of iterations.
+    known_gap : float
+        Gap of the last certificate that was not good enough; 0 without one.
+    progress : Progress
+        Whether the iterations still gain.
+    end : CertifiedPoint or None
+        The point at which the run ended.
+    """
+
+    last: Array
+    slope: float = np.inf
+    base: _Evaluation | None = None
+    tried: _Evaluation | None = None
+    n_steps: int = 0
+    known_gap: float = 0.0
+    progress: Progress = field(default_factory=Progress)
+    end: CertifiedPoint | None = None
+
+
+class Ascent:
+    """L-BFGS from a factor until the slope is small.
+
+    The certificate is tested as soon as the slope allows it to hold. If it does not hold, L-BFGS
+    goes on until the slope is `slope_tol`. It is also tested now and then in a long run, which
+    ends where more rows promise more.
+
+    Parameters
+    ----------
+    values : Evaluator
+        The objective.
+    slope_tol : float
+        `relative_slope` at which to stop.
+    steps : list of Step
+        Receives the iterations.
+    callback : callable
+        Called with each `Step` and the factor it reached.
+    """
+
+    def __init__(
+        self, values: Evaluator, slope_tol: float, steps: list[Step], callback: Callback
+    ) -> None:
+        self.values, self.slope_tol = values, slope_tol
+        self.steps, self.callback = steps, callback
+
+    def run(self, P: Array, max_iter: int) -> tuple[CertifiedPoint, float]:
+        """Climb from a factor; return where the run ended, and the slope there."""
+        values = self.values
+        if P.size == 0 or max_iter <= 0:
+            return values.certified(P), 0.0 if P.size == 0 else np.inf
+        state = AscentState(P)
+        found = lbfgs(
+            lambda P: self._negative(state, P),
+            P,
+            max_iter=max_iter,
+            is_done=lambda P, value: self._is_done(state, P, -value),
+        )
+        return state.end or values.certified(found.x), state.slope
+
+    def _negative(self, state: AscentState, P: Array) -> tuple[float, Array]:
+        """Evaluate the negative objective, for L-BFGS."""
+        objective = self.values.objective
+        value, gradient = objective.by_factor(P)
+        state.slope = relative_slope(P, gradient, objective.scale)
+        if state.base is not None:
+            value = _refined(state.base, P, value, gradient, self.values.rounding)
+        state.tried = _Evaluation(P.copy(), value, gradient)
+        state.base = state.base or state.tried
+        return -value, -gradient
+
+    def _is_done(self, state: AscentState, P: Array, value: float) -> bool:
+        """Take note of an iteration; return whether to stop."""
+        rule, slope = self.values.rule, state.slope
+        state.base = state.tried
+        state.progress.add(value, slope, self.values.rounding)
+        moved = float(np.linalg.norm(P - state.last))
+        state.last = P.copy()
+        state.n_steps += 1
+        may_hold = slope <= (self.slope_tol if state.known_gap else max(rule.tol, self.slope_tol))
+        is_long = state.n_steps % _PATIENCE == 0 and slope > _FAR * rule.tol
+        is_long = is_long and len(P) < rule.max_rank
+        if may_hold or is_long:
+            found = self.values.certified(state.last)
+            is_narrow = is_long and found.gap > _WIDE * slope
+            if slope <= self.slope_tol or rule.is_met(found, slope) or is_narrow:
+                state.end = found
+                self._report(Step(found.value, len(found.P), moved, found.gap), found.P)
+                return True
+            if may_hold:
+                state.known_gap = found.gap
+        gap = max(slope, state.known_gap)
+        self._report(Step(value, numerical_rank(state.last), moved, gap), state.last)
+        return state.progress.is_over
+
+    def _report(self, step: Step, P: Array) -> None:
+        self.steps.append(step)
+        self.callback(step, P)
+
+
+def _refined(base: _Evaluation, P: Array, value: float, gradient: Array, rounding: float) -> float:
+    """Return the value at `P`, from the gradients if its difference to `base` is rounding.
+
+    Near a maximum, values differ by less than their rounding errors long before gradients do.
+    The trapezoidal rule then gives the difference more precisely.
+    """
+    if abs(value - base.value) > rounding * abs(base.value):
+        return value
+    return base.value + 0.5 * float(np.vdot(gradient + base.gradient, P - base.P))
