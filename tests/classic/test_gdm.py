@@ -12,10 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from seraph import Marks, classic
 from seraph._marks import PairLabels
 from seraph._sweep._points import centered
-from seraph.classic import _scatter
-from seraph.classic._distances import FactorSums
+from seraph.classic import _pair_sums
 from seraph.classic._gdm import _by_tangents, _DissimilarDistances, _unit_constraint
-from seraph.classic._scatter import PairSums
+from seraph.classic._pair_sums import PairSums
 
 # The learned metric itself, from all pairs and whatever the units of the features are.
 GDM = partial(classic.GDM, ridge=1.0, n_constraints=None, shrinkage=0.0, tol=1e-4)
@@ -43,6 +42,11 @@ def constraint(A, X, y):
     return sum(v @ A @ v for v in alike)
 
 
+def groups_of(sums):
+    """Return the groups of a sample, as lists of positions in `sums.rows`."""
+    return [group.tolist() for stack, _ in sums._tiles for group in stack]
+
+
 class TestPairSums:
     def labels(self, n):
         """Classes, unlabeled rows, and listed pairs of each kind."""
@@ -67,8 +71,8 @@ class TestPairSums:
 
     @pytest.mark.parametrize("tile", [3, 128])
     def test_laplacian_is_the_sum_over_the_pairs_whatever_the_tile(self, rng, monkeypatch, tile):
-        monkeypatch.setattr(_scatter, "_TILE", tile)
-        monkeypatch.setattr(_scatter, "_CHUNK", 6)
+        monkeypatch.setattr(_pair_sums, "_TILE", tile)
+        monkeypatch.setattr(_pair_sums, "CHUNK", 6)
         Z, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
         labels, y, _ = self.labels(20)
         sums = PairSums(labels)
@@ -89,24 +93,25 @@ class TestPairSums:
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
 
     def test_a_sample_is_the_pairs_within_groups_and_stands_for_all(self, rng, monkeypatch):
-        monkeypatch.setattr(_scatter, "FEW_ROWS", 32)
-        monkeypatch.setattr(_scatter, "_PER_CLASS", 4)
-        labels, y, _ = self.labels(90)
+        monkeypatch.setattr(_pair_sums, "_FEW_ROWS", 32)
+        monkeypatch.setattr(_pair_sums, "_PER_CLASS", 4)
+        labels, y, _ = self.labels(93)
         sums = PairSums(labels, sampled=True)
-        assert sums._groups == [(slice(0, 60), 15)]
-        groups = np.arange(60).reshape(4, 15).tolist()
+        groups = groups_of(sums)
+        assert [len(group) for group in groups] == [20, 20, 22]
+        assert [row for group in groups for row in group] == list(range(62))
         for group in groups:  # each has its share of each class
-            assert set(np.bincount(y[sums.rows[group]])) <= {2, 3, 4, 5}
-        scatters = PairSums(labels).scatters(np.eye(90)[PairSums(labels).rows])
-        np.testing.assert_allclose(sums.scatters(np.eye(90)[sums.rows]), scatters, atol=1e-9)
-        Z = rng.normal(size=(90, 3))[sums.rows]
+            assert set(np.bincount(y[sums.rows[group]])) <= {3, 4, 5, 6, 7}
+        scatters = PairSums(labels).scatters(np.eye(93)[PairSums(labels).rows])
+        np.testing.assert_allclose(sums.scatters(np.eye(93)[sums.rows]), scatters, atol=1e-9)
+        Z = rng.normal(size=(93, 3))[sums.rows]
 
         def term(d2, similar):
             factor = np.where(similar, 1.0, 3.0)
             return np.sum(factor * d2**2), 2.0 * factor * d2
 
         value, product = sums.laplacian(Z, term)
-        scale = 60 * 59 / (4 * 15 * 14)
+        scale = 62 * 61 / sum(len(group) * (len(group) - 1) for group in groups)
         expected, W = 0.0, np.zeros((len(Z), len(Z)))
         listed = [(i, j) for group in groups for i in group for j in group if i < j]
         for i, j in listed:
@@ -130,23 +135,13 @@ class TestPairSums:
 
     def test_few_rows_or_few_similar_pairs_are_not_sampled(self):
         few = PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)
-        assert few._groups == [(slice(0, 64), 64)]
+        assert few._tiles == [(slice(0, 64), slice(0, 64))]
         more = PairSums(PairLabels.make(66, np.arange(66) % 2), sampled=True)
-        assert more._groups == [(slice(0, 14), 14), (slice(14, 66), 13)]
+        assert [len(group) for group in groups_of(more)] == [16, 16, 16, 18]
         rare = np.arange(300)
         rare[:10] = 0  # 45 similar pairs
-        assert not PairSums(PairLabels.make(300, rare), sampled=True)._groups
-
-    @pytest.mark.parametrize("n", [5, 40])  # many or few of the distances are short
-    def test_close_points_keep_the_digits_of_their_distance(self, rng, n):
-        points = 1.0 + rng.normal(size=(n, 4))
-        X = np.vstack([points, points[:5] + 1e-9])
-        exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
-        np.testing.assert_allclose(_scatter.squared_distances(X), exact, rtol=1e-7)
-        some = _scatter.squared_distances(X[:n], X[n:])
-        np.testing.assert_allclose(some, exact[:n, n:], rtol=1e-7)
-        stack = _scatter.squared_distances(np.stack([X[:-4], X[4:]]))
-        np.testing.assert_allclose(stack, [exact[:-4, :-4], exact[4:, 4:]], rtol=1e-7)
+        rare = PairSums(PairLabels.make(300, rare), sampled=True)
+        assert rare._tiles == PairSums(PairLabels.make(300, np.arange(300)))._tiles
 
 
 class TestObjective:
@@ -156,7 +151,7 @@ class TestObjective:
         sums = PairSums(PairLabels.make(12, y))
         X = centered(X[sums.rows])
         C = _unit_constraint(X, sums, 0.0, 0.0, False)
-        return _DissimilarDistances(FactorSums(X @ C, sums))
+        return _DissimilarDistances(X @ C, sums)
 
     def test_gradient_by_factor_against_finite_differences(self, problem, rng):
         P = rng.normal(size=8)
@@ -274,7 +269,7 @@ def test_first_steps_never_lower_the_sum_and_end_near_the_maximum():
     sums = PairSums(PairLabels.make(200, y[:200]))
     X = centered(X[:200][sums.rows])
     C = _unit_constraint(X, sums, 0.1, 0.2, False)
-    problem = _DissimilarDistances(FactorSums(X @ C, sums))
+    problem = _DissimilarDistances(X @ C, sums)
     values = []
     for n_steps in range(6):
         P, n_taken, is_done = _by_tangents(problem, n_steps, 1e-9)
@@ -482,7 +477,7 @@ def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidea
 def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
     y = (np.arange(1000) >= 985).astype(int)
     sums = PairSums(PairLabels.make(1000, y), sampled=True)
-    size = sums._groups[0][1]
+    size = len(groups_of(sums)[0])
     assert y[sums.rows[:size]].sum() == 0
     X = np.ones((1000, m))
     X[sums.rows[3]] = 2.0  # in the sample, all its pairs are with its own class
