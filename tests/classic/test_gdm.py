@@ -42,9 +42,13 @@ def constraint(A, X, y):
     return sum(v @ A @ v for v in alike)
 
 
-def groups_of(sums):
-    """Return the groups of a sample, as lists of positions in `sums.rows`."""
-    return [group.tolist() for stack, _ in sums._tiles for group in stack]
+def sampled_pairs(sums):
+    """Return the pairs that are summed, as positions in `sums.rows`."""
+    found = []
+    for rows, columns in sums._tiles:
+        for some, others in zip(np.atleast_2d(rows), np.atleast_2d(columns), strict=True):
+            found += [(i, j) for i in some.tolist() for j in others.tolist()]
+    return found
 
 
 class TestPairSums:
@@ -92,16 +96,11 @@ class TestPairSums:
         assert value == pytest.approx(expected, rel=1e-12)
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
 
-    def test_a_sample_is_the_pairs_within_groups_and_stands_for_all(self, rng, monkeypatch):
+    def test_a_sample_stands_for_all_pairs(self, rng, monkeypatch):
         monkeypatch.setattr(_pair_sums, "_FEW_ROWS", 32)
-        monkeypatch.setattr(_pair_sums, "_PER_CLASS", 4)
+        monkeypatch.setattr(_pair_sums, "_PARTNERS_PER_CLASS", 4)
         labels, y, _ = self.labels(93)
         sums = PairSums(labels, sampled=True)
-        groups = groups_of(sums)
-        assert [len(group) for group in groups] == [20, 20, 22]
-        assert [row for group in groups for row in group] == list(range(62))
-        for group in groups:  # each has its share of each class
-            assert set(np.bincount(y[sums.rows[group]])) <= {3, 4, 5, 6, 7}
         scatters = PairSums(labels).scatters(np.eye(93)[PairSums(labels).rows])
         np.testing.assert_allclose(sums.scatters(np.eye(93)[sums.rows]), scatters, atol=1e-9)
         Z = rng.normal(size=(93, 3))[sums.rows]
@@ -111,14 +110,12 @@ class TestPairSums:
             return np.sum(factor * d2**2), 2.0 * factor * d2
 
         value, product = sums.laplacian(Z, term)
-        scale = 62 * 61 / sum(len(group) * (len(group) - 1) for group in groups)
+        listed = sampled_pairs(sums)
+        scale = 62 * 61 / 2 / len(listed)
         expected, W = 0.0, np.zeros((len(Z), len(Z)))
-        listed = [(i, j) for group in groups for i in group for j in group if i < j]
         for i, j in listed:
-            d2, factor = (
-                np.sum((Z[i] - Z[j]) ** 2),
-                1.0 if y[sums.rows[i]] == y[sums.rows[j]] else 3.0,
-            )
+            same = y[sums.rows[i]] == y[sums.rows[j]]
+            d2, factor = np.sum((Z[i] - Z[j]) ** 2), 1.0 if same else 3.0
             expected += scale * factor * d2**2
             W[i, j] = W[j, i] = scale * 2.0 * factor * d2
         position = {row: k for k, row in enumerate(sums.rows.tolist())}
@@ -133,15 +130,31 @@ class TestPairSums:
             product, (np.diag(W.sum(axis=1)) - W) @ Z, atol=1e-9 * np.abs(product).max()
         )
 
+    @pytest.mark.parametrize(("n", "n_classes"), [(66, 2), (300, 5), (1000, 3), (700, 40)])
+    def test_a_sample_has_some_partners_of_each_class_for_each_row(self, n, n_classes):
+        y = np.arange(n) % n_classes
+        sums = PairSums(PairLabels.make(n, y), sampled=True)
+        pairs = np.array(sampled_pairs(sums))
+        assert len(np.unique(np.sort(pairs, axis=1), axis=0)) == len(pairs)
+        wanted = min(8 * n_classes, 192)
+        partners = np.bincount(pairs.ravel(), minlength=n)
+        assert partners.min() >= wanted / 2  # the last rows have partners on one side only
+        assert np.median(partners) == wanted
+        similar = y[sums.rows[pairs[:, 0]]] == y[sums.rows[pairs[:, 1]]]
+        assert similar.mean() == pytest.approx(1 / n_classes, rel=0.25)
+
     def test_few_rows_or_few_similar_pairs_are_not_sampled(self):
         few = PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)
         assert few._tiles == [(slice(0, 64), slice(0, 64))]
         more = PairSums(PairLabels.make(66, np.arange(66) % 2), sampled=True)
-        assert [len(group) for group in groups_of(more)] == [16, 16, 16, 18]
+        assert len(sampled_pairs(more)) == 66 * 8
         rare = np.arange(300)
         rare[:10] = 0  # 45 similar pairs
-        rare = PairSums(PairLabels.make(300, rare), sampled=True)
-        assert rare._tiles == PairSums(PairLabels.make(300, np.arange(300)))._tiles
+        sums = PairSums(PairLabels.make(300, rare), sampled=True)
+        assert sums._tiles == PairSums(PairLabels.make(300, rare))._tiles
+        rare[:40] = 0  # 780 similar pairs: more partners than for so many classes
+        sums = PairSums(PairLabels.make(300, rare % 10), sampled=True)
+        assert sums._tiles != PairSums(PairLabels.make(300, rare % 10))._tiles
 
 
 class TestObjective:
@@ -477,13 +490,15 @@ def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidea
 def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
     y = (np.arange(1000) >= 985).astype(int)
     sums = PairSums(PairLabels.make(1000, y), sampled=True)
-    size = len(groups_of(sums)[0])
-    assert y[sums.rows[:size]].sum() == 0
+    pairs = np.array(sampled_pairs(sums))
+    with_others = y[sums.rows[pairs]].any(axis=1)
+    # A row whose pairs in the sample are all with its own class.
+    alone = np.setdiff1d(np.arange(1000), pairs[with_others])[0]
     X = np.ones((1000, m))
-    X[sums.rows[3]] = 2.0  # in the sample, all its pairs are with its own class
+    X[sums.rows[alone]] = 2.0
     learner = GDM(diagonal=diagonal, shrinkage=0, tol=tol).fit(X, y)
     assert learner.converged_
-    distance = learner.pair_distance(X[[[sums.rows[3], 999]]]).item()
+    distance = learner.pair_distance(X[[[sums.rows[alone], 999]]]).item()
     assert distance > 0.0
     assert learner.objective_ == pytest.approx(15 * distance, rel=1e-4)
 

@@ -69,9 +69,9 @@ class GDM(ClassicLearner):
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use for the objective (the constraint has all). None means all of
         them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample of the
-        pairs of more than 64 labeled rows, always the same: those within groups of about 8 rows
-        for each class (192 at most). Time grows with n, and nearest neighbors are as good. Marked
-        pairs are all used.
+        pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
+        for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
+        nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float or "auto", default="auto"
         Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
         the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each

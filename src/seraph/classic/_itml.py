@@ -77,9 +77,9 @@ class ITML(ClassicLearner):
     n_constraints : int, "auto" or None, default="auto"
         Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" takes a sample of the
-        pairs of more than 64 labeled rows, always the same: those within groups of about 8 rows
-        for each class (192 at most). Time grows with n, and nearest neighbors are as good. Marked
-        pairs are all used.
+        pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
+        for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
+        nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float, default=0.0
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional

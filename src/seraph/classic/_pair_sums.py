@@ -20,13 +20,16 @@ from ._rows import PairedRows, spread_rows
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
 DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
+# Rows and columns of pairs, by slices or by row numbers; or as many stacks of row numbers.
+Tile = tuple[slice | Array, slice | Array]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
-# With more rows of known class than the first number, the pairs within groups are a sample of all:
-# a group has about so many rows of each class, and all groups together at least so many similar
-# and dissimilar pairs. Chosen on the sets of benchmarks/evidence that are for choosing:
-# the mean error is that with all pairs, within 0.15.
-_FEW_ROWS, _PER_CLASS, _LEAST_SAMPLE = 64, 8, 100
+# All pairs of up to so many rows of known class are summed. Of more rows, each is compared with so
+# many others for each class, but at most so many; or with as many as it takes to have so many
+# similar and so many dissimilar pairs. The numbers of partners and of pairs were chosen on the
+# sets of benchmarks/evidence that are for choosing: the mean error is that with all pairs, within
+# 0.15.
+_FEW_ROWS, _PARTNERS_PER_CLASS, _MOST_PARTNERS, _LEAST_SAMPLE = 64, 8, 192, 100
 
 
 class PairSums:
@@ -41,7 +44,7 @@ class PairSums:
         Labels of the pairs.
     sampled : bool, default=False
         Whether `laplacian` may estimate the sum over the pairs of many rows of known class from
-        a sample: the pairs within groups of rows, always the same. Most of the noise of such a sum
+        a sample: each row with some others, always the same. Most of the noise of such a sum
         comes from the rows, not from which of them are paired (Blom, 1976, on incomplete
         U-statistics).
 
@@ -69,15 +72,11 @@ class PairSums:
     def __init__(self, labels: PairLabels, *, sampled: bool = False) -> None:
         paired = PairedRows.of(labels)
         n, self._pairs_each = len(paired.codes), 1.0
-        # Pairs to sum: rows and columns, each a slice or a stack of row numbers.
-        self._tiles: list[tuple[slice | Array, slice | Array]] = list(upper_tiles(n, _TILE))
-        n_groups = _n_groups(paired.codes, labels) if sampled else 1
-        if n_groups > 1:
+        self._tiles: list[Tile] = list(upper_tiles(n, _TILE))
+        if sampled and (side := _sample_size(paired.codes, labels)):
             paired = paired.reordered(spread_rows(n))
-            groups = _groups(n, n_groups)
-            self._tiles = [(group, group) for group in groups]
-            swept = sum(group.size * (group.shape[1] - 1) for group in groups)
-            self._pairs_each = n * (n - 1) / swept
+            self._tiles = _sample_tiles(n, side)
+            self._pairs_each = (n - 1) / (2 * side)  # how many a pair of the sample stands for
         self.rows, self.codes = paired.rows, paired.codes
         order = np.lexsort([paired.pairs[:, 1], paired.pairs[:, 0]])
         self._pairs, self._similar = paired.pairs[order], labels.similar[order]
@@ -149,20 +148,16 @@ class PairSums:
 
     def _of_classes(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
         """Return the same sum and product for the pairs of rows of known class alone."""
-        n, value = len(self.codes), 0.0
-        # A last column of ones makes the sums of the weights part of the product.
-        wide = np.column_stack([Y[:n], np.ones(n)])
-        total = np.zeros_like(wide)
+        value, product = 0.0, np.zeros((len(self.codes), Y.shape[1]))
         for rows, columns in self._tiles:
             similar = self.codes[rows][..., np.newaxis] == self.codes[columns][..., np.newaxis, :]
-            here, weight = term(squared_distances(Z[rows], Z[columns]), similar)
-            total[rows] += weight @ wide[columns]
-            if rows is columns:  # this tile holds every pair twice
-                value += 0.5 * here
-            else:
-                value += here
-                total[columns] += np.swapaxes(weight, -1, -2) @ wide[rows]
-        product = total[:, -1:] * Y[:n] - total[:, :-1]
+            here, W = term(squared_distances(Z[rows], Z[columns]), similar)
+            on_diagonal = rows is columns  # such a tile holds every pair twice
+            value += 0.5 * here if on_diagonal else here
+            product[rows] += W.sum(axis=-1)[..., np.newaxis] * Y[rows] - W @ Y[columns]
+            if not on_diagonal:
+                W = np.swapaxes(W, -1, -2)
+                product[columns] += W.sum(axis=-1)[..., np.newaxis] * Y[columns] - W @ Y[rows]
         return self._pairs_each * value, self._pairs_each * product
 
     def _of_marks(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
@@ -207,24 +202,31 @@ def _listed_scatter(X: Array, pairs: Array) -> Array:
     return scatter
 
 
-def _n_groups(codes: Array, labels: PairLabels) -> int:
-    """Return the number of groups to sample the pairs of rows of these class `codes` from."""
-    if len(codes) <= _FEW_ROWS:
-        return 1
-    size = min(_PER_CLASS * (int(codes.max()) + 1), _TILE)
-    few = min(labels.n_similar, labels.n_dissimilar)
-    n_groups = max(1, min(len(codes) // size, few // _LEAST_SAMPLE))
-    return n_groups if len(codes) <= n_groups * _TILE else 1
+def _sample_size(codes: Array, labels: PairLabels) -> int:
+    """Return the side of the squares of a sample: half the number of partners of a row.
 
-
-def _groups(n: int, n_groups: int) -> list[Array]:
-    """Cut `n` rows into groups; return stacks of groups to sum at a time, of shape (count, size).
-
-    All groups but the last are equally long: many small matrices cost little more than one if
-    they are stacked.
+    It is 0 if all pairs are to be summed.
     """
-    size = n // n_groups
-    last = (n_groups - 1) * size
-    stacks = np.arange(last).reshape(-1, size)
-    parts = row_slices(len(stacks), max(1, _TILE // size) ** 2)
-    return [*(stacks[part] for part in parts), np.arange(last, n)[np.newaxis]]
+    n, few = len(codes), min(labels.n_similar, labels.n_dissimilar)
+    if n <= _FEW_ROWS or few == 0:
+        return 0
+    partners = min(_PARTNERS_PER_CLASS * (int(codes.max()) + 1), _MOST_PARTNERS)
+    partners = max(partners, -(-_LEAST_SAMPLE * (n - 1) // few))
+    side = -(-partners // 2)
+    # Fewer than three groups have no circle; and a larger square is no tile any more.
+    return side if 3 * side <= n and side <= _TILE else 0
+
+
+def _sample_tiles(n: int, side: int) -> list[Tile]:
+    """Pair groups of `side` rows with the next group, as on a circle.
+
+    Many small tiles cost little more than one if they are stacked. What is left over when `n` rows
+    are cut into groups is paired with the first group.
+    """
+    groups = np.arange(n - n % side).reshape(-1, side)
+    partners = np.roll(groups, -1, axis=0)
+    parts = row_slices(len(groups), (_TILE // side) ** 2)
+    tiles: list[Tile] = [(groups[part], partners[part]) for part in parts]
+    if n % side:
+        tiles.append((np.arange(n - n % side, n), groups[0]))
+    return tiles
