@@ -12,10 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from seraph import Marks, classic
 from seraph._marks import PairLabels
 from seraph._sweep._points import centered
-from seraph.classic import _scatter
-from seraph.classic._distances import FactorSums
+from seraph.classic import _pair_sums
 from seraph.classic._gdm import _by_tangents, _DissimilarDistances, _unit_constraint
-from seraph.classic._scatter import PairSums
+from seraph.classic._pair_sums import PairSums
 
 # The learned metric itself, from all pairs and whatever the units of the features are.
 GDM = partial(classic.GDM, ridge=1.0, n_constraints=None, shrinkage=0.0, tol=1e-4)
@@ -43,6 +42,15 @@ def constraint(A, X, y):
     return sum(v @ A @ v for v in alike)
 
 
+def sampled_pairs(sums):
+    """Return the pairs that are summed, as positions in `sums.rows`."""
+    found = []
+    for rows, columns in sums._tiles:
+        for some, others in zip(np.atleast_2d(rows), np.atleast_2d(columns), strict=True):
+            found += [(i, j) for i in some.tolist() for j in others.tolist()]
+    return found
+
+
 class TestPairSums:
     def labels(self, n):
         """Classes, unlabeled rows, and listed pairs of each kind."""
@@ -67,8 +75,8 @@ class TestPairSums:
 
     @pytest.mark.parametrize("tile", [3, 128])
     def test_laplacian_is_the_sum_over_the_pairs_whatever_the_tile(self, rng, monkeypatch, tile):
-        monkeypatch.setattr(_scatter, "_TILE", tile)
-        monkeypatch.setattr(_scatter, "_CHUNK", 6)
+        monkeypatch.setattr(_pair_sums, "_TILE", tile)
+        monkeypatch.setattr(_pair_sums, "CHUNK", 6)
         Z, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
         labels, y, _ = self.labels(20)
         sums = PairSums(labels)
@@ -88,32 +96,26 @@ class TestPairSums:
         assert value == pytest.approx(expected, rel=1e-12)
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
 
-    def test_a_sample_is_the_pairs_within_groups_and_stands_for_all(self, rng, monkeypatch):
-        monkeypatch.setattr(_scatter, "FEW_ROWS", 32)
-        monkeypatch.setattr(_scatter, "_PER_CLASS", 4)
-        labels, y, _ = self.labels(90)
+    def test_a_sample_stands_for_all_pairs(self, rng, monkeypatch):
+        monkeypatch.setattr(_pair_sums, "_FEW_ROWS", 32)
+        monkeypatch.setattr(_pair_sums, "_PARTNERS_PER_CLASS", 4)
+        labels, y, _ = self.labels(93)
         sums = PairSums(labels, sampled=True)
-        assert sums._groups == [(slice(0, 60), 15)]
-        groups = np.arange(60).reshape(4, 15).tolist()
-        for group in groups:  # each has its share of each class
-            assert set(np.bincount(y[sums.rows[group]])) <= {2, 3, 4, 5}
-        scatters = PairSums(labels).scatters(np.eye(90)[PairSums(labels).rows])
-        np.testing.assert_allclose(sums.scatters(np.eye(90)[sums.rows]), scatters, atol=1e-9)
-        Z = rng.normal(size=(90, 3))[sums.rows]
+        scatters = PairSums(labels).scatters(np.eye(93)[PairSums(labels).rows])
+        np.testing.assert_allclose(sums.scatters(np.eye(93)[sums.rows]), scatters, atol=1e-9)
+        Z = rng.normal(size=(93, 3))[sums.rows]
 
         def term(d2, similar):
             factor = np.where(similar, 1.0, 3.0)
             return np.sum(factor * d2**2), 2.0 * factor * d2
 
         value, product = sums.laplacian(Z, term)
-        scale = 60 * 59 / (4 * 15 * 14)
+        listed = sampled_pairs(sums)
+        scale = 62 * 61 / 2 / len(listed)
         expected, W = 0.0, np.zeros((len(Z), len(Z)))
-        listed = [(i, j) for group in groups for i in group for j in group if i < j]
         for i, j in listed:
-            d2, factor = (
-                np.sum((Z[i] - Z[j]) ** 2),
-                1.0 if y[sums.rows[i]] == y[sums.rows[j]] else 3.0,
-            )
+            same = y[sums.rows[i]] == y[sums.rows[j]]
+            d2, factor = np.sum((Z[i] - Z[j]) ** 2), 1.0 if same else 3.0
             expected += scale * factor * d2**2
             W[i, j] = W[j, i] = scale * 2.0 * factor * d2
         position = {row: k for k, row in enumerate(sums.rows.tolist())}
@@ -128,25 +130,31 @@ class TestPairSums:
             product, (np.diag(W.sum(axis=1)) - W) @ Z, atol=1e-9 * np.abs(product).max()
         )
 
+    @pytest.mark.parametrize(("n", "n_classes"), [(66, 2), (300, 5), (1000, 3), (700, 40)])
+    def test_a_sample_has_some_partners_of_each_class_for_each_row(self, n, n_classes):
+        y = np.arange(n) % n_classes
+        sums = PairSums(PairLabels.make(n, y), sampled=True)
+        pairs = np.array(sampled_pairs(sums))
+        assert len(np.unique(np.sort(pairs, axis=1), axis=0)) == len(pairs)
+        wanted = min(8 * n_classes, 192)
+        partners = np.bincount(pairs.ravel(), minlength=n)
+        assert partners.min() >= wanted / 2  # the last rows have partners on one side only
+        assert np.median(partners) == wanted
+        similar = y[sums.rows[pairs[:, 0]]] == y[sums.rows[pairs[:, 1]]]
+        assert similar.mean() == pytest.approx(1 / n_classes, rel=0.25)
+
     def test_few_rows_or_few_similar_pairs_are_not_sampled(self):
         few = PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)
-        assert few._groups == [(slice(0, 64), 64)]
+        assert few._tiles == [(slice(0, 64), slice(0, 64))]
         more = PairSums(PairLabels.make(66, np.arange(66) % 2), sampled=True)
-        assert more._groups == [(slice(0, 14), 14), (slice(14, 66), 13)]
+        assert len(sampled_pairs(more)) == 66 * 8
         rare = np.arange(300)
         rare[:10] = 0  # 45 similar pairs
-        assert not PairSums(PairLabels.make(300, rare), sampled=True)._groups
-
-    @pytest.mark.parametrize("n", [5, 40])  # many or few of the distances are short
-    def test_close_points_keep_the_digits_of_their_distance(self, rng, n):
-        points = 1.0 + rng.normal(size=(n, 4))
-        X = np.vstack([points, points[:5] + 1e-9])
-        exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
-        np.testing.assert_allclose(_scatter.squared_distances(X), exact, rtol=1e-7)
-        some = _scatter.squared_distances(X[:n], X[n:])
-        np.testing.assert_allclose(some, exact[:n, n:], rtol=1e-7)
-        stack = _scatter.squared_distances(np.stack([X[:-4], X[4:]]))
-        np.testing.assert_allclose(stack, [exact[:-4, :-4], exact[4:, 4:]], rtol=1e-7)
+        sums = PairSums(PairLabels.make(300, rare), sampled=True)
+        assert sums._tiles == PairSums(PairLabels.make(300, rare))._tiles
+        rare[:40] = 0  # 780 similar pairs: more partners than for so many classes
+        sums = PairSums(PairLabels.make(300, rare % 10), sampled=True)
+        assert sums._tiles != PairSums(PairLabels.make(300, rare % 10))._tiles
 
 
 class TestObjective:
@@ -156,7 +164,7 @@ class TestObjective:
         sums = PairSums(PairLabels.make(12, y))
         X = centered(X[sums.rows])
         C = _unit_constraint(X, sums, 0.0, 0.0, False)
-        return _DissimilarDistances(FactorSums(X @ C, sums))
+        return _DissimilarDistances(X @ C, sums)
 
     def test_gradient_by_factor_against_finite_differences(self, problem, rng):
         P = rng.normal(size=8)
@@ -274,7 +282,7 @@ def test_first_steps_never_lower_the_sum_and_end_near_the_maximum():
     sums = PairSums(PairLabels.make(200, y[:200]))
     X = centered(X[:200][sums.rows])
     C = _unit_constraint(X, sums, 0.1, 0.2, False)
-    problem = _DissimilarDistances(FactorSums(X @ C, sums))
+    problem = _DissimilarDistances(X @ C, sums)
     values = []
     for n_steps in range(6):
         P, n_taken, is_done = _by_tangents(problem, n_steps, 1e-9)
@@ -482,13 +490,15 @@ def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidea
 def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
     y = (np.arange(1000) >= 985).astype(int)
     sums = PairSums(PairLabels.make(1000, y), sampled=True)
-    size = sums._groups[0][1]
-    assert y[sums.rows[:size]].sum() == 0
+    pairs = np.array(sampled_pairs(sums))
+    with_others = y[sums.rows[pairs]].any(axis=1)
+    # A row whose pairs in the sample are all with its own class.
+    alone = np.setdiff1d(np.arange(1000), pairs[with_others])[0]
     X = np.ones((1000, m))
-    X[sums.rows[3]] = 2.0  # in the sample, all its pairs are with its own class
+    X[sums.rows[alone]] = 2.0
     learner = GDM(diagonal=diagonal, shrinkage=0, tol=tol).fit(X, y)
     assert learner.converged_
-    distance = learner.pair_distance(X[[[sums.rows[3], 999]]]).item()
+    distance = learner.pair_distance(X[[[sums.rows[alone], 999]]]).item()
     assert distance > 0.0
     assert learner.objective_ == pytest.approx(15 * distance, rel=1e-4)
 

@@ -89,7 +89,7 @@ def test_points_on_a_line_are_means_of_their_neighbors():
 def test_chunk_size_does_not_matter(monkeypatch):
     X, _ = blobs()
     whole = reconstruction(X, 5).toarray()
-    monkeypatch.setattr(_mfda, "_CHUNK", 100)
+    monkeypatch.setattr(_mfda, "CHUNK", 100)
     assert_allclose(reconstruction(X, 5).toarray(), whole, atol=1e-13)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeGuard, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,10 +31,6 @@ from .._utils._typing import Array
 from .._utils._validation import as_numbers, two_points
 from ..metrics._pairs import labels_auc
 from ._shrinkage import Blend
-
-# Arrays of up to so many numbers are checked here, if there is nothing to change in them.
-_FEW_NUMBERS = 1 << 16
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -68,17 +64,10 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
-        if _is_fine(X):
-            points: Array = X
-        else:
-            with as_numbers("X", X):
-                points = check_array(
-                    in_memory(X),
-                    dtype=FLOATS,
-                    ensure_min_samples=2,
-                    estimator=self,
-                    input_name="X",
-                )
+        with as_numbers("X", X):
+            points: Array = check_array(
+                in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+            )
         check_range(points)
         return points
 
@@ -114,7 +103,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             with one_blas_thread():
                 shrunk = blend(source, coordinates, components if len(components) else None)
                 share = blend.share(coordinates)
-        self._read_features(X)
+        validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
         learned = _signed(components)
         self.__dict__.update(
             components_=learned.copy() if shrunk is components else _signed(shrunk),
@@ -123,15 +112,6 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             **attributes,
         )
         return self
-
-    def _read_features(self, X: ArrayLike) -> None:
-        """Set n_features_in_ and feature_names_in_ to those of `X`."""
-        if type(X) is not np.ndarray:
-            validate_data(self, header(X), skip_check_array=True)
-            return
-        # The same, without looking for a data frame in an array: that takes as long as some fits.
-        self.n_features_in_ = X.shape[1]
-        self.__dict__.pop("feature_names_in_", None)
 
     @property
     def _n_features_out(self) -> int:
@@ -319,21 +299,6 @@ def _lengths(differences: Array) -> Array:
         rows = rows / sizes[:, np.newaxis]
         lengths[odd] = sizes * np.sqrt(np.einsum("kr,kr->k", rows, rows))
     return lengths
-
-
-def _is_fine(X: ArrayLike) -> TypeGuard[Array]:
-    """Say whether `X` is an array that scikit-learn's check would return as it is.
-
-    With few points, that check takes as long as a fit.
-    """
-    return (
-        type(X) is np.ndarray
-        and X.dtype in FLOATS
-        and X.ndim == 2
-        and len(X) >= 2
-        and 0 < X.size <= _FEW_NUMBERS
-        and bool(np.isfinite(X).all())
-    )
 
 
 def _signed(components: Array) -> Array:

@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import lapack
 from scipy.spatial.distance import pdist
 
 from .._sweep import Coordinates, exact_size, magnitude
@@ -289,9 +288,7 @@ def _directions(P: Array) -> tuple[Array, Array]:
     """Return the lengths of a factor along orthonormal rows, longest first, and these rows."""
     if len(P) == 0:
         return np.empty(0), P
-    _, lengths, rows, failed = lapack.dgesdd(P, full_matrices=0)  # less overhead than numpy's
-    if failed:
-        raise np.linalg.LinAlgError("the singular values of the learned metric did not converge")
+    _, lengths, rows = np.linalg.svd(P, full_matrices=False)
     least = lengths[0] * max(P.shape) * _EPS
     if lengths[-1] > least:
         return lengths, rows

@@ -259,22 +259,10 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
             "different classes may have become one. Pass whole numbers (in pandas, Int64 if some "
             "are missing) or text."
         )
-    if _are_codes(labels):
-        return labels.copy()
     missing = is_missing(labels)
     codes = np.full(n, -1, dtype=np.intp)
     codes[~missing] = _numbered(labels[~missing])
     return codes
-
-
-def _are_codes(labels: Array) -> bool:
-    """Say whether the labels are 0, 1, 2 and so on already, all of them in use."""
-    return (
-        labels.dtype == np.intp
-        and labels.min(initial=0) >= 0
-        and labels.max(initial=0) < len(labels)
-        and bool(np.bincount(labels).all())
-    )
 
 
 def _numbered(labels: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import lapack
+from scipy.linalg import solve_triangular
 
 from .. import _solvers as solvers
 from .._base import Blend
@@ -15,9 +15,8 @@ from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._utils._typing import Array, computed_once
 from .._utils._validation import check_choice, check_flag, check_number
-from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner
-from ._scatter import PairSums
+from ._pair_sums import PairSums
 
 # Rows of the first factor; the solver widens or narrows it from there.
 _FIRST_RANK = 20
@@ -30,9 +29,9 @@ _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
 # "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
 _ODDS = 3.0
-# Shares of the scatter below this are rounding errors of zero. If it has at most this condition
-# number, they have nearly all of their digits.
-_ZERO, _WELL_CONDITIONED = 1e-12, 1e6
+_SMALLEST = 1e-300  # can be divided by
+# Shares of the scatter below this are rounding errors of zero.
+_ZERO = 1e-12
 # Eigenvalues of the constraint that differ by more than this factor lose digits, the small ones.
 _FAR_APART = 1e4
 
@@ -70,10 +69,9 @@ class GDM(ClassicLearner):
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use for the objective (the constraint has all). None means all of
         them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample of the
-        pairs of more than 64 labeled rows, always the same: those within groups of up to 8 rows
-        for each class (192 at most) or, with few features, those of each row with 4 others for
-        each feature (16 at most). Time grows with n, and nearest neighbors are as good. Marked
-        pairs are all used.
+        pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
+        for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
+        nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float or "auto", default="auto"
         Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
         the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each
@@ -182,18 +180,12 @@ class GDM(ClassicLearner):
         self, points: Array, labels: PairLabels, *, sampled: bool
     ) -> tuple[Array, _DissimilarDistances]:
         """Return the map to coordinates of a simple constraint, and the objective there."""
-        m = points.shape[1]
-        listed = sampled and not self.diagonal and Differences.are_few(labels, m)
-        sums = PairSums(labels, sampled=sampled and not listed)
-        # Sums over the points are faster if the numbers of a feature are together.
-        labeled = points.take(sums.rows, axis=0).astype(np.float64, order="F", copy=False)
-        used = centered(labeled, rounding=CONSTANT_FEATURE)
+        sums = PairSums(labels, sampled=sampled)
+        used = centered(points[sums.rows].astype(np.float64), rounding=CONSTANT_FEATURE)
         ridge, equal = (1.0, None) if self.ridge == "auto" else (self.ridge, 0.0)
         share = ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, equal, self.diagonal)
-        X = (C.T @ used.T).T
-        differences = Differences.of(X, sums.codes, dissimilar=True) if listed else None
-        return C, _DissimilarDistances(FactorSums(X, sums, differences))
+        return C, _DissimilarDistances(used @ C, sums)
 
 
 def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tuple[Array, float]:
@@ -208,34 +200,18 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
         kept = total > _ZERO * total.max()
         C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
         return C, float(np.mean((total * scale**2)[kept]))
-    whitening, back = _whitening(X * inverse)
-    C = inverse[:, np.newaxis] * whitening
+    _, lengths, directions = principal_directions(X * inverse)
+    C = inverse[:, np.newaxis] * directions.T / lengths
     if sums.is_by_class:  # the scatter is that of the points, times their number
         mean = float(len(X) ** 2 * np.vdot(scale, scale) / np.count_nonzero(scale))
         return C / math.sqrt(len(X)), mean
     scatter = sums.scatter(X @ C)
-    back = back * scale
+    back = lengths[:, np.newaxis] * directions * scale
     by_feature = np.einsum("ij,ij->j", scatter @ back, back)
     total, basis = np.linalg.eigh(scatter)
     kept = total > _ZERO * total[-1]
     mean = float(by_feature.sum() / max(1, np.count_nonzero(by_feature)))
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
-
-
-def _whitening(X: Array) -> tuple[Array, Array]:
-    """Return ``W`` and its (pseudo-)inverse such that the columns of ``X W`` are orthonormal.
-
-    Directions in which the points do not vary are left out.
-    """
-    if len(X) >= 2 * X.shape[1]:
-        gram = X.T @ X
-        root, failed = lapack.dpotrf(gram, lower=1)
-        inverse = root if failed else lapack.dtrtri(root, lower=1)[0]
-        # The condition number is at most the trace, times that of the inverse.
-        if not failed and np.vdot(inverse, inverse) * gram.trace() < _WELL_CONDITIONED:
-            return inverse.T, root.T
-    _, lengths, directions = principal_directions(X)
-    return directions.T / lengths, lengths[:, np.newaxis] * directions
 
 
 def _unit_constraint(
@@ -255,7 +231,7 @@ def _unit_constraint(
         raise _coincide()
     equal = n_varying / (n_varying + len(X)) if equal is None else equal
     C, mean = _unit_scatter(X, scale, sums, diagonal)
-    constraint = sums.similar_scatter((C.T @ X.T).T)
+    constraint = sums.similar_scatter(X @ C)
     similar = float(constraint.trace())
     if not len(constraint) - similar > _ZERO * similar:  # the rest is that of dissimilar pairs
         raise _coincide()
@@ -264,9 +240,7 @@ def _unit_constraint(
     if diagonal:
         held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
-        held, turn, failed = lapack.dsyevd(constraint)  # less overhead than numpy's
-        if failed:
-            raise np.linalg.LinAlgError("the eigenvalues of the constraint did not converge")
+        held, turn = np.linalg.eigh(constraint)
         if equal > 0.0 and held[-1] > _FAR_APART * max(held[0], 0.0):
             return _by_features(X, scale, sums, share, equal, mean)
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
@@ -291,11 +265,12 @@ def _by_features(
     inverse = 1.0 / scale[varying]
     Z = X[:, varying] * inverse
     constraint = sums.similar_scatter(Z) + share * (1.0 - equal) * sums.scatter(Z)
-    constraint.flat[:: len(constraint) + 1] += share * equal * mean * inverse**2
+    constraint += np.diag(share * equal * mean * inverse**2)
     unit = 1.0 / np.sqrt(np.diag(constraint))
     root = np.linalg.cholesky(constraint * np.outer(unit, unit))
     C = np.zeros((len(scale), len(constraint)))
-    C[varying] = (inverse * unit)[:, np.newaxis] * lapack.dtrtri(root, lower=1)[0].T
+    inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
+    C[varying] = (inverse * unit)[:, np.newaxis] * inverse_root.T
     turn: Array = principal_directions(X @ C, _ZERO)[2].T
     return C @ turn
 
@@ -316,15 +291,14 @@ class _DissimilarDistances:
 
     rounding = 1e-12
 
-    def __init__(self, sums: FactorSums) -> None:
-        self.sums, self.X = sums, sums.X
-        self.n_features = self.X.shape[1]
+    def __init__(self, X: Array, sums: PairSums) -> None:
+        self.X, self.sums = X, sums
+        self.n_features = X.shape[1]
         self._last: tuple[Array, float, Array] | None = None
-        self._certified: tuple[Array, tuple[float, float]] | None = None
         self.rank = min(_FIRST_RANK, self.n_features)
-        Z = self.X[:, : self.rank]
+        Z = X[:, : self.rank]
         self.squares = np.einsum("ir,ir->r", Z, Z)
-        self.floor = _SHORTEST * math.sqrt(2.0 * self.squares.sum() / Z.size)
+        self.floor = max(_SHORTEST * math.sqrt(2.0 * self.squares.sum() / Z.size), _SMALLEST)
 
     def first_factor(self, n_steps: int = 0) -> Array:
         """Return the factor after some power iterations (see `_by_tangents`), roughly.
@@ -341,28 +315,22 @@ class _DissimilarDistances:
     @computed_once
     def lam(self) -> float:
         """Half the sum under the first factor: with it, the maximum has a trace near 1."""
-        return 0.5 * self.sums.by_factor(self.first_factor(), self.term)[0]
+        return 0.5 * self.sums.by_factor(self.X, self.first_factor(), self.term)[0]
 
     @property
     def scale(self) -> float:
         return self.lam
 
-    def term(self, d2: Array, similar: Array | None = None) -> tuple[float, Array]:
+    def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
-        length, floor = np.sqrt(d2), max(self.floor, 1e-300)
-        if similar is None and length.min() >= floor:
-            return float(length.sum()), 0.5 / length
-        np.maximum(length, floor, out=length)
-        weight = 0.5 / length
-        if similar is not None:
-            weight *= ~similar
-        d2 += np.square(length, out=length)
-        return float(np.vdot(weight, d2)), weight
+        length = np.maximum(np.sqrt(d2), self.floor)
+        weight = np.where(similar, 0.0, 0.5 / length)
+        return float(np.vdot(weight, d2 + length**2)), weight
 
     def _by_metric(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and its derivative by the metric; at once if asked again."""
-        if self._last is None or not (P is self._last[0] or np.array_equal(P, self._last[0])):
-            self._last = P, *self.sums.by_metric(P, self.term)
+        if self._last is None or not np.array_equal(P, self._last[0]):
+            self._last = P, *self.sums.by_metric(self.X, P, self.term)
         return self._last[1:]
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
@@ -371,20 +339,20 @@ class _DissimilarDistances:
         return value - self.lam * float(np.vdot(P, P)), gradient
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
-        value, half = self.sums.by_factor(P, self.term)
+        value, half = self.sums.by_factor(self.X, P, self.term)
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
 
     def tangent(self, P: Array) -> tuple[float, Array]:
         """Return the sum alone, and half its derivative by the factor."""
         if len(P) < self.n_features:
-            return self.sums.by_factor(P, self.term)
+            return self.sums.by_factor(self.X, P, self.term)
         value, gradient = self._by_metric(P)  # which is kept, and costs no more
         return value, P @ gradient
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
-        value, product = self.sums.pairs.laplacian(
+        value, product = self.sums.laplacian(
             self.X[:, used] * np.sqrt(weights[used]), self.term, self.X
         )
         return value, np.einsum("im,im->m", self.X, product)
@@ -394,22 +362,13 @@ class _DissimilarDistances:
 
         The gap is infinite if all pairs coincide under the metric.
         """
-        if self._certified is None or self._certified[0] is not P:
-            value, gradient = self._by_metric(P)
-            top = np.diag(gradient).max() if diagonal else _largest_eigenvalue(gradient)
-            trace = float(np.vdot(P, P))
-            if trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
-                gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
-                self._certified = P, (value / np.sqrt(trace), gap)
-            else:
-                self._certified = P, (0.0, np.inf)
-        return self._certified[1]
-
-
-def _largest_eigenvalue(A: Array) -> float:
-    m = len(A)
-    values, *_, failed = lapack.dsyevr(A, compute_v=0, range="I", il=m, iu=m)
-    return np.nan if failed else float(values[0])
+        value, gradient = self._by_metric(P)
+        top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
+        trace = float(np.vdot(P, P))
+        if not trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
+            return 0.0, np.inf
+        gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
+        return value / np.sqrt(trace), gap
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:

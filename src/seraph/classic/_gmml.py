@@ -13,7 +13,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._definite import power, with_ridge
 from ._learner import ClassicLearner
-from ._scatter import PairSums, all_pairs
+from ._pair_sums import PairSums, all_pairs
 
 
 class GMML(ClassicLearner):

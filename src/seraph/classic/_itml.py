@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import lapack
+from scipy.linalg import solve_triangular
+from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
@@ -18,10 +18,9 @@ from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
 from ._definite import minimize_factor, prior_root
-from ._distances import Differences, FactorSums
 from ._learner import ClassicLearner
+from ._pair_sums import PairSums
 from ._rows import spread_rows
-from ._scatter import PairSums, squared_distances
 from ._span import extended, in_their_span
 
 # Largest number of rows whose distances give the percentiles for the bounds: to estimate them,
@@ -78,10 +77,9 @@ class ITML(ClassicLearner):
     n_constraints : int, "auto" or None, default="auto"
         Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" takes a sample of the
-        pairs of more than 64 labeled rows, always the same: those within groups of up to 8 rows
-        for each class (192 at most) or, with few features, those of each row with 4 others for
-        each feature (16 at most). Time grows with n, and nearest neighbors are as good. Marked
-        pairs are all used.
+        pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
+        for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
+        nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float, default=0.0
         Share of the Euclidean distance in the metric handed out, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
@@ -204,12 +202,11 @@ class ITML(ClassicLearner):
             bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
         else:
             bounds = _checked_bounds(self.bounds)
-        listed = estimate and Differences.are_few(labels, points.shape[1])
-        sums = PairSums(labels, sampled=estimate and not listed)
+        sums = PairSums(labels, sampled=estimate)
         used, basis = in_their_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
         for weight in _gammas_up_to(gamma):
-            objective = _SlackObjective(used, sums, bounds, weight, listed=listed)
+            objective = _SlackObjective(used, sums, bounds, weight)
             tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
             L, value, gap, n_steps = minimize_factor(
                 objective.value_and_half, objective.factor(R), self.max_iter - n_iter, tol
@@ -238,23 +235,16 @@ class _SlackObjective:
     """
 
     def __init__(
-        self,
-        X: Array,
-        sums: PairSums,
-        bounds: tuple[float, float],
-        gamma: float,
-        *,
-        listed: bool = False,
+        self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
-        self.bounds, self.gamma = bounds, gamma
-        self._last_limits: tuple[Array, tuple[Array, Array, Array]] | None = None
-        curvature = gamma / bounds[0] * sums.similar_scatter(X)
-        # More than the rounding errors of the largest direction: any C will do, if it has a root.
-        curvature.flat[:: len(curvature) + 1] += 1.0 + _ROUNDING * np.trace(curvature)
+        self.sums, self.bounds, self.gamma = sums, bounds, gamma
+        curvature, identity = gamma / bounds[0] * sums.similar_scatter(X), np.eye(X.shape[1])
+        # The second ridge exceeds the rounding errors of the largest eigenvalue, so that there is
+        # a Cholesky factor. C need not be exact: it only preconditions.
+        curvature += (1.0 + _ROUNDING * np.trace(curvature)) * identity
         self.root = np.linalg.cholesky(curvature)
-        self.C = lapack.dtrtri(self.root, lower=1)[0].T
-        X = X @ self.C
-        self.sums = FactorSums(X, sums, Differences.of(X, sums.codes) if listed else None)
+        self.C = solve_triangular(self.root, identity, lower=True).T
+        self.X = X @ self.C
         self.inner = self.C.T @ self.C
         self.offset = 2.0 * float(np.log(np.diag(self.root)).sum()) - len(curvature)
 
@@ -265,44 +255,25 @@ class _SlackObjective:
 
     def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
-        lower, near = self.bounds[1], _NEAR * self.bounds[1]
-        least, most, inverse = self._limits(similar)
+        upper, lower = self.bounds
+        near = _NEAR * lower
+        bound = np.where(similar, upper, lower)
         # An idle slack is at its bound: it costs nothing, and its derivative is exactly 0.
-        kept = np.maximum(least, d2)
-        np.minimum(kept, most, out=kept)
+        slack = np.where(similar, np.maximum(d2, upper), np.minimum(d2, lower))
         tangents = 0.0
-        if kept.min() <= near:
+        if slack.min() < near:
             close = ~similar & (d2 < near)
             coinciding = close & (d2 < _COINCIDING * lower)
-            kept[coinciding] = lower
+            slack[close] = np.where(coinciding[close], lower, near)
             below = d2[close & ~coinciding] - near
             tangents = float(below.sum() * (1.0 / lower - 1.0 / near))
-        weight = np.divide(1.0, kept, out=d2)
-        np.subtract(inverse, weight, out=weight)
-        kept *= inverse
-        value = kept.sum() - np.log(kept).sum() - kept.size
-        return float(value) + tangents, weight
-
-    def _limits(self, similar: Array) -> tuple[Array, Array, Array]:
-        """Return the least and the most that a slack may be, and its inverse bound.
-
-        They are kept, as the same pairs are often asked for again.
-        """
-        if self._last_limits is None or self._last_limits[0] is not similar:
-            upper, lower = self.bounds
-            self._last_limits = (
-                similar,
-                (
-                    np.where(similar, upper, _NEAR * lower),
-                    np.where(similar, np.inf, lower),
-                    np.where(similar, 1.0 / upper, 1.0 / lower),
-                ),
-            )
-        return self._last_limits[1]
+        ratio = slack / bound
+        value = float(np.sum(ratio - np.log(ratio) - 1.0))
+        return value + tangents, 1.0 / bound - 1.0 / slack
 
     def value_and_half(self, L: Array) -> tuple[float, Array]:
         """Return the objective without ``-ln det(L L')``, and half the derivative of that by L."""
-        slack, half = self.sums.by_factor(L.T, self.term)
+        slack, half = self.sums.by_factor(self.X, L.T, self.term)
         pull = self.inner @ L
         value = float(np.vdot(L, pull)) + self.offset + self.gamma * slack
         return value, pull + self.gamma * half.T
@@ -326,18 +297,15 @@ def _percentiles(X: Array, most_rows: int) -> tuple[float, float]:
     """Return the 5th and the 95th percentile of the squared distances between different points."""
     if len(X) > most_rows:
         X = X[spread_rows(len(X), most_rows)]
-    d2 = np.sort(squared_distances(X)[~np.tri(len(X), dtype=bool)])
-    d2 = d2[np.searchsorted(d2, _COINCIDING * d2[-1], side="right") :]
+    d2 = pdist(X, "sqeuclidean")
+    d2 = d2[d2 > _COINCIDING * d2.max()]
     if len(d2) == 0:
         raise ValueError(
             "All points of X coincide: there are no distances to take the bounds from, and "
             "nothing to learn. Pass points that differ."
         )
-    rank = 0.05 * (len(d2) - 1)
-    first, second = math.floor(rank), math.ceil(rank)
-    # (The same as `np.percentile`, which takes as long as an iteration.)
-    a, b, c, d = d2[[first, second, -1 - second, -1 - first]].tolist()
-    return a + (rank - first) * (b - a), d - (rank - first) * (d - c)
+    upper, lower = np.percentile(d2, [5, 95]).tolist()
+    return upper, lower
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:

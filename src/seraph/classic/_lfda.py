@@ -14,9 +14,9 @@ from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 from ._definite import with_ridge
+from ._distances import squared_distances
 from ._learner import ClassLabelLearner
 from ._rows import class_ranges
-from ._scatter import squared_distances
 
 
 class LFDA(ClassLabelLearner):
@@ -158,7 +158,7 @@ def local_scatters(Z: Array, codes: Array, n_neighbors: int) -> tuple[Array, Arr
         members = members - members.mean(axis=0)
         k = len(members)
         if k > 1:
-            squared = squared_distances(members)
+            squared = squared_distances(members, members)
             nth = min(n_neighbors, k - 1)
             scale = np.sqrt(np.partition(squared, nth, axis=1)[:, nth])
             widths = np.outer(scale, scale)

@@ -8,19 +8,17 @@ import numpy as np
 from scipy.special import expit
 
 from .._marks import PairLabels
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
+from ._distances import CHUNK, distance_rows
 from ._rows import PairedRows
-
-# Numbers held at a time: rows of a tile times points, or marked pairs times components.
-_CHUNK = 1 << 16
-_MIN_ROWS = 32  # of a tile: thinner matrix products are slow
 
 
 class Likelihood:
     """Local log-likelihood of weights of the columns of `Z`, and the moments of its bound.
 
-    Pairs that follow from class labels are swept in tiles of rows, marked pairs are gathered:
-    no array has the size of all pairs.
+    Pairs that follow from class labels are summed by rows, marked pairs are listed: no array has
+    the size of all pairs.
 
     Parameters
     ----------
@@ -67,13 +65,8 @@ class Likelihood:
         log_similar = self.similar.log_masses(short, len(scaled))
         log_dissimilar = self.dissimilar.log_masses(long, len(scaled))
         near, far = np.zeros_like(gamma), np.zeros_like(gamma)
-        squares = np.einsum("ik,ik->i", scaled, scaled)
-        for rows, block in self._tiles():
-            apart = (-2.0 * scaled[rows]) @ scaled[: len(self.codes)].T
-            apart += squares[: len(self.codes)]
-            more_near, more_far = self._sweep(
-                apart, squares[rows], rows, block, log_similar, log_dissimilar
-            )
+        for rows, d2 in distance_rows(scaled[: len(self.codes)]):
+            more_near, more_far = self._of_rows(d2, rows, log_similar, log_dissimilar)
             near += more_near
             far += more_far
         value, hard = _hardness(log_similar, log_dissimilar, self.counts)
@@ -82,38 +75,24 @@ class Likelihood:
         # Sums of squares; a matrix product may leave a zero slightly negative.
         return value, np.maximum(near, 0.0), np.maximum(far, 0.0)
 
-    def _tiles(self) -> Iterator[tuple[slice, slice]]:
-        """Yield tiles of rows that have a class, each with the range of the classes in it."""
-        n = len(self.codes)
-        height = max(_MIN_ROWS, _CHUNK // max(1, n))
-        for start in range(0, n, height):
-            stop = min(start + height, n)
-            first = np.searchsorted(self.codes, self.codes[start], side="left")
-            last = np.searchsorted(self.codes, self.codes[stop - 1], side="right")
-            yield slice(start, stop), slice(int(first), int(last))
-
-    def _sweep(
-        self,
-        apart: Array,
-        missing: Array,
-        rows: slice,
-        block: slice,
-        log_similar: Array,
-        log_dissimilar: Array,
+    def _of_rows(
+        self, apart: Array, rows: slice, log_similar: Array, log_dissimilar: Array
     ) -> tuple[Array, Array]:
-        """Return the moments of a tile, and add the masses of its classes to the logarithms.
+        """Return the moments of some points of known class, and add their masses to the logs.
 
-        `apart` holds the squared distances except for a term that is `missing` in each row. It is
-        overwritten.
+        `apart` holds the squared distances from them to all such points. It is overwritten.
         """
+        # The classes of these points are a range of all.
+        first = int(np.searchsorted(self.codes, self.codes[rows.start], side="left"))
+        last = int(np.searchsorted(self.codes, self.codes[rows.stop - 1], side="right"))
+        block, own = slice(first, last), np.arange(rows.start, rows.stop)
         same = self.codes[rows, np.newaxis] == self.codes[block]
         alike = np.where(same, apart[:, block], np.inf)
-        own = np.arange(rows.start, rows.stop)
-        alike[own - rows.start, own - block.start] = np.inf
+        alike[own - rows.start, own - first] = np.inf
         apart[:, block][same] = np.inf
 
         kernels, logs = (alike, apart), (log_similar, log_dissimilar)
-        shifts = [_to_kernel(kernel) + missing for kernel in kernels]
+        shifts = [_to_kernel(kernel) for kernel in kernels]
         for kernel, shift, log in zip(kernels, shifts, logs, strict=True):
             with np.errstate(divide="ignore"):  # a row without such pairs has no mass
                 log[rows] = np.logaddexp(log[rows], np.log(kernel.sum(axis=1)) - shift)
@@ -192,7 +171,5 @@ class _PairsByPoint:
 
     def _gaps(self, Z: Array) -> Iterator[tuple[slice, Array]]:
         """Yield the differences of the points of the pairs, some pairs at a time."""
-        size = max(1, _CHUNK // max(1, Z.shape[1]))
-        for start in range(0, len(self.pairs), size):
-            part = slice(start, start + size)
+        for part in row_slices(len(self.pairs), CHUNK // max(1, Z.shape[1])):
             yield part, Z[self.pairs[part, 0]] - Z[self.pairs[part, 1]]

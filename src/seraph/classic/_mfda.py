@@ -24,18 +24,18 @@ from .._sweep import (
     one_openmp_thread,
     principal_directions,
 )
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
+from ._distances import CHUNK
 from ._learner import ClassicLearner
-from ._scatter import PairSums
+from ._pair_sums import PairSums
 
 # Added to the diagonal of a neighborhood's Gram matrix, as a share of its trace: without it
 # the weights are not determined where there are more neighbors than features.
 _RIDGE = 1e-3
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
-# Numbers gathered at a time for the neighbors of some points.
-_CHUNK = 1 << 18
 # With fewer points, threads that look for neighbors lose more time waiting than they save.
 _POINTS_FOR_THREADS = 5000
 
@@ -241,9 +241,7 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
         neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
-    size = max(1, _CHUNK // (k * max(k, X.shape[1])))
-    for start in range(0, n, size):
-        part = slice(start, start + size)
+    for part in row_slices(n, CHUNK // (k * max(k, X.shape[1]))):
         offsets = X[neighbors[part]] - X[part, np.newaxis]
         gram = offsets @ offsets.transpose(0, 2, 1)
         trace = np.einsum("ijj->i", gram)

@@ -6,7 +6,6 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
@@ -23,7 +22,7 @@ from .._sweep import (
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed, shown
 from .._utils._warnings import warn
-from ._scatter import squared_distances
+from ._distances import add_laplacian, neighbor_weights
 
 _STARTS = ("pca", "identity", "random")
 
@@ -207,16 +206,15 @@ class _SquaredErrors:
 
     def __call__(self, P: Array) -> tuple[float, Array]:
         Z = self.X @ P.T
-        squared = squared_distances(Z)
-        np.fill_diagonal(squared, np.inf)
-        weights = softmax(-squared, axis=1)
-        predicted = weights @ self.y
-        error = predicted - self.y
-        # d/d(d2_ij) of the sum is -2 error_i weights_ij (y_j - predicted_i).
-        weights *= -2.0 * error[:, np.newaxis] * (self.y - predicted[:, np.newaxis])
-        weights += weights.T
-        product = weights.sum(axis=1)[:, np.newaxis] * Z - weights @ Z
-        return float(error @ error), 2.0 * product.T @ self.X
+        value, product = 0.0, np.zeros_like(Z)
+        for rows, weights in neighbor_weights(Z):
+            predicted = weights @ self.y
+            error = predicted - self.y[rows]
+            value += float(error @ error)
+            # d/d(d2_ij) of the sum is -2 error_i weights_ij (y_j - predicted_i).
+            slopes = -2.0 * error[:, np.newaxis] * (self.y - predicted[:, np.newaxis])
+            add_laplacian(product, Z, rows, weights * slopes)
+        return value, 2.0 * product.T @ self.X
 
 
 def _targets(y: ArrayLike, n: int) -> Array:

@@ -6,15 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._marks import PairLabels
 from .._sweep import centered
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
+from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner
-from ._scatter import squared_distances
 from ._span import extended, in_their_span
 
 _STARTS = ("pca", "identity", "random")
@@ -159,7 +158,6 @@ class NCA(ClassLabelLearner):
 
 def _expected_right(Z: Array, codes: Array) -> float:
     """Return the expected number of points that pick one of their own class."""
-    squared = squared_distances(Z)
-    np.fill_diagonal(squared, np.inf)
-    picks = softmax(-squared, axis=1)
-    return float(picks[codes[:, np.newaxis] == codes].sum())
+    return sum(
+        float(picks[codes[rows, np.newaxis] == codes].sum()) for rows, picks in neighbor_weights(Z)
+    )

@@ -17,7 +17,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, shown
 from ._definite import power, prior_root
 from ._learner import ClassicLearner
-from ._scatter import PairSums
+from ._pair_sums import PairSums
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12

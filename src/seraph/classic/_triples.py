@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from .._utils._typing import Array
+from ._distances import add_laplacian, distance_rows
 from ._rows import class_ranges
 
-# Entries of one tile of distances: 8 MB.
-_TILE = 1 << 20
 # A sparse matrix of the weights pays where they are fewer than this share of a tile, less those
 # that its making costs.
 _SPARSE, _OVERHEAD = 0.02, 5000
@@ -93,9 +91,7 @@ class Triples:
             some = min(k, last - first - 1)
             present[first:last, :some] = True
             members = points[first:last] - points[first:last].mean(axis=0)
-            norms = np.einsum("id,id->i", members, members)
-            for rows in _tiles(len(members)):
-                d2 = norms - 2.0 * members[rows] @ members.T
+            for rows, d2 in distance_rows(members):
                 d2[np.arange(len(d2)), np.arange(rows.start, rows.stop)] = np.inf
                 nearest = np.argsort(d2, axis=1, kind="stable")[:, :some]
                 targets[first + rows.start : first + rows.stop, :some] = first + nearest
@@ -110,14 +106,11 @@ class Triples:
         near = np.einsum("ikr,ikr->ik", to_targets, to_targets)
         pull = float(near.sum())
         near[~self.present] = _ABSENT
-        norms = np.einsum("ir,ir->i", Z, Z)
         # Points farther away than this are impostors for none of the targets.
-        reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding) - norms
+        reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding)
         exact = rounded = weight = 0.0
         laplacian = np.zeros_like(Y)
-        for rows in _tiles(n):
-            d2 = (-2.0 * Z[rows]) @ Z.T
-            d2 += norms
+        for rows, d2 in distance_rows(Z):
             for first, last in self.classes:
                 if first < rows.stop and last > rows.start:
                     own = slice(max(first - rows.start, 0), max(last - rows.start, 0))
@@ -125,7 +118,7 @@ class Triples:
             flat = np.flatnonzero(d2 < reach[rows, np.newaxis])
             bounds = np.searchsorted(flat, n * np.arange(len(d2) + 1))
             i = rows.start + np.repeat(np.arange(len(d2)), np.diff(bounds))
-            u = near[i] + (1.0 - norms[i] - d2.ravel()[flat])[:, np.newaxis]
+            u = near[i] + (1.0 - d2.ravel()[flat])[:, np.newaxis]
             w = np.clip(u / self.rounding + 0.5, 0.0, 1.0)
             exact += float(np.maximum(u, 0.0).sum())
             rounded += float(np.vdot(w, u + 0.5 * self.rounding * (1.0 - w)))
@@ -137,7 +130,7 @@ class Triples:
                 of_targets[some] = np.add.reduceat(w, bounds[some], axis=0)
             together = np.where(self.present[rows], (1.0 - mu) + mu * of_targets, 0.0)
             W = _matrix(d2, flat, bounds, -mu * w.sum(axis=1), self.targets[rows], together)
-            _add_laplacian(laplacian, Y, rows, W)
+            add_laplacian(laplacian, Y, rows, W)
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
@@ -172,18 +165,3 @@ def _matrix(
     pushed = csr_array((apart, flat % n, bounds), shape=tile.shape)
     starts = targets.shape[1] * np.arange(h + 1)
     return pushed + csr_array((together.ravel(), targets.ravel(), starts), shape=tile.shape)
-
-
-def _add_laplacian(out: Array, Y: Array, rows: slice, W: Array | csr_array) -> None:
-    """Add ``(diag(W 1 + W' 1) - W - W') Y`` to `out`; W has the `rows`, and others are zero."""
-    out += W.sum(axis=0)[:, np.newaxis] * Y
-    out[rows] += W.sum(axis=1)[:, np.newaxis] * Y[rows]
-    out[rows] -= W @ Y
-    out -= W.T @ Y[rows]
-
-
-def _tiles(n: int) -> Iterator[slice]:
-    """Yield ranges of rows that cut an n x n array into tiles of bounded size."""
-    height = max(1, _TILE // n)
-    for start in range(0, n, height):
-        yield slice(start, min(n, start + height))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
+from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
 from ._tiles import SquaredDistances
 
@@ -48,19 +49,18 @@ def pair_chunks(d2: SquaredDistances, labels: PairLabels, tile: int = _TILE) -> 
     rows = np.flatnonzero(labels.codes >= 0)
 
     def chunks() -> Iterator[tuple[Array, Array]]:
-        for i in range(0, len(rows), tile):
-            for j in range(i, len(rows), tile):
-                a, b = rows[i : i + tile], rows[j : j + tile]
-                found = d2(a, b)
-                same = labels.codes[a][:, np.newaxis] == labels.codes[b]
-                if i == j:
-                    upper = np.triu_indices(len(a), k=1)
-                    yield found[upper], same[upper]
-                else:
-                    yield found.ravel(), same.ravel()
-        for k in range(0, len(labels.pairs), tile):
-            first, second = labels.pairs[k : k + tile].T
-            yield d2.of_pairs(first, second), labels.similar[k : k + tile]
+        for some, others in upper_tiles(len(rows), tile):
+            a, b = rows[some], rows[others]
+            found = d2(a, b)
+            same = labels.codes[a][:, np.newaxis] == labels.codes[b]
+            if some is others:
+                upper = np.triu_indices(len(a), k=1)
+                yield found[upper], same[upper]
+            else:
+                yield found.ravel(), same.ravel()
+        for part in row_slices(len(labels.pairs), tile):
+            first, second = labels.pairs[part].T
+            yield d2.of_pairs(first, second), labels.similar[part]
 
     return chunks
 

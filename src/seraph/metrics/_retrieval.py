@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import as_labels, is_missing
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._tiles import SquaredDistances, checked_points, in_range
@@ -179,9 +180,8 @@ def _neighbors(
         )
     d2 = SquaredDistances(*(in_range(points) if itself else in_range(points, reference)))
     depth = min(int(companions.max()) if k is None else k, len(columns) - int(itself))
-    step = max(1, _BUDGET // len(columns))
-    for start in range(0, len(rows), step):
-        a = rows[start : start + step]
+    for part in row_slices(len(rows), _BUDGET // len(columns)):
+        a = rows[part]
         gap = d2(a, columns)
         same = codes[a][:, np.newaxis] == other_codes[columns]
         gap.view(np.int64)[same] += d2.tie + 1  # so many floats: ties count as errors

@@ -21,6 +21,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
 from .._sweep import in_memory
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
 
@@ -142,11 +143,9 @@ class SquaredDistances:
             norm = np.maximum.outer(self._norms[a], self._other_norms[b])
             d2[d2 <= np.square(_ROUNDING * norm)] = 0.0
             return
-        step = max(1, _BUDGET // max(1, self._points.shape[1]))
-        for start in range(0, len(near), step):
-            flat = near[start : start + step]
-            i, j = np.divmod(flat, len(b))
-            d2.reshape(-1)[flat] = self.of_pairs(a[i], b[j])
+        for part in row_slices(len(near), _BUDGET // max(1, self._points.shape[1])):
+            i, j = np.divmod(near[part], len(b))
+            d2[i, j] = self.of_pairs(a[i], b[j])
 
     def of_pairs(self, first: Array, second: Array) -> Array:
         """Compute the squared distance of each pair of a row of `Z` and a row of `other`."""
