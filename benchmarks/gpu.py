@@ -10,7 +10,6 @@ import cProfile
 import pstats
 import sys
 import time
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -92,11 +91,11 @@ def sweeps() -> None:
         sweep, P = TorchSweep(X.astype(float) if kind == "double" else X, "cuda"), factor(r, m)
         terms = PairTerms(np.random.default_rng(3).integers(10, size=1000), mu=0.01)
         if kind == "sample":
-            terms = replace(terms, share=sweep.shares(terms)[0])
+            ((_, terms), *_) = terms.samples(sweep.shape)
         ms = milliseconds(lambda: sweep(P, terms, wrt), repeats)
         print(
             f"sweep n = {n:9,d}, r = {r:4d}, m = {m:4d}, by {wrt}, {sweep.X.dtype}, "
-            f"share {terms.share:.3f}: {ms:10.1f} ms",
+            f"share {terms.plan.share:.3f}: {ms:10.1f} ms",
             flush=True,
         )
 

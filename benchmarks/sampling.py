@@ -19,8 +19,7 @@ from joblib import Parallel, delayed
 from benchmarks.core import blobs, timed
 from seraph import SERAPH
 from seraph._apps.paper._protocol import sample_task
-from seraph._engine._sampling import sample_pairs
-from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Sample, one_blas_thread
+from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Plan, one_blas_thread
 from seraph.datasets import load_task
 
 # Task, training points (None for the number in the paper), and its share of the samplings.
@@ -200,9 +199,9 @@ def cost_of_a_pair(n=8000, m=64, r=20, budget=400_000):
     print(f"\nNanoseconds per pair, n = {n:,}, m = {m}, r = {r}, {budget:,} sampled pairs\n")
     print(f"{'backend':>8}{'':>9}{'all':>8}{'sample':>8}{'ratio':>8}")
     X, P = blobs(n, m=m)[0], np.eye(r, m)
-    sampled = sample_pairs(n, 0, np.empty((0, 2), dtype=int), budget, np.random.RandomState(0))
     terms = PairTerms(np.empty(0, dtype=int), mu=0.01)
-    some = replace(terms, sample=Sample(sampled, 1.0))
+    plan = Plan.for_list(n, 0, terms.pairs, budget, np.random.RandomState(0))
+    some = replace(terms, plan=plan)
     for backend in (NumpySweep, NumbaSweep):
         for dtype in (np.float64, np.float32):
             sweep = backend(X.astype(dtype))

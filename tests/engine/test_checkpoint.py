@@ -26,10 +26,10 @@ from seraph._sweep import (
     NumpySweep,
     PairList,
     PairTerms,
+    Plan,
     PointsInMemory,
     Posterior,
-    Sample,
-    _design,
+    _plan,
 )
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
@@ -128,11 +128,10 @@ def test_an_interrupted_fit_ends_as_an_uninterrupted_one(wine, file, n_computed,
     assert_same_fit(plain, resumed)
 
 
-def test_fits_by_way_of_subsets_go_on_too(wine, file, n_computed, monkeypatch):
-    monkeypatch.setattr(_design, "_MANY_PAIRS", 1000)
-    monkeypatch.setattr(_design, "_SUBSET_ROWS", 20)
-    monkeypatch.setattr(_design, "_SUBSET_ROWS_PER_FEATURE", 1)
-    monkeypatch.setattr(_design, "_ROWS_PER_FEATURE", 1)
+def test_fits_of_labeled_points_by_way_of_samples_go_on_too(wine, file, n_computed, monkeypatch):
+    monkeypatch.setattr(_plan, "_MANY_PAIRS", 1000)
+    monkeypatch.setattr(_plan, "_PER_ROW", 4)
+    monkeypatch.setattr(_plan, "_ROWS_PER_FEATURE", 1)
     X, _, y = wine
     plain = SERAPH().fit(X, y)
     assert plain.history_["share"][4] < 1.0
@@ -659,9 +658,12 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         (P, replace(terms, q=Posterior()), "factor"),
         (P, replace(terms, q=Posterior(P)), "factor"),
         (P, replace(terms, q=Posterior(Q)), "factor"),
-        (P, replace(terms, sample=Sample(PairList.of(pairs), 3.0)), "factor"),
-        (P, replace(terms, sample=Sample(PairList.of(pairs), 4.0)), "factor"),
-        (P, replace(terms, sample=Sample(PairList.of(pairs + 1), 4.0)), "factor"),
+        (P, replace(terms, plan=Plan(share=0.5)), "factor"),
+        (P, replace(terms, plan=Plan(labeled_share=0.5)), "factor"),
+        (P, replace(terms, plan=Plan(listed=PairList.of(pairs), weight=3.0)), "factor"),
+        (P, replace(terms, plan=Plan(listed=PairList.of(pairs), step=2, weight=3.0)), "factor"),
+        (P, replace(terms, plan=Plan(listed=PairList.of(pairs), weight=4.0)), "factor"),
+        (P, replace(terms, plan=Plan(listed=PairList.of(pairs + 1), weight=4.0)), "factor"),
     ]
     points = PointsInMemory(X)
     fit = fingerprint({}, points, PairLabels.make(len(X), marks=Marks([[0, 1]], [1], rows=len(X))))
@@ -669,7 +671,7 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         backend = NumpySweep(X)
         journal = Journal(file, fit)
         recorded = journal.recorded(backend, points.digest(), terms)
-        assert recorded.n_features == X.shape[1]
+        assert recorded.shape == X.shape
         for question in [*questions, *questions]:
             value, gradient = recorded(*question)
             own_value, own_gradient = NumpySweep(X)(*question)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import Normalizer
 
 import seraph
 from seraph import SERAPH, MetricNeighborsClassifier, PairClassifier
-from seraph._sweep import PairList, PairTerms, PointsInMemory, Sample, _points, _tiles
+from seraph._sweep import PairList, PairTerms, Plan, PointsInMemory, _points, _tiles
 from seraph._sweep._numpy import NumpySweep
 from seraph.classic import GMML
 
@@ -110,7 +110,8 @@ def test_products_in_parts_change_nothing(monkeypatch):
     pairs = np.sort(np.argwhere(np.triu(np.ones((40, 40)), 1)), axis=1)[::3]
     none = np.empty((0, 2), dtype=np.intp)
     codes = np.empty(0, dtype=np.intp)
-    terms = PairTerms(codes, none, np.empty(0), 1.0, 0.1, sample=Sample(PairList.of(pairs), 2.0))
+    plan = Plan(listed=PairList.of(pairs), weight=2.0)
+    terms = PairTerms(codes, none, np.empty(0), 1.0, 0.1, plan=plan)
     P = RNG.normal(size=(3, 8))
     sweep = NumpySweep(X[:40].astype(np.float64))
     expected = [sweep(P, terms, wrt) for wrt in ("metric", "factor", "threshold")]

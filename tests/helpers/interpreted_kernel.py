@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from seraph._sweep import NumpySweep, PairList, PairTerms, Posterior, Sample, _triton
+from seraph._sweep import NumpySweep, PairList, PairTerms, Plan, Posterior, _triton
 from seraph._sweep._torch import TorchSweep, fits_kernel
 
 
@@ -38,7 +38,7 @@ def errors_of_samples():
     rng = np.random.default_rng(3)
     for n, k in [(1200, 5), (1030, 0)]:
         X, P = rng.normal(size=(n, 5)) * 0.6, rng.normal(size=(2, 5))
-        terms = PairTerms(rng.integers(0, 3, k), eta=1.3, mu=0.4, share=0.1)
+        terms = PairTerms(rng.integers(0, 3, k), eta=1.3, mu=0.4, plan=Plan(share=0.1))
         i, j = np.triu_indices(n, k=1)
         # The kernel takes spans of 512 rows, of which each meets itself alone at this share; and
         # the labeled rows meet the first 128 others.
@@ -52,8 +52,8 @@ def errors_of_samples():
             for some, n_all in ((near, (n - k) * (n - k - 1) / 2), (edge, k * (n - k))):
                 pairs = np.stack([i[some], j[some]], axis=1)
                 if len(pairs):
-                    sample = Sample(PairList.of(pairs), n_all / len(pairs))
-                    nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, sample=sample)
+                    sample = Plan(listed=PairList.of(pairs), weight=n_all / len(pairs))
+                    nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, plan=sample)
                     part, slope = NumpySweep(X)(P, nobody, wrt)
                     exact, expected = exact + part, expected + slope
             yield abs(value - exact) / abs(exact)

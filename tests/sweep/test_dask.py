@@ -17,21 +17,20 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, seraph_path
-from seraph._engine import _problem
 from seraph._sweep import (
     NumpySweep,
     PairList,
     PairTerms,
+    Plan,
     PointsInMemory,
     Posterior,
-    Sample,
     _choose,
     _dask,
+    _plan,
     _tasks,
     one_blas_thread,
 )
 from seraph._sweep._chunks import ChunkedPoints
-from seraph._sweep._design import design_across
 from tests.helpers.quick import few
 
 SAME = {"rtol": 1e-10, "atol": 1e-10}
@@ -105,10 +104,12 @@ def wait_until(is_so, seconds=300):
 def all_terms(rng):
     codes = np.repeat([0, 1, 2], [5, 4, 8])
     listed = np.array([[0, 60], [30, 20], [50, 3]]), np.array([True, False, True])
-    sampled = Sample(PairList.of(np.array([[0, 40], [16, 17], [17, 18], [40, 69]])), 7.5)
+    sampled = Plan(
+        listed=PairList.of(np.array([[0, 40], [16, 17], [17, 18], [40, 69]])), weight=7.5
+    )
     posteriors = [None, Posterior(), Posterior(rng.normal(size=(3, 6)))]
-    for q, mu, sample in product(posteriors, [0.0, 0.4], [None, sampled]):
-        yield PairTerms(codes, *listed, eta=1.3, mu=mu, q=q, sample=sample)
+    for q, mu, plan in product(posteriors, [0.0, 0.4], [Plan(), sampled]):
+        yield PairTerms(codes, *listed, eta=1.3, mu=mu, q=q, plan=plan)
     yield PairTerms(codes[:0], mu=0.4)
     yield PairTerms(np.arange(70) // 9, mu=0.4)
     yield PairTerms(codes[:0])
@@ -504,19 +505,19 @@ def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkey
         assert set(READS.values()) <= set(range(1, n_rounds + 1))
 
 
-def test_a_share_of_a_sample_is_every_so_many_of_its_pairs(client, small_parts, data):
+def test_a_share_of_a_list_is_the_same_on_a_cluster_as_in_memory(client, small_parts, data):
     X = data[0]
     i, j = np.triu_indices(len(X), k=1)
-    sample = Sample(PairList.of(np.stack([i, j], axis=1)[::5]), 5.0)
-    terms = PairTerms(np.empty(0, dtype=int), mu=0.5, sample=sample, share=0.25)
+    pairs = PairList.of(np.stack([i, j], axis=1)[::5])
     P = np.eye(3, 6)
-    value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(20, 6)))(P, terms, "factor")
-    one, slope = NumpySweep(X)(P, terms, "factor")
-    exact, expected = NumpySweep(X)(P, replace(terms, share=1.0), "factor")
-    assert value != exact
-    for found, by in ((value, gradient), (one, slope)):
-        assert found == pytest.approx(exact, rel=0.05)
-        assert np.linalg.norm(by - expected) < 0.2 * np.linalg.norm(expected)
+    sweep = _dask.DaskSweep(da.from_array(X, chunks=(20, 6)))
+    for step in (4, 7):
+        plan = Plan(listed=pairs, step=step, weight=5.0 * step)
+        terms = PairTerms(np.empty(0, dtype=int), mu=0.5, plan=plan)
+        value, gradient = sweep(P, terms, "factor")
+        expected, slope = NumpySweep(X)(P, terms, "factor")
+        assert value == pytest.approx(expected, rel=1e-11)
+        np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-10)
 
 
 def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
@@ -545,8 +546,10 @@ def test_without_unlabeled_weight_only_labeled_rows_are_read(client, small_parts
 def test_sampled_pairs_are_gathered_once(client, small_parts, data):
     X = data[0]
     sweep = _dask.DaskSweep(counted(X, (20, 6)))
-    sampled = Sample(PairList.of(np.array([[3, 190], [25, 26], [26, 185], [27, 28]])), 2.0)
-    terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, sample=sampled)
+    sampled = Plan(
+        listed=PairList.of(np.array([[3, 190], [25, 26], [26, 185], [27, 28]])), weight=2.0
+    )
+    terms = PairTerms(np.repeat([0, 1], 10), mu=0.5, plan=sampled)
     for _ in range(3):
         value, _ = sweep(np.eye(6), terms, "factor")
     assert value == pytest.approx(NumpySweep(X)(np.eye(6), terms, "factor")[0])
@@ -660,35 +663,25 @@ def test_bad_points_are_not_mapped(data, expected):
 # A share of the pairs, in tiles
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
-@pytest.mark.parametrize(("split", "n"), [(300, 500), (7, 1000), (1, 3)])
-def test_tiles_across_two_parts_have_a_share_of_their_pairs_each_once(split, n, share):
-    strips, (weight, same) = design_across(split, n, 64, share, seed=0)
-    count = np.zeros((split, n - split))
-    for rows, met in strips:
-        for columns in met:
-            count[rows, columns.start - split : columns.stop - split] += 1
-    assert count.max() == 1
-    assert weight * count.sum() == same * count.sum() == pytest.approx(split * (n - split))
-    if split * (n - split) > 10_000:
-        assert 0.5 * share < count.mean() < 2.0 * share
-
-
 SLOW_WRT = [pytest.param(wrt, marks=pytest.mark.slow) for wrt in ("metric", "threshold")]
 
 
 @pytest.mark.parametrize("wrt", ["factor", *SLOW_WRT])
-def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(rng, small_parts, wrt):
+@pytest.mark.parametrize("labeled_share", [1.0, 0.4])
+def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(
+    rng, small_parts, wrt, labeled_share
+):
     X = rng.normal(size=(40, 3))
     X = X[np.argsort(X[:, 0])]  # the order that misleads a sample the most
     P = rng.normal(size=(2, 3))
-    terms = PairTerms(np.repeat([0, 1], 5), np.array([[3, 35]]), np.array([True]), mu=0.4)
+    terms = PairTerms(np.repeat([0, 1], 10), np.array([[3, 35]]), np.array([True]), mu=0.4)
     sweep = _dask.DaskSweep(X)
     value, gradient = sweep(P, terms, wrt)
     exact = np.append(gradient, value)
     found = []
     for seed in range(40):
-        value, gradient = sweep(P, replace(terms, share=0.4, seed=seed), wrt)
+        plan = Plan(share=0.4, labeled_share=labeled_share, seed=seed)
+        value, gradient = sweep(P, replace(terms, plan=plan), wrt)
         found.append(np.append(gradient, value))
     noise = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
     assert np.all(noise[-1] > 0.0)
@@ -697,10 +690,22 @@ def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(rng, small_parts,
 
 
 @pytest.mark.slow
+def test_fits_on_a_cluster_go_by_way_of_samples_too(client, data, monkeypatch):
+    monkeypatch.setattr(_plan, "_MANY_PAIRS", 1000)
+    monkeypatch.setattr(_plan, "_PER_ROW", 16)
+    X, y, _ = data
+    found = SERAPH(backend="dask").fit(da.from_array(X, chunks=(60, 6)), y)
+    exact = SERAPH(tol=1e-5).fit(X, y)
+    assert found.converged_
+    assert found.history_["share"].min() < 0.3
+    assert found.objective_ == pytest.approx(exact.objective_, rel=1e-4)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
-    monkeypatch.setattr(_problem, "_LISTED", 1000)
-    monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 1)
+    monkeypatch.setattr(_plan, "_LISTED", 1000)
+    monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 1)
     X, y, _ = data
     points = da.from_array(X, chunks=(60, 6)) if chunked else X
     gathered = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH, Marks
-from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Sample
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.sweep.test_tiles import ETA, MU, posteriors, q_function, sample_of
 
@@ -32,16 +32,16 @@ def test_many_listed_pairs_give_the_sums_of_the_oracle_and_of_pairs_one_by_one(
     pairs = many_pairs(rng, n, 100, first=len(codes))
     similar = rng.uniform(size=len(pairs)) < 0.5
     source = posteriors(rng)[kind]
-    for sample in (None, sample_of(rng, n, codes, pairs)):
-        terms = PairTerms(codes, pairs, similar, ETA, mu, source, sample)
+    for plan in (Plan(), sample_of(rng, n, codes, pairs)):
+        terms = PairTerms(codes, pairs, similar, ETA, mu, source, plan)
         shuffled = rng.permutation(len(pairs))
-        gathered = PairTerms(codes, pairs[shuffled], similar[shuffled], ETA, mu, source, sample)
+        gathered = PairTerms(codes, pairs[shuffled], similar[shuffled], ETA, mu, source, plan)
         for wrt in ("metric", "factor", "threshold"):
             value, gradient = Sweep(X)(P, terms, wrt)
             expected_value, expected = Sweep(X)(P, gathered, wrt)
             assert value == pytest.approx(expected_value, rel=1e-12)
             np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
-        if sample is None:
+        if plan.listed is None:
             known = labeled_pairs(codes, pairs, similar)
             written_out = objective(X, P.T @ P, known, eta=ETA, mu=mu, q=q_function(source))
             assert value == pytest.approx(written_out, rel=1e-10)
@@ -70,7 +70,7 @@ def test_the_order_of_many_marked_pairs_does_not_matter(wine, rng):
 
 def seconds(sweep, terms):
     """Processor time of a sweep, the best of five."""
-    P = 0.2 * np.random.default_rng(0).normal(size=(8, sweep.n_features))
+    P = 0.2 * np.random.default_rng(0).normal(size=(8, sweep.shape[1]))
     times = []
     for _ in range(6):  # the first may compile
         started = time.process_time()
@@ -89,6 +89,8 @@ def test_labeled_pairs_are_not_slower_than_as_many_unlabeled_ones(rng, Sweep):
     # measured, and 10 to 20 for marked pairs before.
     assert seconds(sweep, PairTerms(classes, mu=0.1)) < 5 * unlabeled
     pairs = many_pairs(rng, n, 200_000)
-    sampled = seconds(sweep, PairTerms(NO_CODES, mu=0.1, sample=Sample(PairList.of(pairs), 2.0)))
+    sampled = seconds(
+        sweep, PairTerms(NO_CODES, mu=0.1, plan=Plan(listed=PairList.of(pairs), weight=2.0))
+    )
     similar = rng.uniform(size=len(pairs)) < 0.5
     assert seconds(sweep, PairTerms(NO_CODES, pairs, similar)) < 5 * sampled

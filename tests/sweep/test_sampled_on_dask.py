@@ -11,7 +11,7 @@ from scipy.special import expit
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import Marks, PairLabels
-from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior, _dask
+from seraph._sweep import ChunkedPoints, Plan, PointsInMemory, Posterior, _dask
 from tests.helpers.oracle import entropy, log_likelihood
 
 N, M = 40, 3
@@ -77,14 +77,14 @@ def dense(Z, terms, pairs, weight, wrt):
 def test_the_sum_is_over_exactly_the_sampled_pairs(source, wrt):
     made = problem(13, 200)
     Z, terms = made.sweep.X.compute(), replace(made.terms, q=SOURCES[source])
-    pairs = terms.sample.pairs[:]
+    pairs = terms.plan.listed[:]
     assert len(np.unique(np.sort(pairs, axis=1), axis=0)) == 200
-    for share in (1.0, 0.5):
-        value, gradient = made.sweep(P, replace(terms, share=share), wrt)
-        step = round(1.0 / share)
-        shards = made.sweep._sampled.shards
-        taken = np.concatenate([pairs[shard][::step] for shard in shards])
-        expected, slope = dense(Z, terms, taken, LABELS.n_unlabeled / len(taken), wrt)
+    for step in (1, 2):
+        taken = pairs[::step]
+        weight = LABELS.n_unlabeled / len(taken)
+        some = replace(terms, plan=replace(terms.plan, step=step, weight=weight))
+        value, gradient = made.sweep(P, some, wrt)
+        expected, slope = dense(Z, terms, taken, weight, wrt)
         assert value == pytest.approx(expected, rel=1e-11)
         np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-10 * np.abs(slope).max())
 
@@ -95,7 +95,7 @@ def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
     sums = expected.sweep(P, replace(expected.terms, q=SOURCES[source]), "metric")
     for rows in (1, 7, 40):
         made = problem(rows, 300)
-        np.testing.assert_array_equal(made.terms.sample.pairs[:], expected.terms.sample.pairs[:])
+        np.testing.assert_array_equal(made.terms.plan.listed[:], expected.terms.plan.listed[:])
         value, gradient = made.sweep(P, replace(made.terms, q=SOURCES[source]), "metric")
         assert value == pytest.approx(sums[0], rel=1e-11)
         np.testing.assert_allclose(gradient, sums[1], rtol=1e-9)
@@ -103,7 +103,7 @@ def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
 
 def test_the_sum_over_samples_is_right_on_average():
     made = problem(13, 100)
-    exact = np.append(*problem(13, "all").sweep(P, replace(made.terms, sample=None), "metric"))
+    exact = np.append(*problem(13, "all").sweep(P, replace(made.terms, plan=Plan()), "metric"))
     sums = []
     for seed in range(60):
         terms = problem(13, 100, seed).terms

@@ -7,10 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks
-from seraph._engine import Settings, _problem
+from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
-from seraph._sweep import PointsInMemory
+from seraph._sweep import PointsInMemory, _plan
 from tests.helpers.quick import few
 
 FEW_MARKED = Marks([[20, 30], [3, 50]], [1, -1], rows=60)
@@ -57,8 +57,8 @@ IN_TILES = pytest.param("in tiles", marks=pytest.mark.slow)
 def form(request, monkeypatch):
     """Whether few pairs are listed, as they are, or sampled in tiles, as many are."""
     if request.param == "in tiles":
-        monkeypatch.setattr(_problem, "_LISTED", 0)
-        monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 0)
+        monkeypatch.setattr(_plan, "_LISTED", 0)
+        monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 0)
     return request.param
 
 
@@ -71,7 +71,7 @@ def test_no_labeled_pair_is_sampled(wine, budget):
     # Rows of the sweep, by their number in the user's table.
     row_of = {tuple(point): row for row, point in enumerate(made.coordinates.array)}
     rows = np.array([row_of[tuple(point)] for point in made.sweep.X])
-    sampled = {tuple(sorted(pair)) for pair in rows[made.terms.sample.pairs[:]].tolist()}
+    sampled = {tuple(sorted(pair)) for pair in rows[made.terms.plan.listed[:]].tolist()}
     assert len(sampled) == budget
     assert not sampled & {tuple(sorted(pair)) for pair in MARKED.pairs.tolist()}
     assert not any(labels.codes[i] >= 0 and labels.codes[j] >= 0 for i, j in sampled)
@@ -80,7 +80,7 @@ def test_no_labeled_pair_is_sampled(wine, budget):
 def test_a_sample_weighs_as_much_as_all_unlabeled_pairs(wine):
     made, labels = problem(wine, 600)
     n_unlabeled = 80 * 79 // 2 - 15 * 14 // 2 - len(labels.pairs)
-    assert made.terms.sample.weight * 600 == pytest.approx(n_unlabeled, rel=1e-12)
+    assert made.terms.plan.weight * 600 == pytest.approx(n_unlabeled, rel=1e-12)
 
 
 @pytest.mark.parametrize("term", ["entropy", "first M-step", "M-step"])
@@ -212,15 +212,15 @@ def test_cross_validation_samples_too(wine, form):
 
 
 def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
-    monkeypatch.setattr(_problem, "_LISTED", 0)
-    monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 0)
+    monkeypatch.setattr(_plan, "_LISTED", 0)
+    monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 0)
     X, P = rng.normal(size=(60, 3)) ** 3, rng.normal(size=(2, 3))
     labels = PairLabels.make(60, np.r_[np.zeros(4), np.ones(4), np.full(52, -1)], FEW_MARKED)
 
     def value(size, seed=0):
         settings = Settings(mu=0.3, unlabeled_pairs=size, backend="numpy", random_state=seed)
         made = Problem.make(PointsInMemory(X), labels, settings)
-        assert (made.terms.share < 1.0) == (size != "all")
+        assert (made.terms.plan.share < 1.0) == (size != "all")
         return made.objective("auto").by_metric(P)[0]
 
     sampled = np.array([value(0.3, seed) for seed in range(30)])
@@ -230,14 +230,14 @@ def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
 
 
 def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(wine, monkeypatch):
-    monkeypatch.setattr(_problem, "_LISTED", 0)
-    monkeypatch.setattr(_problem, "_LISTED_PER_ROW", 10)
+    monkeypatch.setattr(_plan, "_LISTED", 0)
+    monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 10)
     few, _ = problem(wine, 800)
     many, labels = problem(wine, 801)
-    assert few.terms.share == 1.0
-    assert len(few.terms.sample.pairs) == 800
-    assert many.terms.sample is None
-    assert many.terms.share == 801 / labels.n_unlabeled
+    assert few.terms.plan.share == 1.0
+    assert len(few.terms.plan.listed) == 800
+    assert many.terms.plan.listed is None
+    assert many.terms.plan.share == 801 / labels.n_unlabeled
 
 
 # Memory

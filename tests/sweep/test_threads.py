@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Sample, one_blas_thread
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, one_blas_thread
 from seraph._sweep._threads import SharedSetting
 from seraph._utils._typing import computed_once
 from tests.helpers.forks import forks, of_threads, succeeds_in_a_child
@@ -147,10 +147,12 @@ def none_left():
 @pytest.mark.parametrize("kind", [NumpySweep, NumbaSweep])
 def test_all_sweeps_share_their_threads_which_end_with_them(kind):
     X, y = problem(0)
-    sample = Sample(PairList.of(np.column_stack([np.arange(299), np.arange(1, 300)])), 2.0)
+    sample = Plan(
+        listed=PairList.of(np.column_stack([np.arange(299), np.arange(1, 300)])), weight=2.0
+    )
     sweep = kind(X, n_jobs=2, tile=32)
     seen = set()
-    for terms in [PairTerms(np.sort(y[:30]), mu=0.1, sample=some) for some in (None, sample)] * 5:
+    for terms in [PairTerms(np.sort(y[:30]), mu=0.1, plan=some) for some in (Plan(), sample)] * 5:
         sweep(np.eye(6), terms, "factor")
         seen |= sweep_threads()
     assert 1 <= len(seen) <= 2

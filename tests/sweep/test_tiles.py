@@ -10,8 +10,8 @@ from seraph._sweep import (
     NumpySweep,
     PairList,
     PairTerms,
+    Plan,
     Posterior,
-    Sample,
     _formulas,
     make_sweep,
     one_blas_thread,
@@ -52,7 +52,7 @@ def sample_of(rng, n, codes, pairs, size=60):
     known = labeled_pairs(codes, pairs, [True] * len(pairs))
     free = [p for p in zip(*np.triu_indices(n, k=1), strict=True) if tuple(p) not in known]
     chosen = np.sort(rng.permutation(len(free))[:size])
-    return Sample(PairList.of(np.array(free)[chosen]), len(free) / size)
+    return Plan(listed=PairList.of(np.array(free)[chosen]), weight=len(free) / size)
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +131,9 @@ def test_weighted_and_unsure_pairs_are_those_of_the_oracle(rng, kind, mu, wrt):
 def test_backends_agree_with_numpy(rng, backend, kind):
     X, codes, pairs, similar = problem(rng, n=90)
     some, uneven = sample_of(rng, 90, codes, pairs), np.array([2.0, 0.3, 1e-3])
-    for mu, sample, weights in [(0.0, None, None), (MU, None, uneven), (MU, some, uneven)]:
+    for mu, plan, weights in [(0.0, Plan(), None), (MU, Plan(), uneven), (MU, some, uneven)]:
         q = posteriors(rng)[kind]
-        terms = PairTerms(codes, pairs, similar, ETA, mu, q, sample, weights=weights)
+        terms = PairTerms(codes, pairs, similar, ETA, mu, q, plan, weights=weights)
         for rank in (0, 2, 5):
             P = rng.normal(size=(rank, 5))
             for wrt in ("metric", "factor", "threshold"):
@@ -204,8 +204,8 @@ def test_tile_size_agnosticism(rng, sweep, kind, wrt, rank):
 @pytest.mark.parametrize("wrt", ["metric", "factor"])
 def test_thread_count_does_not_change_a_bit(rng, sweep, wrt, sampled):
     X, codes, pairs, similar = problem(rng, n=300)
-    sample = sample_of(rng, 300, codes, pairs, size=500) if sampled else None
-    terms = PairTerms(codes, pairs, similar, ETA, MU, sample=sample)
+    sample = sample_of(rng, 300, codes, pairs, size=500) if sampled else Plan()
+    terms = PairTerms(codes, pairs, similar, ETA, MU, plan=sample)
     P = rng.normal(size=(2, 5))
     with one_blas_thread():
         value, gradient = sweep(X, n_jobs=1, tile=16)(P, terms, wrt)
@@ -250,7 +250,7 @@ def test_a_sweep_has_the_attributes_of_the_protocol(rng, backend):
     sweep(np.eye(3), PairTerms(np.array([0, 1])), "factor")
     assert sweep.name == backend.keywords["backend"]
     assert sweep.device == backend.keywords["device"]
-    assert sweep.n_features == 3
+    assert sweep.shape[1] == 3
     assert sweep.n_sweeps == 1
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from .._marks import PairLabels
-from .._sweep import PairTerms, Points, Sample, Sweep, digest
+from .._sweep import PairList, PairTerms, Points, Sweep, digest
 from .._utils._files import note_write, write_whole
 from .._utils._typing import Array
 from .._utils._validation import shown
@@ -336,46 +336,39 @@ class RecordedSweep:
         self.salt = salt
         self.name, self.device, self.rounding = sweep.name, sweep.device, sweep.rounding
         self.n_sweeps = 0
-        self._samples: list[tuple[Sample, str]] = []
+        self._digested: tuple[PairList | None, str] = None, ""
 
     @property
-    def n_features(self) -> int:
-        """Number of columns of the points."""
-        return self.sweep.n_features
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of their features."""
+        return self.sweep.shape
 
     def scatter(self) -> Array | None:
         """Compute ``X'X``, where the sweep can; it is not recorded."""
         return self.sweep.scatter()
-
-    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum: see `Sweep`."""
-        return self.sweep.shares(terms, near=near)
 
     def __call__(
         self, P: Array, terms: PairTerms, wrt: Literal["metric", "factor", "threshold"]
     ) -> tuple[float, Array]:
         """Return the sum and its gradient, as the sweep itself would."""
         self.n_sweeps += 1
-        weights = np.array([terms.eta, terms.mu, terms.share, terms.seed])
+        plan = terms.plan
+        numbers = [terms.eta, terms.mu, plan.share, plan.labeled_share, plan.seed]
+        numbers += [plan.step, plan.weight]
         q = "entropy" if terms.q is None else "first" if terms.q.P is None else terms.q.P
-        key = digest(self.salt, P, weights, q, self._digest_of(terms.sample), wrt)
+        key = digest(self.salt, P, np.array(numbers), q, self._digest_of(plan.listed), wrt)
         value, gradient = self.journal.sums(key, lambda: self.sweep(P, terms, wrt))
         shape = {"metric": (P.shape[1],) * 2, "factor": P.shape, "threshold": ()}[wrt]
         if gradient.shape != shape:
             raise self.journal.damaged("a sum was changed")
         return value, gradient
 
-    def _digest_of(self, sample: Sample | None) -> str:
-        """Digest the sampled pairs once: there may be many."""
-        if sample is None:
-            return ""
-        for known, found in self._samples:
-            if known is sample:
-                return found
-        pairs = sample.pairs
-        found = digest(pairs.rows, pairs.starts, pairs.columns, np.array(sample.weight))
-        self._samples.append((sample, found))
-        return self._samples[-1][1]
+    def _digest_of(self, pairs: PairList | None) -> str:
+        """Digest the listed pairs once: there may be many."""
+        if pairs is not self._digested[0]:
+            found = "" if pairs is None else digest(pairs.rows, pairs.starts, pairs.columns)
+            self._digested = pairs, found
+        return self._digested[1]
 
 
 def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:

@@ -57,7 +57,7 @@ class Forecast:
         """Announce the fit after its second iteration, if it is a long one."""
         if self._is_done:
             return
-        now = time.perf_counter(), self.problem.n_sweeps
+        now = time.perf_counter(), self.problem.sweep.n_sweeps
         if self._first is None:
             self._first = now
             return
@@ -77,10 +77,9 @@ class Forecast:
 
     def _times(self) -> float:
         """How many sweeps over all pairs the fit takes."""
-        shares = self.problem.sweep.shares(self.problem.terms, near=self.is_near)
-        shares = shares or tuple(share for share, _ in self.problem.subsets)
-        is_sampled = bool(shares) and self.settings.solver_name == "low-rank"
-        sweeps = _SWEEPS + _SAMPLE_SWEEPS * shares[0] if is_sampled else _PLAIN_SWEEPS
+        samples = self.problem.terms.samples(self.problem.sweep.shape, near=self.is_near)
+        is_sampled = bool(samples) and self.settings.solver_name == "low-rank"
+        sweeps = _SWEEPS + _SAMPLE_SWEEPS * samples[0][0] if is_sampled else _PLAIN_SWEEPS
         if self.settings.algorithm == "em":
             return _TIMES_EM * sweeps
         return sweeps if self.settings.gamma is None else _TIMES_FULL * sweeps
@@ -90,8 +89,8 @@ class Forecast:
         on_gpu = (settings.device or "").startswith("cuda")
         advice = []
         enough = _PAIRS_PER_POINT * self.n_points
-        terms = self.problem.terms
-        if terms.sample is None and 20 * enough <= terms.share * self.n_pairs:
+        plan = self.problem.terms.plan
+        if plan.listed is None and 20 * enough <= plan.share * self.n_pairs:
             advice.append(f"unlabeled_pairs={enough:_}")
         if coordinates.array.dtype == "float64":
             advice.append("X in float32")

@@ -17,7 +17,6 @@ from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._forecast import Forecast
-from ._near import samples_near
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
 from ._progress import Progress
@@ -343,7 +342,7 @@ class _SolverRun:
             return None
         if result.gradient is None or len(result.P) == 0:
             return None
-        samples = self._samples_near()
+        samples = self.objective.estimates(near=True)
         if not samples:
             return None
         return solvers.Surrogate.at(samples[0][1], result.P, result.value, result.gradient)
@@ -437,10 +436,7 @@ class _SolverRun:
         """Return samples that suit the start; None for those that the objective has."""
         if self.given_start is None or self.settings.solver_name != "low-rank":
             return None
-        return self._samples_near()
-
-    def _samples_near(self) -> _Samples:
-        return samples_near(self.objective, len(self.labels.codes), self.labels.n_unlabeled)
+        return self.objective.estimates(near=True)
 
     def _maximize(
         self, objective: solvers.MatrixFunction, P: Array, samples: _Samples | None = None

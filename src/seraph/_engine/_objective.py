@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,9 +32,6 @@ class Objective:
         The matrix ``R`` of the manifold extension, ``nu X' L X``.
     triplets : Triplets or None
         The log-likelihood ``T`` of triplets.
-    subsets : sequence of pairs
-        Shares of the pairs, and sweeps that estimate the sums from these, the smallest first;
-        for where `sweep` has no shares of its own.
     """
 
     sweep: Sweep
@@ -44,12 +40,11 @@ class Objective:
     scale: float = 1.0
     roughness: Array | None = None
     triplets: Triplets | None = None
-    subsets: Sequence[tuple[float, Sweep]] = ()
 
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
-        return self.sweep.n_features
+        return self.sweep.shape[1]
 
     @property
     def rounding(self) -> float:
@@ -59,18 +54,12 @@ class Objective:
     @computed_once
     def samples(self) -> list[tuple[float, Objective]]:
         """Estimates from shares of the pairs, the smallest first."""
-        return self.by_shares(near=False) or self.by_subsets()
+        return self.estimates(near=False)
 
-    def by_shares(self, *, near: bool) -> list[tuple[float, Objective]]:
-        """Return estimates from shares of the unlabeled pairs; `near`: see `Sweep.shares`."""
-        return [
-            (share, replace(self, terms=replace(self.terms, share=share * self.terms.share)))
-            for share in self.sweep.shares(self.terms, near=near)
-        ]
-
-    def by_subsets(self) -> list[tuple[float, Objective]]:
-        """Return estimates from the pairs of subsets of the points."""
-        return [(share, replace(self, sweep=sweep, subsets=())) for share, sweep in self.subsets]
+    def estimates(self, *, near: bool) -> list[tuple[float, Objective]]:
+        """Return estimates from shares of the pairs; `near`: see `Plan.samples`."""
+        samples = self.terms.samples(self.sweep.shape, near=near)
+        return [(share, replace(self, terms=terms)) for share, terms in samples]
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the m x m gradient by the metric."""

@@ -83,7 +83,7 @@ def follow_path(
             result = path.solve(lam, from_zero=from_zero and not fits)
             P = solvers.compress(result.P)
             fits.append(fit_of(result, P, -1.0, problem.objective(lam), problem, labels))
-            counts.append(problem.n_sweeps)
+            counts.append(problem.sweep.n_sweeps)
             if progress is not None:
                 progress(solvers.Step(result.value, len(result.P), 0.0, result.gap))
     return FitsAlongPath(lams, fits, np.diff(counts), lam_max, problem.auto_lam)

@@ -147,5 +147,7 @@ class Settings:
         if isinstance(self.unlabeled_pairs, str):
             return None
         if isinstance(self.unlabeled_pairs, Integral):
-            return int(self.unlabeled_pairs)
-        return max(1, round(self.unlabeled_pairs * n_unlabeled))
+            size = int(self.unlabeled_pairs)
+        else:
+            size = max(1, round(self.unlabeled_pairs * n_unlabeled))
+        return size if size < n_unlabeled else None

@@ -24,10 +24,8 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
     _choose    picks a backend and makes its sweep
     _terms     the arguments of a sweep: which term each pair has
-    _list      lists of sampled pairs
-    _design    which tiles stand for all where a share of the pairs is swept
-    _subset    the pairs of some rows, which stand for all where most are labeled
-    _tiles     the skeleton: which tiles, which terms, and how sums become a gradient
+    _plan      which pairs are summed, with which weights: all, a share in tiles, or a list
+    _tiles     the skeleton: the terms of a tile, and how sums become a gradient
     _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
     _torch     backend "torch": tensors; on CUDA, the fused kernel of _triton
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
@@ -38,10 +36,9 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
 from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
-from ._design import shares, subset_sizes
 from ._formulas import posterior
-from ._list import PairList, index_type
 from ._numpy import NumbaSweep, NumpySweep
+from ._plan import PairList, Plan, can_list
 from ._points import (
     CONSTANT_FEATURE,
     FLOATS,
@@ -60,8 +57,7 @@ from ._points import (
     magnitude,
     principal_directions,
 )
-from ._subset import SubsetSweep
-from ._terms import PairTerms, Posterior, Sample, Sweep
+from ._terms import PairTerms, Posterior, Sweep
 from ._threads import one_blas_thread, one_openmp_thread
 
 __all__ = [
@@ -75,12 +71,12 @@ __all__ = [
     "NumpySweep",
     "PairList",
     "PairTerms",
+    "Plan",
     "Points",
     "PointsInMemory",
     "Posterior",
-    "Sample",
-    "SubsetSweep",
     "Sweep",
+    "can_list",
     "centered",
     "check_range",
     "check_unit",
@@ -89,7 +85,6 @@ __all__ = [
     "exact_size",
     "header",
     "in_memory",
-    "index_type",
     "is_chunked",
     "is_tensor",
     "magnitude",
@@ -99,7 +94,5 @@ __all__ = [
     "one_openmp_thread",
     "posterior",
     "principal_directions",
-    "shares",
-    "subset_sizes",
     "workers",
 ]

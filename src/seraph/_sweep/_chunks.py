@@ -271,7 +271,7 @@ class _ChunkedCoordinates(Coordinates):
         """Return at most `count` points, in double precision."""
         return self.rows[:: -(-len(self.rows) // count)]
 
-    def with_first(self, rows: Array, order: Array | None = None) -> Any:  # noqa: ARG002
+    def with_first(self, rows: Array) -> Any:
         """Return the points with some rows moved to the front; the others keep their order."""
         return with_first(self.array, rows)
 

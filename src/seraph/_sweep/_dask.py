@@ -23,8 +23,7 @@ from joblib import effective_n_jobs
 from .._utils._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
-from ._design import row_blocks, shares
-from ._list import PairList
+from ._plan import PairList, row_blocks
 from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Variable
 
@@ -115,19 +114,13 @@ class DaskSweep:
         self._sampled: _Shards | None = None
 
     @property
-    def n_features(self) -> int:
-        """Number of columns of the points."""
-        return int(self.X.shape[1])
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of their features."""
+        n, m = self.X.shape
+        return int(n), int(m)
 
     def scatter(self) -> None:
-        """Nothing: see `Sweep`."""
-
-    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
-        """Shares of a sample of the unlabeled pairs; of all pairs there are none."""
-        if terms.mu == 0.0 or (terms.sample is None and terms.share == 1.0):
-            return ()
-        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
-        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
+        """Leave ``X'X`` to the points, which know it: see `ChunkedPoints`."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -139,19 +132,14 @@ class DaskSweep:
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
             self._listed = self._sampled = None
-        all_unlabeled = terms.mu > 0.0 and terms.sample is None
-        parts.hold(others=all_unlabeled)
-        bare = PairTerms(np.empty(0, dtype=np.intp), eta=terms.eta, mu=terms.mu, q=terms.q)
-        weight = None
-        if terms.mu > 0.0 and terms.sample is not None:
-            if self._sampled is None or not self._sampled.are_of(terms.sample.pairs):
-                self._sampled = _Shards(parts, terms.sample.pairs)
-            n_taken = self._sampled.count(terms.step)
-            weight = terms.sample.weight * len(terms.sample.pairs) / n_taken
-        some = replace(bare, share=terms.share, seed=terms.seed) if all_unlabeled else bare
-        request = _tasks.Request(P, some, wrt, weight, terms.step)
+        tiled, listed = terms.tiles_unlabeled, terms.plan.listed
+        parts.hold(others=tiled)
+        # The tasks get their own codes and pairs.
+        none, plan = np.empty(0, dtype=np.intp), replace(terms.plan, listed=None)
+        bare = PairTerms(none, eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
+        request = _tasks.Request(P, bare, wrt, tiled=tiled)
         # The sum over no points, for its shape.
-        found = [request.sums(np.empty((0, self.n_features)), bare)]
+        found = [request.sums(np.empty((0, self.shape[1])), bare)]
 
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
@@ -160,11 +148,13 @@ class DaskSweep:
             if self._listed is None or not self._listed.are_of(terms.pairs, marks):
                 self._listed = _Shards(parts, terms.pairs, marks)
             self._listed.add_pairs(job)
-        if self._sampled is not None and weight is not None:
+        if terms.mu > 0.0 and listed is not None:
+            if self._sampled is None or not self._sampled.are_of(listed):
+                self._sampled = _Shards(parts, listed)
             self._sampled.add_pairs(job)
-        if all_unlabeled and wrt != "metric" and parts.prefer_projections(request):
+        if tiled and wrt != "metric" and parts.prefer_projections(request):
             found.append(parts.swept_by_projections(request))
-        elif all_unlabeled:
+        elif tiled:
             for tiles in parts.strips():
                 if not parts.fits:
                     found += job.run()
@@ -312,7 +302,7 @@ class _Parts:
 
         A tile projects its own points. If they are wide, that takes longer than the pairs.
         """
-        if request.terms.share < 1.0:
+        if request.terms.plan.share < 1.0:
             return False
         n, m = self.X.shape
         size = 3 * n * (len(_tasks.factors(request)) + 1) * 8  # projections and sums of all rows
@@ -400,10 +390,6 @@ class _Shards:
             lengths = [shard.stop - shard.start for shard in self.shards]
             (self.marks,) = chunks.persist(_from_array(both, lengths))
 
-    def count(self, step: int) -> int:
-        """Count the pairs, if each shard takes one after so many."""
-        return sum(len(range(shard.start, shard.stop, step)) for shard in self.shards)
-
     def are_of(self, pairs: Array | PairList, marks: _Marks | None = None) -> bool:
         """Whether these are the differences of the given pairs."""
         known = self.known_marks or (None, None)
@@ -418,7 +404,7 @@ class _Shards:
             job.graph.update(self.marks.dask)
         for shard, D in enumerate(held):
             if self.marks is None:
-                job.add("seraph-pairs", _tasks.sampled_pairs, D)
+                job.add("seraph-pairs", _tasks.sampled_pairs, self.shards[shard].start, D)
             else:
                 job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
 

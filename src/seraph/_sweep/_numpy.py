@@ -12,8 +12,7 @@ from scipy.sparse import csr_array
 
 from .._utils._typing import Array, computed_once
 from . import _formulas
-from ._design import Strip, row_blocks, shares
-from ._list import PairList
+from ._plan import PairList, Strip, row_blocks
 from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import one_blas_thread
 from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
@@ -79,19 +78,12 @@ class NumpySweep:
         self.n_sweeps = 0
 
     @property
-    def n_features(self) -> int:
-        """Number of columns of the points."""
-        return int(self.X.shape[1])
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of their features."""
+        return self.X.shape
 
     def scatter(self) -> None:
-        """Nothing: see `Sweep`."""
-
-    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum: see `Sweep`."""
-        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
-        if terms.mu == 0.0:
-            return ()
-        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
+        """Leave ``X'X`` to the caller, who has numpy, too."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
@@ -115,7 +107,7 @@ class NumpySweep:
         self.n_sweeps += 1
         # The metric takes one product a tile and the factor two, so the factor pays off only if
         # it is narrow; d/dP is 2 P d/dA in any case.
-        by_metric_first = wrt == "factor" and 2 * len(P) >= self.n_features
+        by_metric_first = wrt == "factor" and 2 * len(P) >= self.shape[1]
         swept_by: Variable = "metric" if by_metric_first else wrt
         with np.errstate(under="ignore"):
             sums = _NumpyPass(self.X, P, terms, swept_by, self._arithmetic())
@@ -165,7 +157,9 @@ class NumpySweep:
         listed : bool
             Whether these are the listed pairs, or else unlabeled ones of weight 1.
         """
-        value, gradient = 0.0, np.zeros(())
+        m = self.shape[1]
+        shapes: dict[str, tuple[int, ...]] = {"metric": (m, m), "factor": P.shape, "threshold": ()}
+        value, gradient = 0.0, np.zeros(shapes[wrt])
         with np.errstate(under="ignore"):
             for chunk in chunks(len(self.X), _DIFFERENCES):
                 sums = _NumpyPass(self.X[chunk], P, terms, wrt, self._arithmetic(), in_tiles=False)
@@ -246,17 +240,16 @@ class _NumpyPass(Pass):
 
     def of_sample(self) -> list[Sums]:
         """Sums over the sampled pairs, by groups."""
-        sample = self.terms.sampled
-        if self.terms.mu == 0.0 or sample is None:
+        plan, mu = self.terms.plan, self.terms.mu
+        if mu == 0.0 or plan.pairs is None:
             return []
-        scale = self.terms.mu * sample.weight
-        return self._sparse(sample.pairs, lambda _, *t: self._unlabeled(*t), scale)
+        return self._sparse(plan.pairs, lambda _, *t: self._unlabeled(*t), mu * plan.weight)
 
     def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
         """Split the strips into groups of about the same work."""
-        if self.terms.share == 1.0 or not self.all_unlabeled:
+        if self.terms.plan.is_whole:
             return [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
-        length = -(-len(strips) // _N_SAMPLE_GROUPS)
+        length = max(1, -(-len(strips) // _N_SAMPLE_GROUPS))
         return [strips[start : start + length] for start in range(0, len(strips), length)]
 
     def of_lists(self) -> tuple[Any, Array]:

@@ -358,21 +358,13 @@ class Coordinates:
             squared = 2.0 * float(values[::-1][:rank].sum())
         return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
 
-    def with_first(self, rows: Array, order: Array | None = None) -> Any:
-        """Return the points with some rows moved to the front.
-
-        The others follow in the given order, or else in their old one.
-        """
-        if len(rows) == 0 and order is None:
+    def with_first(self, rows: Array) -> Any:
+        """Return the points with some rows moved to the front; the others keep their order."""
+        if len(rows) == 0:
             return self.array  # which may be large, and is only read
-        return self.array[self.order(rows, order)]
-
-    def order(self, rows: Array, order: Array | None = None) -> Array:
-        """Return the numbers of the rows, in the order of `with_first`."""
         others = np.ones(len(self.array), dtype=bool)
         others[rows] = False
-        rest = np.flatnonzero(others)
-        return np.concatenate([rows, rest if order is None else rest[order]])
+        return self.array[np.concatenate([rows, np.flatnonzero(others)])]
 
 
 class Points(Protocol):

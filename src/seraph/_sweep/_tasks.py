@@ -8,8 +8,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from .._utils._typing import Array
-from ._design import row_blocks
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
+from ._plan import row_blocks
 from ._terms import PairTerms, Posterior, Variable
 from ._threads import one_blas_thread
 
@@ -28,20 +28,17 @@ class Request:
     P : ndarray of shape (r, m)
         Factor of the metric.
     terms : PairTerms
-        Threshold, weight and posterior, without codes or pairs.
+        Threshold, weight, posterior and plan, without codes or pairs.
     wrt : {"metric", "factor", "threshold"}
         What to differentiate by.
-    weight : float or None
-        Number of unlabeled pairs that each sampled one represents; None if all are swept.
-    step : int
-        Take each pair of the sample after so many.
+    tiled : bool
+        Whether tiles visit the unlabeled pairs.
     """
 
     P: Array
     terms: PairTerms
     wrt: Variable
-    weight: float | None = None
-    step: int = 1
+    tiled: bool
 
     def sums(self, X: Array, terms: PairTerms, split: int | None = None) -> Sums:
         """Sum over the pairs of `X`."""
@@ -71,31 +68,55 @@ def tile(
     Y, other_codes
         The same for the other part.
     """
-    rows, found = row_blocks(0, len(X), ROWS), []
-    if request.terms.share < 1.0 and (codes is None or (Y is not None and other_codes is None)):
-        # One of them has no labels. The order of rows is up to the user, so make it random.
-        rng = np.random.default_rng([request.terms.seed, number])
-        X = X[rng.permutation(len(X))] if codes is None else X
-        Y = None if Y is None else Y[rng.permutation(len(Y))]
-        request = replace(request, terms=replace(request.terms, seed=int(rng.integers(2**31))))
-    else:
-        request = replace(request, terms=replace(request.terms, share=1.0))
-    right, right_codes = (X, codes) if Y is None else (Y, other_codes)
+    plan = request.terms.plan
+    is_labeled = codes is not None and (Y is None or other_codes is not None)
+    share = plan.labeled_share if is_labeled else plan.share
+    rng = np.random.default_rng([plan.seed, number])
+    if Y is None and share < 1.0:
+        # The order of the rows is up to the user, and tiles of a share need a random one.
+        order = rng.permutation(len(X))
+        X, codes = X[order], None if codes is None else codes[order]
+    found, left = [], _blocks(X, codes)
+    right = left if Y is None else _blocks(Y, other_codes)
     with one_blas_thread():
-        for place, a in enumerate(rows):
+        for place, (points, known) in enumerate(left):
             if Y is None:
-                known = request.terms.codes if codes is None else codes[a]
-                found.append(request.sums(X[a], replace(request.terms, codes=known)))
-            for b in rows[place + 1 :] if Y is None else row_blocks(0, len(Y), ROWS):
-                terms = request.terms
-                if codes is not None and right_codes is not None:
-                    # Every pair is labeled. mu is not used, but must be positive: otherwise
-                    # the pairs of two blocks would not be swept.
-                    known = np.concatenate([codes[a], right_codes[b]])
-                    terms = replace(terms, codes=known, mu=1.0, q=None)
-                both = np.concatenate([X[a], right[b]])
-                found.append(request.sums(both, terms, split=a.stop - a.start))
+                own = request.terms.codes if known is None else known
+                found.append(request.sums(points, replace(request.terms, codes=own)))
+            for other in right[place + 1 :] if Y is None else right:
+                found.append(_across(request, (points, known), other, share, rng))
     return total(found)
+
+
+# Points, and their class codes if they have any.
+_Block = tuple[Array, Array | None]
+
+
+def _blocks(X: Array, codes: Array | None) -> list[_Block]:
+    return [
+        (X[rows], None if codes is None else codes[rows]) for rows in row_blocks(0, len(X), ROWS)
+    ]
+
+
+def _across(
+    request: Request, one: _Block, other: _Block, share: float, rng: np.random.Generator
+) -> Sums:
+    """Sum over the pairs of two blocks, or a share of them: all of one, and some of the other."""
+    if share < 1.0 and rng.random() < 0.5:
+        one, other = other, one
+    (X, codes), (Y, other_codes) = one, other
+    weight = 1.0
+    if share < 1.0:
+        some = rng.choice(len(Y), max(1, round(share * len(Y))), replace=False)
+        weight = len(Y) / len(some)
+        Y, other_codes = Y[some], None if other_codes is None else other_codes[some]
+    terms = request.terms
+    if codes is not None and other_codes is not None:
+        # Every pair is labeled. mu is not used, but must be positive: otherwise the pairs of two
+        # blocks would not be swept.
+        terms = replace(terms, codes=np.concatenate([codes, other_codes]), mu=1.0, q=None)
+    value, gradient = request.sums(np.concatenate([X, Y]), terms, split=len(X))
+    return weight * value, weight * gradient
 
 
 def projected(request: Request, X: Array) -> Array:
@@ -144,12 +165,12 @@ def factors(request: Request) -> Array:
     return request.P if q is None or q.P is None else np.vstack([request.P, q.P])
 
 
-def sampled_pairs(request: Request, D: Array) -> Sums:
-    """Sum over sampled unlabeled pairs, from their `differences`."""
-    assert request.weight is not None
-    scale = request.terms.mu * request.weight
+def sampled_pairs(request: Request, start: int, D: Array) -> Sums:
+    """Sum over sampled unlabeled pairs from the `start`-th on, from their `differences`."""
+    plan = request.terms.plan
+    scale = request.terms.mu * plan.weight
     with one_blas_thread():
-        sweep = _sweep(D[:: request.step])
+        sweep = _sweep(D[-start % plan.step :: plan.step])
         value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, listed=False)
     return scale * value, scale * gradient
 
@@ -158,7 +179,7 @@ def listed_pairs(request: Request, D: Array, marks: Array) -> Sums:
     """Sum over listed pairs, from their `differences`, likeness and weights (two columns)."""
     similar, weights = marks.T
     terms = replace(request.terms, similar=similar, weights=weights)
-    if request.weight is not None:  # they were not swept, so there is nothing to subtract
+    if not request.tiled:  # no tile visited them, so there is nothing to subtract
         terms = replace(terms, mu=0.0)
     with one_blas_thread():
         return _sweep(D).of_differences(request.P, terms, request.wrt, listed=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
 from .._utils._typing import Array
-from ._list import PairList
+from ._plan import Plan
 
 # What a sum can be differentiated by.
 Variable = Literal["metric", "factor", "threshold"]
@@ -26,22 +26,6 @@ class Posterior:
     """
 
     P: Array | None = None
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A list of sampled unlabeled pairs, to sweep instead of all.
-
-    Parameters
-    ----------
-    pairs : PairList
-        Pairs of rows. Each is unlabeled and appears once.
-    weight : float
-        Number of unlabeled pairs that each represents.
-    """
-
-    pairs: PairList
-    weight: float
 
 
 @dataclass(frozen=True)
@@ -64,14 +48,8 @@ class PairTerms:
         Weight of the unlabeled pairs: all but those of the first k rows and the listed ones.
     q : Posterior or None
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
-    sample : Sample or None
-        The unlabeled pairs to sweep; None for all.
-    share : float
-        Share of the unlabeled pairs to sweep, for an estimate of the sum: of the sample, or else
-        of all, in tiles. Then the rows after the first k must be in random order, except on a
-        cluster.
-    seed : int
-        Which tiles these are, on a cluster.
+    plan : Plan
+        Which of the pairs to sum, except for the listed ones, all of which count.
     weights : ndarray of shape (l,) or None
         Weights of the listed pairs; None is 1 for all.
     """
@@ -82,23 +60,20 @@ class PairTerms:
     eta: float = 1.0
     mu: float = 0.0
     q: Posterior | None = None
-    sample: Sample | None = None
-    share: float = 1.0
+    plan: Plan = field(default_factory=Plan)
     weights: Array | None = None
-    seed: int = 0
 
     @property
-    def step(self) -> int:
-        """Which pairs of the sample the share is: each one after so many."""
-        return round(1.0 / self.share)
+    def tiles_unlabeled(self) -> bool:
+        """Whether tiles visit the unlabeled pairs: these count, and are not a list."""
+        return self.mu > 0.0 and self.plan.listed is None
 
-    @property
-    def sampled(self) -> Sample | None:
-        """The share of the sample."""
-        if self.sample is None or self.step == 1:
-            return self.sample
-        pairs = self.sample.pairs.every(self.step)
-        return Sample(pairs, self.sample.weight * len(self.sample.pairs) / len(pairs))
+    def samples(
+        self, shape: tuple[int, int], *, near: bool = False
+    ) -> list[tuple[float, PairTerms]]:
+        """Return shares of the pairs, and terms that sum over these: see `Plan.samples`."""
+        plans = self.plan.samples(shape, len(self.codes), unlabeled=self.mu > 0.0, near=near)
+        return [(share, replace(self, plan=plan)) for share, plan in plans]
 
 
 # Relative error of a sum over many pairs, by the precision its tiles are computed in.
@@ -121,8 +96,8 @@ class Sweep(Protocol):
         """Number of sweeps so far."""
 
     @property
-    def n_features(self) -> int:
-        """Number of columns of the points."""
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of their features."""
 
     @property
     def rounding(self) -> float:
@@ -130,12 +105,6 @@ class Sweep(Protocol):
 
     def scatter(self) -> Array | None:
         """Compute ``X'X`` in double precision; None if this backend is no faster than numpy."""
-
-    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum, the smallest first.
-
-        `near`: for a search that starts near the maximum.
-        """
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum."""

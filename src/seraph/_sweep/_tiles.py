@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from .._utils._typing import Array
-from ._design import Strip, design, design_across, row_blocks
-from ._list import PairList
+from ._plan import PairList, Strip, row_blocks
 from ._terms import PairTerms, Variable
 
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
@@ -84,11 +83,10 @@ class Pass(ABC):
         in_tiles: bool = True,
     ) -> None:
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
-        # Tiles visit the unlabeled pairs only if all of them count.
-        self.all_unlabeled = terms.mu > 0.0 and terms.sample is None
-        # Number of unlabeled pairs that each swept one stands for: see `design`.
-        self.weights = 1.0, 1.0
-        self.n_tiled = (len(X) if self.all_unlabeled else len(terms.codes)) if in_tiles else 0
+        self.weights = 1.0, 1.0, 1.0  # of the pairs of tiles: see `Tiling`
+        self.n_tiled = 0
+        if in_tiles:
+            self.n_tiled = len(X) if terms.tiles_unlabeled else len(terms.codes)
         self.now = self._margins(P)
         self.Z = self.now.Z
         # The threshold needs the weights alone: they are multiplied with no column at all.
@@ -133,26 +131,15 @@ class Pass(ABC):
         """
 
     def strips(self, side: int, split: int | None = None) -> list[Strip]:
-        """The tiles on or above the diagonal; with `split`, those across that row alone.
-
-        The class-labeled rows come first, and no block contains rows of both kinds. So every
-        pair of a tile has the same kind of term, and the tile needs no mask.
-        """
-        k, n = len(self.terms.codes), len(self.X)
-        if split is not None:
-            if self.all_unlabeled and self.terms.share < 1.0:
-                terms = self.terms
-                strips, self.weights = design_across(split, n, side, terms.share, terms.seed)
-                return strips
-            columns = row_blocks(split, n, side) if self.all_unlabeled else []
-            return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
-        if self.all_unlabeled and self.terms.share < 1.0:
-            strips, self.weights = design(n, k, side, self.terms.share, self.least_side)
+        """The tiles of the plan; with `split`, all tiles across that row."""
+        terms, n = self.terms, len(self.X)
+        if split is None:
+            strips, self.weights = terms.plan.tiles(
+                n, len(terms.codes), side, self.least_side, unlabeled=terms.tiles_unlabeled
+            )
             return strips
-        blocks = row_blocks(0, k, side)
-        if self.all_unlabeled:
-            blocks += row_blocks(k, n, side)
-        return [(rows, blocks[number:]) for number, rows in enumerate(blocks)]
+        columns = row_blocks(split, n, side) if terms.tiles_unlabeled else []
+        return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
 
     def sweep(self, strips: Sequence[Strip]) -> Sums:
         """Sweep some strips of tiles: their value, degrees ``W 1`` and product with ``Y``.
@@ -187,14 +174,14 @@ class Pass(ABC):
         """Value and weights of the pairs rows x columns; half of a square on the diagonal."""
         t, q, *work = self._views(scratch, (rows.stop - rows.start, columns.stop - columns.start))
         if columns.stop <= len(self.terms.codes):
-            scale = 1.0
+            scale = self.weights[0]
             t = self.now.tile(rows, columns, t)
             q = self._same_class(rows, columns, q)
             if rows == columns:
                 _fill_diagonal(q, 0.0)
             value, weight = self.arithmetic.cross_entropy(t, q, work)
         else:
-            scale = self.terms.mu * self.weights[rows.start >= len(self.terms.codes)]
+            scale = self.terms.mu * self.weights[1 + (rows.start >= len(self.terms.codes))]
             value, weight = self._unlabeled_tile(rows, columns, t, q, work)
         if rows == columns:  # the square has each pair twice
             scale *= 0.5
@@ -283,7 +270,7 @@ class Pass(ABC):
         """Labeled terms of listed pairs, minus the unlabeled terms that tiles counted."""
         # 1.0 * t is a copy, since the first term may overwrite it.
         value, weight = self._labeled(chunk, 1.0 * t)
-        if not self.all_unlabeled:
+        if not self.terms.tiles_unlabeled:
             return value, weight
         swept_value, swept_weight = self._unlabeled(t, t_old)
         weight -= self.terms.mu * swept_weight

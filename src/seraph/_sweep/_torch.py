@@ -18,7 +18,6 @@ from torch import Tensor
 
 from .._utils._typing import Array
 from . import _tensors
-from ._design import shares
 from ._numpy import NumpySweep
 from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import SharedSetting
@@ -70,20 +69,14 @@ class TorchSweep:
         self._codes: tuple[Array | None, Tensor] = None, self.X[:0, 0]
 
     @property
-    def n_features(self) -> int:
-        """Number of columns of the points."""
-        return self.X.shape[1]
+    def shape(self) -> tuple[int, int]:
+        """Number of points and of their features."""
+        n, m = self.X.shape
+        return n, m
 
     def scatter(self) -> Array | None:
         """Compute ``X'X`` in double precision, on a GPU that has it."""
         return _scatter(self.X) if self.X.device.type == "cuda" else None
-
-    def shares(self, terms: PairTerms, *, near: bool = False) -> tuple[float, ...]:
-        """Shares of the unlabeled pairs for estimates of the sum, as `NumpySweep`."""
-        n_sampled = None if terms.sample is None else len(terms.sample.pairs)
-        if terms.mu == 0.0:
-            return ()
-        return shares(self.X.shape, len(terms.codes), n_sampled, terms.share, near=near)
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
@@ -236,9 +229,9 @@ class _TorchPass(Pass):
             value, found = NumpySweep(self.X.numpy()).of_lists(self.P, self.terms, self.wrt)
             return value, torch.as_tensor(found, device=self.X.device)
         value, gradient = super().of_lists()
-        sample = self.terms.sampled
-        if self.terms.mu > 0.0 and sample is not None:
-            scale = self.terms.mu * sample.weight
-            more, part = self.gathered(sample.pairs, lambda _, t, old: self._unlabeled(t, old))
+        plan, mu = self.terms.plan, self.terms.mu
+        if mu > 0.0 and plan.pairs is not None:
+            scale = mu * plan.weight
+            more, part = self.gathered(plan.pairs, lambda _, t, old: self._unlabeled(t, old))
             value, gradient = value + scale * more, gradient + scale * part
         return value, gradient

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from .._utils._typing import Array
 from . import _formulas
+from ._plan import band
 from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
@@ -469,14 +470,14 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
     """
     regions = _Regions(sums, codes, Y)
     k, n, terms = len(codes), len(sums.X), sums.terms
-    if sums.all_unlabeled:
+    if terms.tiles_unlabeled:
         kind = _ENTROPY
         if terms.q is not None:
             kind = _DISSIMILAR if sums.frozen is None else _FROZEN
         # Each program keeps the sums of its own rows alone, and so the kernel meets each pair
         # from either side. L x L is labeled; L x U and U x (L and U) make up the rest.
-        if terms.share < 1.0:
-            regions.add_sample(kind, terms.mu, terms.share)
+        if terms.plan.share < 1.0:
+            regions.add_sample(kind, terms.mu, terms.plan.share)
         elif k < n and regions.folded:
             regions.add_mirrored(kind, terms.mu)
         elif k < n:
@@ -485,7 +486,7 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
             regions.add(kind, terms.mu, (k, n), (0, n))
     # Last, so that the device has work while the host prepares this.
     if k > 1:
-        regions.add(_LABELED, 1.0, (0, k), (0, k))
+        regions.add_square(_LABELED, 1.0, (0, k), terms.plan.labeled_share)
     return regions.value, regions.degree, regions.product
 
 
@@ -591,19 +592,22 @@ class _Regions:
         k, n = len(self.sums.terms.codes), len(self.sums.X)
         # The kernel takes whole blocks of columns; the same pairs whatever the width of Y.
         some = min(n, k + -(-round(share * (n - k)) // _BLOCK) * _BLOCK)
-        if k:
+        if k and k < n:
             weight = mu * (n - k) / (some - k)
             self.add(kind, weight, (0, k), (k, some))
             self.add(kind, weight, (k, some), (0, k))
-        first, last = self._places(k, n)
-        spans = np.diff([*range(0, last - first, _SPAN), last - first])
-        reach = max(0, min(round((share * (n - k) / _SPAN - 1) / 2), (len(spans) - 1) // 2))
-        # The padding of the last span has no pairs.
-        spans[-1] -= last - first - (n - k)
-        met = sum(np.roll(spans, step) for step in range(-reach, reach + 1))
-        n_met = (int(spans @ met) - (n - k)) / 2
-        weight = mu * ((n - k) * (n - k - 1) / 2) / n_met
-        self.add(kind, weight, (k, n), (k, n), reach=reach)
+        if n - k > 1:
+            self.add_square(kind, mu, (k, n), share)
+
+    def add_square(
+        self, kind: tl.constexpr, scale: float, rows: tuple[int, int], share: float
+    ) -> None:
+        """Add the sums over the pairs of some rows, or an estimate from a share of them."""
+        if share == 1.0:
+            self.add(kind, scale, rows, rows)
+        else:
+            reach, weight = band(rows[1] - rows[0], _SPAN, share)
+            self.add(kind, scale * weight, rows, rows, reach=reach)
 
     def add(
         self,

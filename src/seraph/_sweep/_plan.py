@@ -1,0 +1,483 @@
+"""Which pairs are summed, with which weights, in which order.
+
+A `Plan` is all that a backend knows about samples. There are three forms:
+
+- **All pairs**, in tiles on and above the diagonal.
+- **A share of the pairs, in tiles.** A tile costs less for each pair than a list, whose points
+  have to be gathered. Every row meets equally many others, so that a sum over rows is exact, and
+  only what depends on both points of a pair is an estimate (a balanced incomplete U-statistic;
+  Blom 1976). The rows must be in random order, which `Plan.order` returns; a cluster, whose rows
+  stay where they are, permutes those of each task instead.
+- **A list of unlabeled pairs**, which needs no order of the rows, and memory for its pairs.
+
+::
+
+         L     U            Tiles of a share. Blocks of rows of a kind meet the next few blocks,
+       +---+--------+       the last ones the first. Blocks of labeled rows (L) meet some blocks of
+     L |## |#  #  # |       the others (U), evenly spaced.
+       | ##|        |
+       +---+--------+       The pairs of two labeled rows are few as a rule. Then all of them are
+     U |   | ##     |       summed: they say more than the others.
+       |   |   ##   |
+       |   |#    ## |
+       +---+--------+
+
+Samples have two uses. The user asks for one with ``unlabeled_pairs``: it is what is maximized. And
+solvers take most of their steps on smaller samples of what they maximize: `Plan.samples`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from .._utils._typing import Array
+
+# A block of rows, and the blocks of columns that it meets.
+Strip = tuple[slice, list[slice]]
+
+# A sample that the user asks for is a list up to this number of pairs, or this number for each
+# row: in one of fewer pairs for each row, tiles would be too small to be fast.
+_LISTED, _LISTED_PER_ROW = 1 << 20, 64
+# Solvers take samples from this number of pairs on: below it, a fit over all pairs takes less than
+# a second (docs/scale.md has the times).
+_MANY_PAIRS = 1_500_000
+# Their smallest sample has this number of pairs for each row, or this share of all pairs,
+# whichever is more; of a list, this number. With fewer, solvers need more sums over all pairs.
+_PER_ROW, _SMALLEST_SHARE, _SMALLEST_LIST = 128, 0.005, 1 << 18
+# The next sample is this many times as large. None is of more than _LARGEST_SHARE of the pairs.
+_GROWTH, _LARGEST_SHARE = 4, 0.2
+# With fewer rows than this for each feature, gradients by the metric cost too much, unless the
+# search starts so near the maximum that it needs only two or three of them.
+_ROWS_PER_FEATURE = 16
+# A share of tiles has at least this many blocks of rows, so that any share can be met closely.
+_LEAST_BLOCKS = 32
+# Pairs of a list to draw at a time: their numbers take 8 bytes each, and the list 2 to 4.
+_CHUNK = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class PairList:
+    """Pairs of rows, grouped by the first row: the rows of a sparse matrix.
+
+    A pair takes two to four bytes.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (k,)
+        First rows, each once.
+    starts : ndarray of shape (k + 1,)
+        Where the pairs of each of them start in `columns`, and where the last ones end.
+    columns : ndarray of shape (l,)
+        Second rows.
+
+    Examples
+    --------
+    >>> pairs = PairList.of(np.array([[0, 4], [0, 7], [5, 2]]))
+    >>> len(pairs), pairs[1:].tolist()
+    (3, [[0, 7], [5, 2]])
+    """
+
+    rows: Array
+    starts: Array
+    columns: Array
+
+    @classmethod
+    def of(cls, pairs: Array) -> PairList:
+        """Make a list of an array of shape (l, 2) in which equal first rows are neighbors."""
+        first, columns = pairs.T
+        starts = np.flatnonzero(np.diff(first, prepend=-1))
+        return cls(first[starts], np.append(starts, len(pairs)), columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, some: slice) -> Array:
+        """Return some pairs, as an array of shape (l, 2)."""
+        rows, starts, columns = self.part(some)
+        pairs = np.empty((len(columns), 2), dtype=np.int64)
+        pairs[:, 0] = np.repeat(rows, np.diff(starts))
+        pairs[:, 1] = columns
+        return pairs
+
+    def part(self, some: slice) -> tuple[Array, Array, Array]:
+        """Return `rows`, `starts` and `columns` of consecutive pairs."""
+        start, stop, _ = some.indices(len(self))
+        first = max(int(np.searchsorted(self.starts, start, side="right")) - 1, 0)
+        last = max(int(np.searchsorted(self.starts, stop)), first)
+        starts = np.clip(self.starts[first : last + 1], start, stop) - start
+        return self.rows[first:last], starts, self.columns[start:stop]
+
+    def every(self, step: int) -> PairList:
+        """Return every `step`-th pair, from the first one on."""
+        return PairList(self.rows, -(-self.starts // step), self.columns[::step])
+
+
+class Tiling(NamedTuple):
+    """Tiles, and the number of pairs that each of their pairs stands for.
+
+    Parameters
+    ----------
+    strips : list of Strip
+        The tiles.
+    weights : tuple of three floats
+        For pairs of two class-labeled rows, of one with another row, and of two others.
+    """
+
+    strips: list[Strip]
+    weights: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which pairs a sweep visits, and how many pairs each of them stands for; all by default.
+
+    Parameters
+    ----------
+    share, labeled_share : float
+        Share of the unlabeled pairs to visit in tiles, and of the pairs of two class-labeled rows.
+    seed : int
+        Seed of the order of the rows, or of their permutations in the tasks of a cluster.
+    listed : PairList or None
+        Unlabeled pairs to visit instead of tiles. Each is listed once.
+    step : int
+        Visit every `step`-th pair of the list.
+    weight : float
+        Number of unlabeled pairs that each visited pair of the list stands for.
+
+    Examples
+    --------
+    >>> Plan().tiles(n=6, n_labeled=0, side=3).strips[0]
+    (slice(0, 3, None), [slice(0, 3, None), slice(3, 6, None)])
+    >>> [round(share, 4) for share, _ in Plan().samples((20_000, 64), n_labeled=100)]
+    [0.0128, 0.0512]
+    """
+
+    share: float = 1.0
+    labeled_share: float = 1.0
+    seed: int = 0
+    listed: PairList | None = None
+    step: int = 1
+    weight: float = 1.0
+
+    @classmethod
+    def for_list(
+        cls, n: int, n_labeled: int, marked: Array, size: int, rng: np.random.RandomState
+    ) -> Plan:
+        """Sample unlabeled pairs and list them; the parameters are those of `sample_pairs`."""
+        n_unlabeled = n * (n - 1) // 2 - n_labeled * (n_labeled - 1) // 2 - len(marked)
+        pairs = sample_pairs(n, n_labeled, marked, size, rng)
+        return cls(listed=pairs, weight=n_unlabeled / size)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all tiles are visited, of the pairs that are not listed."""
+        return self.share == self.labeled_share == 1.0
+
+    @property
+    def pairs(self) -> PairList | None:
+        """The listed pairs that are visited."""
+        if self.listed is None or self.step == 1:
+            return self.listed
+        return self.listed.every(self.step)
+
+    def order(
+        self, shape: Sequence[int], labeled: Array, *, unlabeled: bool = True
+    ) -> Array | None:
+        """Return an order of all rows in which tiles of a share stand for all pairs.
+
+        Parameters
+        ----------
+        shape : sequence of two ints
+            Number of rows and of features.
+        labeled : ndarray of int of shape (k,)
+            The class-labeled rows, sorted by class: they stay in this order, in which sums are
+            faster, if all their pairs are visited.
+        unlabeled : bool, default=True
+            Whether the unlabeled pairs count.
+
+        Returns
+        -------
+        ndarray of int of shape (n,) or None
+            The class-labeled rows first; None if neither this plan nor one of its `samples` needs
+            an order.
+        """
+        more = self.samples(shape, len(labeled), unlabeled=unlabeled, near=True)
+        plans = [self, *(plan for _, plan in more)]
+        if self.listed is not None or all(plan.is_whole for plan in plans):
+            return None
+        rng = np.random.default_rng(self.seed)
+        if any(plan.labeled_share < 1.0 for plan in plans):
+            labeled = rng.permutation(labeled)
+        others = np.ones(shape[0], dtype=bool)
+        others[labeled] = False
+        return np.concatenate([labeled, rng.permutation(np.flatnonzero(others))])
+
+    def samples(
+        self,
+        shape: Sequence[int],
+        n_labeled: int,
+        *,
+        unlabeled: bool = True,
+        near: bool = False,
+    ) -> list[tuple[float, Plan]]:
+        """Return shares of the visited pairs, and plans that visit these, the smallest first.
+
+        Parameters
+        ----------
+        shape : sequence of two ints
+            Number of rows and of features.
+        n_labeled : int
+            Number of class-labeled rows.
+        unlabeled : bool, default=True
+            Whether the unlabeled pairs count.
+        near : bool, default=False
+            Whether the search starts near the maximum.
+        """
+        n, n_features = shape
+        labeled = self.labeled_share * (n_labeled * (n_labeled - 1) // 2)
+        if not unlabeled:
+            n, n_pairs, smallest = n_labeled, 0.0, _PER_ROW * n_labeled
+        elif self.listed is None:
+            n_pairs = self.share * (n * (n - 1) // 2 - n_labeled * (n_labeled - 1) // 2)
+            smallest = _PER_ROW * n
+        else:
+            n_pairs, smallest = len(range(0, len(self.listed), self.step)), _SMALLEST_LIST
+        total = labeled + n_pairs
+        if total < _MANY_PAIRS or not (near or n >= _ROWS_PER_FEATURE * n_features):
+            return []
+        first = max(smallest / total, _SMALLEST_SHARE)
+        most = _LARGEST_SHARE * total
+        sample_labeled = self.listed is None and labeled + first * n_pairs > most
+        found = []
+        for part in (first, _GROWTH * first):
+            if (part * labeled if sample_labeled else labeled) + part * n_pairs <= most:
+                found.append((part, self._smaller(part, sample_labeled=sample_labeled)))
+        return found
+
+    def _smaller(self, part: float, *, sample_labeled: bool) -> Plan:
+        """Return a plan for a part of the pairs."""
+        if self.listed is None:
+            labeled = self.labeled_share * (part if sample_labeled else 1.0)
+            return replace(self, share=part * self.share, labeled_share=labeled)
+        step = self.step * round(1.0 / part)
+        before, after = (len(range(0, len(self.listed), some)) for some in (self.step, step))
+        return replace(self, step=step, weight=self.weight * before / after)
+
+    def tiles(
+        self,
+        n: int,
+        n_labeled: int,
+        side: int,
+        least_side: int = 1,
+        *,
+        unlabeled: bool = True,
+    ) -> Tiling:
+        """Cut the pairs into tiles. No tile has rows of two kinds, so none needs a mask.
+
+        Parameters
+        ----------
+        n, n_labeled : int
+            Number of rows, and of class-labeled ones, which come first.
+        side : int
+            Largest side of a tile.
+        least_side : int, default=1
+            Smallest side of a tile that is worth the call, unless there are few rows; the share
+            may become larger.
+        unlabeled : bool, default=True
+            Whether to visit the unlabeled pairs.
+        """
+        sides, k = (least_side, side), n_labeled
+        corner, labeled_weight = _square(0, k, sides, self.labeled_share)
+        if not unlabeled:
+            return Tiling(corner, (labeled_weight, 1.0, 1.0))
+        rest, weight = _square(k, n, sides, self.share)
+        blocks = [rows for rows, _ in rest]
+        strips: list[Strip] = []
+        n_met = 0
+        for number, (rows, met) in enumerate(corner):
+            beyond = _spread(blocks, number, self.share)
+            n_met += _length(rows) * sum(map(_length, beyond))
+            strips.append((rows, [*met, *beyond]))
+        across = k * (n - k) / max(n_met, 1)
+        return Tiling([*strips, *rest], (labeled_weight, across, weight))
+
+
+def can_list(size: int, n: int) -> bool:
+    """Whether a sample of `size` of the pairs of `n` rows is a list, or else one of tiles."""
+    return size <= max(_LISTED, _LISTED_PER_ROW * n)
+
+
+def band(n: int, span: int, share: float) -> tuple[int, float]:
+    """Choose how many spans of rows each span meets on either side, in a circle, besides itself.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    span : int
+        Number of rows of a span; the last one may be shorter.
+    share : float
+        Share of the pairs.
+
+    Returns
+    -------
+    reach : int
+        The number of spans on either side.
+    weight : float
+        Number of pairs that each pair of the band stands for.
+
+    Examples
+    --------
+    >>> band(2048, 512, 0.75)
+    (1, 1.335...)
+    """
+    spans = np.diff([*range(0, n, span), n])
+    reach = max(0, min(round((share * n / span - 1) / 2), (len(spans) - 1) // 2))
+    met = sum(np.roll(spans, step) for step in range(-reach, reach + 1))
+    n_met = (int(spans @ met) - n) / 2
+    return reach, n * (n - 1) / 2 / max(n_met, 1.0)
+
+
+def _square(
+    start: int, stop: int, sides: tuple[int, int], share: float
+) -> tuple[list[Strip], float]:
+    """Cut the pairs of some rows into tiles; return them, and the weight of a pair."""
+    (least_side, side), n = sides, stop - start
+    if share < 1.0 and n:
+        per_row = share * (n - 1) / 2.0
+        fine = max(1, n // _LEAST_BLOCKS)
+        blocks = row_blocks(start, stop, min(fine, max(least_side, min(side, round(per_row)))))
+        reach = max(1, round(per_row / _length(blocks[0])))
+        if 2 * reach < len(blocks):  # else a pair would be met from both sides
+            strips = [
+                (rows, [blocks[(number + step) % len(blocks)] for step in range(1, reach + 1)])
+                for number, rows in enumerate(blocks)
+            ]
+            n_met = sum(_length(rows) * sum(map(_length, met)) for rows, met in strips)
+            return strips, n * (n - 1) / 2.0 / n_met
+    blocks = row_blocks(start, stop, side)
+    return [(rows, blocks[number:]) for number, rows in enumerate(blocks)], 1.0
+
+
+def _spread(blocks: list[slice], first: int, share: float) -> list[slice]:
+    """Choose a share of the blocks, evenly spaced: the same number whatever the first."""
+    if share == 1.0 or not blocks:
+        return blocks
+    count = max(1, round(share * len(blocks)))
+    places = (first + step * len(blocks) // count for step in range(count))
+    return [blocks[place % len(blocks)] for place in places]
+
+
+def _length(rows: slice) -> int:
+    return int(rows.stop - rows.start)
+
+
+def row_blocks(start: int, stop: int, side: int) -> list[slice]:
+    """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
+    if stop <= start:
+        return []
+    edges = np.linspace(start, stop, -(-(stop - start) // side) + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def sample_pairs(
+    n: int, n_labeled: int, marked: Array, size: int, rng: np.random.RandomState
+) -> PairList:
+    """Sample unlabeled pairs: each with the same probability, none twice.
+
+    Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labeled rows come first, so their
+    pairs have the lowest numbers. The numbers of the unlabeled pairs are cut into as many runs of
+    equal length as pairs are wanted, from a random place on, and each run gives one pair. So every
+    row has nearly its share of the pairs, which makes the sum less noisy than one over pairs drawn
+    independently, and memory has room for the list and little else.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    n_labeled : int
+        Number of class-labeled rows, which come first; their pairs are not sampled.
+    marked : ndarray of int of shape (l, 2)
+        Further pairs to leave out. At most one row of each is class-labeled.
+    size : int
+        Number of pairs to sample, at most as many as there are.
+    rng : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    PairList
+        The pairs, the larger row of each first.
+
+    Examples
+    --------
+    >>> sample_pairs(4, 2, np.array([[0, 3]]), 4, np.random.RandomState(0))[:].tolist()
+    [[2, 0], [2, 1], [3, 1], [3, 2]]
+    """
+    low, high = n_labeled * (n_labeled - 1) // 2, n * (n - 1) // 2
+    small, large = np.sort(marked, axis=1).T.astype(np.int64)
+    known = np.unique(large * (large - 1) // 2 + small) - low
+    # How many of the numbers below each known one are free.
+    free_below = known - np.arange(len(known))
+    columns, end = np.empty(size, dtype=index_type(n)), 0
+    rows, counts = [], []
+    for places in _one_of_each_run(high - low - len(known), size, rng):
+        numbers = low + places + np.searchsorted(free_below, places, side="right")
+        small, large = _rows(numbers)
+        columns[end : end + len(small)] = small
+        end += len(small)
+        some, count = np.unique(large, return_counts=True)
+        rows.append(some)
+        counts.append(count)
+    # The pairs of a row may come in two chunks.
+    found = np.concatenate(rows)
+    first = np.flatnonzero(np.diff(found, prepend=-1))
+    starts = np.cumsum(np.append(0, np.add.reduceat(np.concatenate(counts), first)))
+    return PairList(found[first], starts, columns)
+
+
+def _one_of_each_run(n: int, size: int, rng: np.random.RandomState) -> Iterator[Array]:
+    """Cut ``range(n)`` into runs, in a circle from a random place on; yield a number of each.
+
+    The lengths of the runs differ by one. A number in a longer run is less likely to be drawn, but
+    more likely to be in one: over all places to start from, each number has the same probability.
+    """
+    length, rest = divmod(n, size)
+    start, offset = divmod(int(rng.randint(n, dtype=np.int64)), size)
+
+    def drawn(run: Array) -> Array:
+        # (In whole numbers of 64 bits: a product of `n` and `size` would not fit.)
+        low, high = (
+            start + some * length + (some * rest + offset) // size for some in (run, run + 1)
+        )
+        found: Array = rng.randint(low, high, dtype=np.int64)
+        return found
+
+    last = drawn(np.array([size - 1]))
+    if last[0] >= n:  # this run ends where the first one starts
+        yield last - n
+    for begin in range(0, size - 1, _CHUNK):
+        yield drawn(np.arange(begin, min(begin + _CHUNK, size - 1)))
+    if last[0] < n:
+        yield last
+
+
+def _rows(numbers: Array) -> tuple[Array, Array]:
+    """Return the smaller and the larger row of each pair."""
+    large = ((1.0 + np.sqrt(1.0 + 8.0 * numbers)) / 2.0).astype(np.int64)
+    # The square root of a 60-bit number may be off by one.
+    large -= large * (large - 1) // 2 > numbers
+    large += large * (large + 1) // 2 <= numbers
+    return numbers - large * (large - 1) // 2, large
+
+
+def index_type(n: int) -> type[np.integer]:
+    """Return the smallest type that numbers `n` rows."""
+    if n <= 1 << 16:
+        return np.uint16
+    return np.uint32 if n <= 1 << 32 else np.int64

@@ -1,0 +1,98 @@
+"""Fits by way of samples where most pairs are labeled."""
+
+import numpy as np
+import pytest
+
+from seraph import SERAPH, Marks, seraph_path
+from seraph._engine import Settings
+from seraph._engine._problem import Problem
+from seraph._marks import PairLabels
+from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, _plan
+
+
+def classes(n=700, m=4, n_classes=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    return 1.5 * rng.normal(size=(n_classes, m))[y] + rng.normal(size=(n, m)), y
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Samples pay off for few points, too."""
+    monkeypatch.setattr(_plan, "_MANY_PAIRS", 50_000)
+    monkeypatch.setattr(_plan, "_PER_ROW", 40)
+
+
+def test_an_estimate_is_near_the_sum(rng):
+    X, y = classes(3000)
+    order = np.random.default_rng(0).permutation(3000)
+    P = 0.5 * rng.normal(size=(2, 4))
+    sweep, terms = NumpySweep(X[order]), PairTerms(y[order])
+    value, gradient = sweep(P, terms, "metric")
+    about, slope = sweep(P, PairTerms(y[order], plan=Plan(labeled_share=0.04)), "metric")
+    assert about == pytest.approx(value, rel=0.02)
+    assert np.linalg.norm(slope - gradient) < 0.05 * np.linalg.norm(gradient)
+
+
+# Fits
+
+FITS = [
+    {},
+    pytest.param({"algorithm": "em", "em_max_iter": 3, "em_tol": 1.0}, marks=pytest.mark.slow),
+    pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
+    {"n_components": 2},
+    pytest.param({"backend": "torch", "device": "cpu"}, marks=pytest.mark.slow),
+    {"backend": "numba", "n_jobs": 2},
+]
+
+
+@pytest.mark.parametrize("settings", FITS, ids=str)
+@pytest.mark.parametrize("n_unlabeled", [0, 200])
+def test_labeled_points_are_fitted_by_way_of_samples(small, monkeypatch, settings, n_unlabeled):
+    X, y = classes()
+    y = np.where(np.arange(len(y)) < n_unlabeled, -1, y)
+    found = SERAPH(**settings).fit(X, y)
+    assert np.any(found.history_["share"] < 0.2)
+    monkeypatch.setattr(_plan, "_MANY_PAIRS", 10**9)
+    exact = SERAPH(**settings).fit(X, y)
+    assert np.all(exact.history_["share"] == 1.0)
+    assert found.converged_
+    assert exact.converged_
+    assert found.objective_ == pytest.approx(exact.objective_, rel=1e-5)
+    A, B = (one.components_.T @ one.components_ for one in (found, exact))
+    assert np.linalg.norm(A - B) < 0.02 * np.linalg.norm(B)
+
+
+@pytest.mark.slow
+def test_many_labeled_points_take_a_few_sweeps_over_all_pairs():
+    X, y = classes(n=6000)
+    found = SERAPH().fit(X, y)
+    assert found.converged_
+    assert np.sum(found.history_["share"] == 1.0) <= 6
+    assert found.history_["share"].min() < 0.15
+
+
+@pytest.mark.parametrize("n_classes", [2, 50, 350])
+def test_classes_of_any_size_end_with_a_certificate(small, n_classes):
+    X, y = classes(n_classes=n_classes)
+    found = SERAPH(tol=1e-4).fit(X, y)
+    assert found.converged_
+    assert found.optimality_gap_ <= 1e-4
+
+
+def test_marked_pairs_count_in_full(small):
+    X, y = classes()
+    pairs = np.array([[0, 1], [2, 3], [4, 5]])
+    y[:6] = -1
+    labels = PairLabels.make(len(X), y, Marks(pairs, [1, -1, 1], weights=[1e3, 1e3, 1e3], rows=X))
+    made = Problem.make(PointsInMemory(X), labels, Settings(backend="numpy", mu=0.0))
+    F = made.objective("auto")
+    (_, first), *_ = F.samples
+    P = made.first_factor(None, narrow=True, eta=1.0)
+    assert first.by_metric(P)[0] == pytest.approx(F.by_metric(P)[0], rel=0.05)
+
+
+def test_a_path_counts_the_sweeps_over_samples(small):
+    X, y = classes()
+    path = seraph_path(X, y, n_lams=3)
+    assert np.all(path.n_sweeps > 0)
