@@ -4,10 +4,19 @@ Change one line, ``import metric_learn``, to ``import seraph.compat.metric_learn
 """
 
 from ..._utils._public import publish as _publish
-from ._classes import LFDA, LMNN, MLKR, NCA, RCA, Covariance, RCA_Supervised
-from ._comparisons import LSML, SCML, LSML_Supervised, SCML_Supervised
-from ._constraints import Constraints
-from ._pairs import ITML, MMC, SDML, ITML_Supervised, MMC_Supervised, SDML_Supervised
+from ..._utils._version import __version__  # noqa: F401 (ours; metric-learn's is a public name)
+from .constraints import Constraints
+from .covariance import Covariance
+from .itml import ITML, ITML_Supervised
+from .lfda import LFDA
+from .lmnn import LMNN
+from .lsml import LSML, LSML_Supervised
+from .mlkr import MLKR
+from .mmc import MMC, MMC_Supervised
+from .nca import NCA
+from .rca import RCA, RCA_Supervised
+from .scml import SCML, SCML_Supervised
+from .sdml import SDML, SDML_Supervised
 
 __all__ = [
     "ITML",

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..._marks import exact_column, is_unknown
 from ..._utils._typing import Array
-from ..._utils._validation import as_numbers, check_seed, check_unmasked
+from ..._utils._validation import as_numbers, check_choice, check_seed, check_unmasked
 from ..._utils._warnings import warn
 from ._exceptions import PreprocessorError
 
@@ -66,7 +66,7 @@ class BaseMetricLearner(BaseEstimator, ABC):
                 "preprocessor must be None, a table of points or a function that returns points; "
                 f"got {type(table)}."
             )
-        return _Table(np.asarray(table))
+        return ArrayIndexer(table)
 
     def _formed(self, X: Any, ndim: int) -> Any:
         """Return points or tuples of points, looked up if `X` has indicators instead."""
@@ -90,24 +90,33 @@ class BaseMetricLearner(BaseEstimator, ABC):
     def _prepare_inputs(
         self, X: Any, y: Any = None, type_of_inputs: str = "classic", **checks: Any
     ) -> Any:
-        """Check what a user's own learner, over these bases, was given to fit."""
+        """Check what a user's own learner, over these bases, was given to fit.
+
+        Other arguments are those of `sklearn.utils.check_array`, by their names of today or of
+        metric-learn's days.
+        """
+        check_choice("type_of_inputs", type_of_inputs, ("classic", "tuples"))
         self._check_preprocessor()
+        if "force_all_finite" in checks:
+            checks["ensure_all_finite"] = checks.pop("force_all_finite")
         if type_of_inputs == "tuples":
-            return self._tuples(X, y, size=getattr(self, "_tuple_size", 2))
+            return self._tuples(X, y, size=getattr(self, "_tuple_size", 2), **checks)
         return self._points(X, *(() if y is None else (y,)), **checks)
 
     def _points(self, X: Any, *y: Any, reset: bool = True, **checks: Any) -> Any:
         """Check points (and labels)."""
-        checks = {"ensure_min_samples": 2} | checks if reset else checks
+        checks = {"dtype": _FLOATS} | ({"ensure_min_samples": 2} if reset else {}) | checks
         check_seed(getattr(self, "random_state", None))
         y = tuple(exact_column(labels) for labels in y)
         for labels in y:
             _check_labels(labels)
         points = self._formed(X, 2)
         with as_numbers("X", points):
-            return validate_data(self, points, *y, reset=reset, dtype=_FLOATS, **checks)
+            return validate_data(self, points, *y, reset=reset, **checks)
 
-    def _tuples(self, X: Any, y: Any = None, *, size: int, reset: bool = True) -> Any:
+    def _tuples(
+        self, X: Any, y: Any = None, *, size: int, reset: bool = True, **checks: Any
+    ) -> Any:
         """Check tuples of points (and labels of pairs)."""
         name = _TUPLES[size]
         check_seed(getattr(self, "random_state", None))
@@ -115,11 +124,9 @@ class BaseMetricLearner(BaseEstimator, ABC):
         with as_numbers(name, points):
             tuples = check_array(
                 points,
-                dtype=_FLOATS,
+                **{"dtype": _FLOATS, "estimator": self, "input_name": name} | checks,
                 allow_nd=True,
                 ensure_2d=False,
-                estimator=self,
-                input_name=name,
             )
         if tuples.ndim != 3 or tuples.shape[1] != size or tuples.shape[2] == 0:
             hint = "" if self.preprocessor is not None else " and a preprocessor"
@@ -171,14 +178,42 @@ def _check_labels(y: Any) -> None:
         ) from None
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table of points as a function of row numbers."""
+@dataclass(frozen=True, eq=False)
+class ArrayIndexer:
+    """A table of points as a function of row numbers: what a preprocessor that is a table becomes.
 
-    table: Array
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Table of points.
 
-    def __call__(self, rows: Array) -> Array:
-        return self.table[rows]
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn.base_metric import ArrayIndexer
+    >>> ArrayIndexer([[1.0, 2.0], [3.0, 4.0]])([1]).tolist()
+    [[3.0, 4.0]]
+    """
+
+    X: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "X", np.asarray(self.X))
+
+    def __call__(self, indices: Any) -> Array:
+        """Return the points at some rows.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            Row numbers.
+
+        Returns
+        -------
+        ndarray
+            The points.
+        """
+        points: Array = self.X[indices]
+        return points
 
 
 class MahalanobisMixin(BaseMetricLearner):
@@ -312,7 +347,7 @@ class MahalanobisMixin(BaseMetricLearner):
         return self.components_.T @ self.components_
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # so that scikit-learn can look it up among its own
 class _Distance:
     """The learned distance as a function."""
 

@@ -13,6 +13,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._comparisons import nearest_by_class
+from ._renamed import DEPRECATED, renamed
 
 
 class Constraints:
@@ -40,7 +41,11 @@ class Constraints:
         self.partial_labels = np.asanyarray(partial_labels, dtype=int)
 
     def positive_negative_pairs(
-        self, n_constraints: int, same_length: bool = False, random_state: Any = None
+        self,
+        n_constraints: int | None = None,
+        same_length: bool = False,
+        random_state: Any = None,
+        num_constraints: Any = DEPRECATED,
     ) -> tuple[Array, Array, Array, Array]:
         """Sample pairs of one class, and pairs of two.
 
@@ -52,12 +57,15 @@ class Constraints:
             Whether to return as many of one kind as of the other.
         random_state : int, RandomState instance or None, default=None
             Seed.
+        num_constraints : "deprecated"
+            Old name of `n_constraints`, taken with a warning.
 
         Returns
         -------
         a, b, c, d : ndarray of int
             Row numbers: ``(a[i], b[i])`` are pairs of one class, ``(c[i], d[i])`` of two.
         """
+        n_constraints = renamed("num_constraints", num_constraints, "n_constraints", n_constraints)
         check_number("n_constraints", n_constraints, low=0, integer=True)
         rng = check_random_state(random_state)
         a, b = self._pairs(n_constraints, True, rng)
@@ -127,7 +135,13 @@ class Constraints:
             triplets.append(np.stack([a.ravel(), b.ravel(), c.ravel()], axis=1))
         return np.vstack(triplets)
 
-    def chunks(self, n_chunks: int = 100, chunk_size: int = 2, random_state: Any = None) -> Array:
+    def chunks(
+        self,
+        n_chunks: int = 100,
+        chunk_size: int = 2,
+        random_state: Any = None,
+        num_chunks: Any = DEPRECATED,
+    ) -> Array:
         """Put points of one class together, at random; a point is in one chunk at most.
 
         Parameters
@@ -138,12 +152,15 @@ class Constraints:
             Number of points in each.
         random_state : int, RandomState instance or None, default=None
             Seed.
+        num_chunks : "deprecated"
+            Old name of `n_chunks`, taken with a warning.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
             Number of each point's chunk; -1 for a point in none.
         """
+        n_chunks = renamed("num_chunks", num_chunks, "n_chunks", n_chunks)
         rng = check_random_state(random_state)
         groups = []
         for label in np.unique(self.partial_labels[self.partial_labels >= 0]):
@@ -175,8 +192,30 @@ def default_number(y: ArrayLike) -> int:
     return 20 * len(np.unique(y)) ** 2
 
 
-def wrap_pairs(X: Array, constraints: tuple[Array, Array, Array, Array]) -> tuple[Array, Array]:
-    """Return the points of sampled pairs, and their labels."""
-    a, b, c, d = constraints
-    rows = np.vstack([np.column_stack([a, b]), np.column_stack([c, d])])
-    return X[rows], np.concatenate([np.ones(len(a), dtype=int), -np.ones(len(c), dtype=int)])
+def wrap_pairs(X: ArrayLike, constraints: tuple[ArrayLike, ...]) -> tuple[Array, Array]:
+    """Return the points of sampled pairs, and their labels.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or (n_samples,) of indicators
+        Points.
+    constraints : tuple of 4 array-likes of int
+        What `Constraints.positive_negative_pairs` returns.
+
+    Returns
+    -------
+    pairs : ndarray of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+        Pairs of points.
+    y : ndarray of int of shape (n_pairs,)
+        +1 for pairs of one class, -1 for pairs of two.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn.constraints import wrap_pairs
+    >>> pairs, y = wrap_pairs([[1.0], [2.0], [3.0]], ([0], [1], [0], [2]))
+    >>> pairs[:, :, 0].tolist(), y.tolist()
+    ([[1.0, 2.0], [1.0, 3.0]], [1, -1])
+    """
+    a, b, c, d = (np.asarray(rows, dtype=np.intp) for rows in constraints)
+    pairs = np.vstack([np.column_stack([a, b]), np.column_stack([c, d])])
+    return np.asarray(X)[pairs], np.repeat([1, -1], [len(a), len(c)])

@@ -86,6 +86,18 @@ def _covariance(points: Array) -> Array:
     return matrix
 
 
+def components_from_metric(matrix: Array) -> Array:
+    """Return the factor of a metric that metric-learn returns: triangular if it is definite."""
+    symmetric = (matrix + matrix.T) / 2.0
+    if not np.any(symmetric - np.diag(np.diag(symmetric))):
+        return np.sqrt(np.maximum(symmetric, 0.0))
+    try:
+        return np.asarray(np.linalg.cholesky(symmetric).T)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(symmetric)
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
+
+
 def first_map(
     init: Any,
     points: Array,

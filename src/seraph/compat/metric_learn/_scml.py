@@ -1,4 +1,4 @@
-"""The learners of triplets and quadruplets: SCML and LSML."""
+"""Sparse compositional metric learning, from triplets and from classes."""
 
 from __future__ import annotations
 
@@ -9,111 +9,11 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_array
 
 from ..._utils._typing import Array
-from ..._utils._validation import check_number, shown
-from ...classic._definite import power
-from ...classic._lsml import ComparisonObjective
+from ..._utils._validation import shown
 from ...classic._scml import compose, in_mean_distances, local_directions
 from ._base_metric import MahalanobisMixin
-from ._constraints import Constraints, default_number, known_codes
-from ._documents import class_example, documented
-from ._guesses import _QuadrupletsClassifierMixin, _TripletsClassifierMixin
-from ._quiet import quiet
-from ._starts import metric_matrix
-
-
-class _BaseLSML(MahalanobisMixin):
-    _tuple_size = 4
-
-    def __init__(
-        self,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        prior: Any = "identity",
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
-        self.prior = prior
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
-
-    def _learn(self, quadruplets: Array, weights: Any) -> Self:
-        check_number("tol", self.tol, low=0.0)
-        check_number("max_iter", self.max_iter, low=0, integer=True)
-        points = quadruplets.reshape(-1, quadruplets.shape[2])
-        prior = metric_matrix(self.prior, points, self.random_state, "prior", definite=True)
-        root = power(prior, 0.5)
-        near = (quadruplets[:, 0] - quadruplets[:, 1]) @ root
-        far = (quadruplets[:, 2] - quadruplets[:, 3]) @ root
-        if not (near.any() or far.any()):
-            raise ValueError(
-                f"The points of all {len(near)} quadruplets coincide: there is nothing to learn. "
-                "Pass points that differ."
-            )
-        try:
-            shares = np.ones(len(near)) if weights is None else np.array(weights, dtype=float)
-        except (TypeError, ValueError, OverflowError):  # no numbers
-            shares = np.empty(0)
-        if shares.shape != (len(near),) or not 0.0 < shares.sum() < np.inf:
-            raise ValueError(
-                f"weights must be {len(near)} numbers, one for each quadruplet, with a positive "
-                f"sum; got {shown(weights)}."
-            )
-        self.w_ = shares / shares.sum()
-        objective = ComparisonObjective(near, far, 1.0, self.w_)
-        L, _, _, n_iter = objective.minimize(self.max_iter, self.tol)
-        return self._adopt(power(L @ L.T, 0.5) @ root, n_iter_=max(1, n_iter))
-
-
-@documented(
-    "Metric learning from quadruplets, by the solver of `seraph.classic.LSML`.",
-    """\
->>> quadruplets = [[[0.0, 0.0], [0.0, 3.0], [0.0, 0.0], [1.0, 0.0]]]
->>> learner = LSML().fit(quadruplets)  # the first two are closer than the others
->>> bool(learner.decision_function(quadruplets)[0] > -2.0)
-True""",
-)
-class LSML(_QuadrupletsClassifierMixin, _BaseLSML):
-    def fit(self, quadruplets: Any, weights: Any = None) -> Self:
-        return self._learn(self._tuples(quadruplets, size=4), weights)
-
-
-@documented(
-    "Metric learning from sampled quadruplets, by the solver of `seraph.classic.LSML`.",
-    class_example("LSML_Supervised", "random_state=0"),
-)
-class LSML_Supervised(TransformerMixin, _BaseLSML):  # noqa: N801
-    def __init__(
-        self,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        prior: Any = "identity",
-        n_constraints: int | None = None,
-        weights: Any = None,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(tol, max_iter, prior, verbose, preprocessor, random_state)
-        self.n_constraints = n_constraints
-        self.weights = weights
-
-    def fit(self, X: Any, y: Any) -> Self:
-        points, y = self._points(X, y)
-        n = default_number(y) if self.n_constraints is None else self.n_constraints
-        with quiet(UserWarning, unless=self.verbose):
-            rows = Constraints(known_codes(y)).positive_negative_pairs(
-                n, same_length=True, random_state=self.random_state
-            )
-        if len(rows[0]) == 0:
-            raise ValueError(
-                "LSML needs at least two classes, one of them with at least two members, to "
-                "sample quadruplets from; y has too few."
-            )
-        return self._learn(points[np.column_stack(rows)], self.weights)
+from ._constraints import Constraints, known_codes
+from ._guesses import _TripletsClassifierMixin
 
 
 class _BaseSCML(MahalanobisMixin):
@@ -185,26 +85,110 @@ class _BaseSCML(MahalanobisMixin):
         return self._adopt(P / unit, n_iter_=found["n_iter_"])
 
 
-@documented(
-    "Sparse compositional metric learning from triplets, by the solver of `seraph.classic.SCML`.",
-    """\
->>> triplets = [[[0.0, 0.0], [0.0, 3.0], [1.0, 0.0]], [[1.0, 0.0], [1.1, 4.0], [0.0, 0.1]]]
->>> SCML(n_basis=4).fit(triplets).predict(triplets).tolist()
-[1, 1]""",
-)
 class SCML(_TripletsClassifierMixin, _BaseSCML):
+    """Sparse compositional metric learning from triplets, by the solver of `seraph.classic.SCML`.
+
+    Parameters
+    ----------
+    beta : float, default=1e-05
+        Weight of the sum of the weights: larger values keep fewer directions.
+    basis : str or ndarray, default="triplet_diffs"
+        The directions to choose from: a name (both give local discriminants), or an array
+        of shape (n_basis, n_features).
+    n_basis : int, optional
+        Number of directions to choose from.
+    gamma : float, default=0.005
+        Step size of metric-learn's stochastic solver; not used.
+    max_iter : int, default=10000
+        Maximum number of iterations.
+    output_iter : int, default=500
+        Setting of metric-learn's stochastic solver; checked, and not used.
+    batch_size : int, default=10
+        Setting of metric-learn's stochastic solver; checked, and not used.
+    verbose : bool, default=False
+        Whether to warn if the solver stops early; nothing is printed.
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the directions.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import SCML
+    >>> triplets = [[[0.0, 0.0], [0.0, 3.0], [1.0, 0.0]], [[1.0, 0.0], [1.1, 4.0], [0.0, 0.1]]]
+    >>> SCML(n_basis=4).fit(triplets).predict(triplets).tolist()
+    [1, 1]
+    """
+
     def fit(self, triplets: Any) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
+            Triplets of points, or of indicators: the first is closer to the second.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
         self._check_numbers()
         formed = self._tuples(triplets, size=3)
         points, rows = np.unique(formed.reshape(-1, formed.shape[2]), axis=0, return_inverse=True)
         return self._learn(points, rows.reshape(-1, 3))
 
 
-@documented(
-    "Sparse compositional metric learning from classes, by the solver of `seraph.classic.SCML`.",
-    class_example("SCML_Supervised", "n_basis=40"),
-)
 class SCML_Supervised(TransformerMixin, _BaseSCML):  # noqa: N801
+    """Sparse compositional metric learning from classes, by the solver of `seraph.classic.SCML`.
+
+    Parameters
+    ----------
+    k_genuine : int, default=3
+        Number of neighbors of the same class that a point is compared with.
+    k_impostor : int, default=10
+        Number of neighbors of other classes.
+    beta : float, default=1e-05
+        Weight of the sum of the weights: larger values keep fewer directions.
+    basis : str or ndarray, default="lda"
+        The directions to choose from: a name (both give local discriminants), or an array
+        of shape (n_basis, n_features).
+    n_basis : int, optional
+        Number of directions to choose from.
+    gamma : float, default=0.005
+        Step size of metric-learn's stochastic solver; not used.
+    max_iter : int, default=10000
+        Maximum number of iterations.
+    output_iter : int, default=500
+        Setting of metric-learn's stochastic solver; checked, and not used.
+    batch_size : int, default=10
+        Setting of metric-learn's stochastic solver; checked, and not used.
+    verbose : bool, default=False
+        Whether to warn if the solver stops early; nothing is printed.
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the directions.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import SCML_Supervised
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SCML_Supervised(n_basis=40).fit(X, y).transform(X).shape
+    (150, 4)
+    """
+
     _bases = ("triplet_diffs", "lda")
 
     def __init__(
@@ -238,6 +222,20 @@ class SCML_Supervised(TransformerMixin, _BaseSCML):  # noqa: N801
         )
 
     def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
+            Points or indicators.
+        y : array-like of shape (n_samples,)
+            Class of each point; negative where it is unknown.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
         self._check_numbers("k_genuine", "k_impostor")
         points, y = self._points(X, y)
         rows = Constraints(known_codes(y)).generate_knntriplets(
