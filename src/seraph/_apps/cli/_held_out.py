@@ -1,25 +1,23 @@
 """Does the learned distance help? Its errors on held-out labels or pairs, beside the Euclidean's.
 
-Labels are judged by the nearest labeled neighbor, pairs by a threshold on their distance.
+Labels are judged by MetricClassifier, pairs by a threshold on their distance.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
-from ..._estimators._neighbors import MetricNeighborsClassifier
+from ..._estimators._classifier import MetricClassifier
 from ..._marks import Marks
 from ..._utils._typing import BoolArray, FloatArray, IntArray
-from ._classify import HeldOut, best_temperature
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
@@ -34,7 +32,7 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class HeldOutErrors:
-    """Errors of the nearest labeled neighbor on held-out rows, by two distances.
+    """Errors on held-out labels or pairs, by two distances.
 
     Parameters
     ----------
@@ -50,9 +48,6 @@ class HeldOutErrors:
         Name of the learner.
     noun : {"labels", "pairs"}, default="labels"
         What was held out.
-    temperature : float, optional
-        Temperature of the votes of labeled rows under which the held-out labels are most
-        probable.
     """
 
     n: int
@@ -62,14 +57,13 @@ class HeldOutErrors:
     n_folds: int
     name: str = "SERAPH"
     noun: str = "labels"
-    temperature: float | None = None
 
     @property
     def title(self) -> str:
         """Title of the table."""
         if self.noun == "pairs":
             return "Error on held-out pairs: similar, or not, by a threshold on the distance"
-        return "Error of the nearest labeled neighbor on held-out labels"
+        return "Error on held-out labels"
 
     @property
     def method(self) -> str:
@@ -82,8 +76,8 @@ class HeldOutErrors:
             )
         return (
             f"Labels were held out, a fold at a time ({self.n_folds} folds). Each time, the "
-            "distance was learned from the rest, and each held-out row got the class of its "
-            "nearest labeled neighbor."
+            "distance was learned from the rest, and each held-out row got the class that is most "
+            "probable by the labeled rows around it, as in seraph predict."
         )
 
     def values(self) -> dict[str, Any]:
@@ -150,7 +144,7 @@ def held_out_errors(
     seed: int,
     after_fold: Callable[[], object],
 ) -> HeldOutErrors | None:
-    """Hold out labels a fold at a time, learn from the rest, and classify by 1-NN.
+    """Hold out labels a fold at a time, learn from the rest, and classify by MetricClassifier.
 
     Held-out rows stay in the fit as unlabeled points, as they would in use. Marked pairs that
     contain them are held out too, since a pair says something about the class of its rows.
@@ -181,7 +175,6 @@ def held_out_errors(
     points = np.asarray(points)
     right: list[BoolArray] = []
     right_euclidean: list[BoolArray] = []
-    distances: list[HeldOut] = []
     for held in folds(codes, seed):
         kept = codes.copy()
         kept[held] = -1
@@ -191,28 +184,14 @@ def held_out_errors(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all labels has already warned
             marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-            learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
-        euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
+            learned = MetricClassifier(learner).fit(points, kept, marks=marks)
+        euclidean = MetricClassifier(FunctionTransformer()).fit(points, kept)
         right.append(learned.predict(points[held]) == codes[held])
-        distances.append(_to_labeled(learned.learner_, points, kept, held, codes))
         right_euclidean.append(euclidean.predict(points[held]) == codes[held])
         after_fold()
     if not right:
         return None
-    errors = _compared(right, right_euclidean, learner, "labels")
-    return replace(errors, temperature=best_temperature(distances))
-
-
-def _to_labeled(
-    learner: Any, points: Any, kept: IntArray, held: IntArray, codes: IntArray
-) -> HeldOut:
-    """Return the squared distances from held-out rows to the labeled ones, with the classes."""
-    labeled = np.flatnonzero(kept >= 0)
-    mapped = np.asarray(learner.transform(points[np.concatenate([held, labeled])]))
-    if not mapped.shape[1]:
-        mapped = np.zeros((len(mapped), 1))
-    squared = cdist(mapped[: len(held)], mapped[len(held) :], "sqeuclidean")
-    return squared, kept[labeled], codes[held]
+    return _compared(right, right_euclidean, learner, "labels")
 
 
 def _compared(
@@ -291,8 +270,8 @@ def learning_curve(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-                learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
-            euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
+                learned = MetricClassifier(learner).fit(points, kept, marks=marks)
+            euclidean = MetricClassifier(FunctionTransformer()).fit(points, kept)
             wrong += int(np.sum(learned.predict(points[held]) != codes[held]))
             wrong_euclidean += int(np.sum(euclidean.predict(points[held]) != codes[held]))
         n = sum(map(len, dealt))

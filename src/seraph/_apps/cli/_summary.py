@@ -137,7 +137,6 @@ class FitSummary:
             "dropped_rows": self._n_dropped(),
             "categories": list(features.categories),
             "dates": dict(features.dates),
-            "temperature": None if self.errors is None else self.errors.temperature,
             "left_out": dict(features.left_out),
         }
 
