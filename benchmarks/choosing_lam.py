@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph.classic import Euclidean
 from seraph.datasets import load_task
 
@@ -56,7 +56,7 @@ def errors(name, task, seed):
     for learner in (Euclidean(), SERAPH(lam=1.0), SERAPH()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+            classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
         found.append(100 * (1 - classifier.score(X_test, y_test)))
     return found
 

@@ -21,7 +21,7 @@ from sklearn.metrics import adjusted_rand_score, brier_score_loss
 from seraph import (
     SERAPH,
     Marks,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     constrained_agglomerative,
     constrained_k_means,
@@ -181,7 +181,7 @@ def rows(name, seed):
     for strategy, more in chosen.items():
         known = labels.copy()
         known[more] = y[seen][more]
-        model = MetricNeighborsClassifier(SERAPH()).fit(X[seen], known)
+        model = MetricClassifier(SERAPH(), rule="nearest").fit(X[seen], known)
         found[strategy] = 100 * float(np.mean(model.predict(X[new]) != y[new]))
     return found
 

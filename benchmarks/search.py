@@ -78,7 +78,7 @@ def measure(X, y, seed):
             short = np.mean(y[many[:, :K]] == asked[:, None])
     right = np.mean(y[true] == asked[:, None])
     plain = np.mean(y[nearest(X, Q, K)] == asked[:, None])
-    return recall, (plain, right, short), len(model.learner_.learned_components_)
+    return recall, (plain, right, short), len(learner.learned_components_)
 
 
 def draw(recall, path):

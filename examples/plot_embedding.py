@@ -13,7 +13,7 @@ the 20 labels alone. It separates those, but the other images follow less.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph.classic import NCA
 from seraph.datasets import load_task
 from seraph.plot import EmbeddingDisplay
@@ -41,6 +41,6 @@ plt.show()
 # New images confirm what the pictures suggest. The error of the nearest labeled image:
 
 for learner in (SERAPH(), NCA()):
-    classifier = MetricNeighborsClassifier(learner, n_neighbors=1).fit(X, y_partial)
+    classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
     error = 1 - classifier.score(task.X[test], task.y[test])
     print(f"{learner}: {100 * error:.1f} % errors")

@@ -16,7 +16,7 @@ from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph.classic import Euclidean
 
 X, y = load_wine(return_X_y=True)
@@ -32,7 +32,7 @@ def error(learner, seed):
     order = np.random.default_rng(seed).permutation(len(X))
     train, test = order[:100], order[100:]
     y_partial = np.where(np.arange(100) < 15, y[train], -1)
-    classifier = MetricNeighborsClassifier(learner).fit(X[train], y_partial)
+    classifier = MetricClassifier(learner, rule="nearest").fit(X[train], y_partial)
     return 100 * (1 - classifier.score(X[test], y[test]))
 
 

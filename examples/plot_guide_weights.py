@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.decomposition import PCA
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph.datasets import load_task
 
 task = load_task("usps-1-5-40")
@@ -70,7 +70,7 @@ for seed in range(10):
     for i, mu in enumerate(mus):
         for j, lam in enumerate(steps):
             learner = SERAPH(lam=lam * auto.lam_, mu=mu * auto.mu_, max_iter=1000)
-            classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+            classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
             errors[i, j] += 10 * (1 - classifier.score(X_test, y_test))
 print(f"Euclidean: {euclidean:.1f} % errors; automatic weights: {errors[3, 2]:.1f} %")
 

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph.classic import ITML, Euclidean
 from seraph.datasets import load_task
 
@@ -33,7 +33,7 @@ def errors(X, y, learners, n_labels, seed):
     train = np.concatenate([some[:40] for some in rows])
     test = np.concatenate([some[40:140] for some in rows])
     y_partial = np.where(np.arange(400) % 40 < n_labels // 10, y[train], -1)
-    fitted = (MetricNeighborsClassifier(one).fit(X[train], y_partial) for one in learners)
+    fitted = (MetricClassifier(one, rule="nearest").fit(X[train], y_partial) for one in learners)
     return [100 * (1 - classifier.score(X[test], y[test])) for classifier in fitted]
 
 

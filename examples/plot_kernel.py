@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_circles
 
-from seraph import SERAPH, KernelSERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, KernelSERAPH, MetricClassifier
 
 X, y = make_circles(200, factor=0.6, noise=0.05, random_state=0)
 y_partial = np.full(len(y), -1)
@@ -32,7 +32,7 @@ known = y_partial >= 0
 grid = np.stack(np.meshgrid(*[np.linspace(-1.4, 1.4, 200)] * 2), axis=-1)
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.8), layout="constrained")
 for axes, learner in zip(panels, (SERAPH(), KernelSERAPH(kernel="rbf")), strict=True):
-    classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+    classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
     error = 1 - classifier.score(X[~known], y[~known])
     print(f"{learner}: {100 * error:.1f} % errors")
     plane = classifier.predict(grid.reshape(-1, 2)).reshape(200, 200)

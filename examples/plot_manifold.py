@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.neighbors import kneighbors_graph
 
-from seraph import KernelSERAPH, MetricNeighborsClassifier
+from seraph import KernelSERAPH, MetricClassifier
 
 rng = np.random.default_rng(11)
 X, y = make_moons(200, noise=0.1, random_state=11)
@@ -41,7 +41,7 @@ grid = np.stack(np.meshgrid(np.linspace(-1.5, 2.5, 200), np.linspace(-1, 1.5, 20
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")
 for axes, weight in zip(panels, (0.0, 3.0), strict=True):
     learner = KernelSERAPH(kernel_gamma=3.0, manifold=weight * balance)
-    classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+    classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
     error = 1 - classifier.score(X[~known], y[~known])
     plane = classifier.predict(grid.reshape(-1, 2)).reshape(200, 200)
     axes.contourf(grid[..., 0], grid[..., 1], plane, levels=[-0.5, 0.5, 1.5], alpha=0.25,

@@ -24,7 +24,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     classic,
 )
@@ -55,7 +55,7 @@ ESTIMATORS = [
 ARGUMENTS = {
     LSML: {"random_state": 0},
     SCML: {"random_state": 0},
-    MetricNeighborsClassifier: {"learner": SERAPH()},
+    MetricClassifier: {"learner": SERAPH()},
     PairClassifier: {"estimator": SERAPH(mu=0.0, tol=0.01), "cv": 2},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
@@ -63,7 +63,7 @@ ARGUMENTS = {
 UNSUPERVISED = {Covariance, Euclidean}
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 # Where much of the code is shared by all, four of them are enough for `make test`.
-SAMPLE = {SERAPH, MetricNeighborsClassifier, ITML, LMNN}
+SAMPLE = {SERAPH, MetricClassifier, ITML, LMNN}
 SOME = pytest.mark.parametrize(
     "Estimator",
     few(ESTIMATORS, SAMPLE.__contains__),
@@ -122,7 +122,7 @@ SETTINGS = [
     SERAPH(gamma=2.0),
     SERAPH(manifold=0.1, n_neighbors=2),
     KernelSERAPH(n_landmarks=12, random_state=0),
-    MetricNeighborsClassifier(Euclidean()),
+    MetricClassifier(Euclidean()),
     GDM(diagonal=True),
     ITML(prior="covariance"),
     ITML(n_constraints=5),
@@ -228,7 +228,7 @@ BAD = {
     "lam_factors": [[], 3.0, "few", None, [0.0], [np.nan], [1.0, "two"]],
     "learner": ["SERAPH", SERAPH, 3],
     (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
-    (MetricNeighborsClassifier, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier(), None],
+    (MetricClassifier, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier(), None],
     "manifold": numbers(0),
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
@@ -601,7 +601,7 @@ def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_
     (warning,) = warnings_of(estimator)
     assert warning.category is ConvergenceWarning
     # Of a learner inside, it is the learner that has not converged.
-    outside = Estimator is MetricNeighborsClassifier
+    outside = Estimator is MetricClassifier
     name = "SERAPH" if outside else Estimator.__name__
     assert re.match(rf"{name} has not converged", str(warning.message))
     assert (warning.filename, warning.lineno) == HERE
@@ -615,7 +615,7 @@ DOUBTFUL = {
     "-1 lost in an unsigned type": (
         X,
         Y.astype(np.uint8),
-        set(ESTIMATORS) - {MetricNeighborsClassifier, MLKR},  # signed codes; numbers
+        set(ESTIMATORS) - {MetricClassifier, MLKR},  # signed codes; numbers
     ),
 }
 

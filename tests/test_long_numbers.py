@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph._marks import PairLabels, Rows
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
@@ -39,8 +39,8 @@ def test_the_case_that_was_reported():
 @pytest.mark.parametrize("disguise", LONG_DISGUISES)
 def test_a_classifier_predicts_long_classes(disguise):
     y = LONG_DISGUISES[disguise](CODES)
-    model = MetricNeighborsClassifier(Euclidean(), n_neighbors=1).fit(X, y)
-    expected = MetricNeighborsClassifier(Euclidean(), n_neighbors=1).fit(X, CODES)
+    model = MetricClassifier(Euclidean(), rule="nearest").fit(X, y)
+    expected = MetricClassifier(Euclidean(), rule="nearest").fit(X, CODES)
     np.testing.assert_array_equal(model.classes_ == model.classes_[1], [False, True])
     np.testing.assert_array_equal(model.predict(X) == model.classes_[1], expected.predict(X) == 1)
     assert model.score(X, y) == expected.score(X, CODES) == 1.0

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from seraph import SERAPH, MetricNeighborsClassifier
+from seraph import SERAPH, MetricClassifier
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import pair_auc
@@ -46,7 +46,7 @@ def test_points_to_map_and_to_compare_are_looked_at_too(kind):
     X, _ = TYPES[kind]
     numbers = np.random.default_rng(0).normal(size=(12, 2))
     learner = Euclidean().fit(numbers)
-    neighbors = MetricNeighborsClassifier(Euclidean()).fit(numbers, Y)
+    neighbors = MetricClassifier(Euclidean()).fit(numbers, Y)
     pairs = np.stack([np.asarray(X), np.asarray(X)], axis=1)
     acts = [
         lambda: learner.transform(X),
@@ -58,9 +58,7 @@ def test_points_to_map_and_to_compare_are_looked_at_too(kind):
     if isinstance(X, pd.DataFrame):
         X.columns = ["a", "b"]
         learner = Euclidean().fit(pd.DataFrame(numbers, columns=["a", "b"]))
-        neighbors = MetricNeighborsClassifier(Euclidean()).fit(
-            pd.DataFrame(numbers, columns=["a", "b"]), Y
-        )
+        neighbors = MetricClassifier(Euclidean()).fit(pd.DataFrame(numbers, columns=["a", "b"]), Y)
     for act in acts:
         with pytest.raises(TypeError, match="must be a table of numbers"):
             act()

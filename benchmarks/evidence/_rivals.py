@@ -15,10 +15,11 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.semi_supervised import LabelSpreading
 
 import seraph
-from seraph import SERAPH, SERAPHCV, classic
+from seraph import SERAPH, SERAPHCV, MetricClassifier, classic
 from seraph._apps.paper._free_matrix import FreeMatrix
 
 from ._tasks import judge, squared_distances
@@ -26,10 +27,14 @@ from ._tasks import judge, squared_distances
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier: `predict`, and `similarity` of all pairs of points where that has a sense."""
+    """A classifier: `predict`, and the probabilities of `classes` if it has them.
+
+    Two points are alike with the chance that their classes agree.
+    """
 
     predict: Callable
-    similarity: Callable | None = None
+    classes: np.ndarray | None = None
+    probabilities: Callable | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Rival:
 
 BOTH, LABELS_ONLY, PAIRS_ONLY = ("labels", "pairs"), ("labels",), ("pairs",)
 MOST_FEATURES = 50
+CHOICES_OF_C = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 def measure(fit, task):
@@ -73,10 +79,34 @@ def measure(fit, task):
 
 
 def _judge_classifier(classifier, task):
-    error = 100 * float(np.mean(classifier.predict(task.X_test) != task.y_test))
-    if classifier.similarity is None:
+    wrong = classifier.predict(task.X_test) != task.y_test
+    error = 100 * float(np.mean(wrong))
+    if classifier.probabilities is None:
         return {"error": error, "auc": None, "map": None}
-    return {**judge(-classifier.similarity(task.X_test), task.y_test), "error": error}
+    chances = classifier.probabilities(task.X_test)
+    found = judge(-(chances @ chances.T), task.y_test) | {"error": error}
+    return found | judge_probabilities(chances, classifier.classes, task.y_test, wrong)
+
+
+BINS = 10
+
+
+def judge_probabilities(chances, classes, y, wrong):
+    """Return the Brier score in %, the reliability curve, and the error of the least sure 10 %.
+
+    The score is the mean squared distance of the probabilities from the truth, from 0 to 200. The
+    curve has a row for each tenth of the largest probability: number of rows, sum of these
+    probabilities, number of right rows.
+    """
+    truth = y[:, np.newaxis] == classes
+    # A class without a label has a probability of zero.
+    missed = 1.0 - truth.sum(axis=1)
+    brier = 100 * float(np.mean(((chances - truth) ** 2).sum(axis=1) + missed))
+    best = chances.max(axis=1)
+    place = np.minimum((best * BINS).astype(int), BINS - 1)
+    curve = [np.bincount(place, w, BINS).round(4).tolist() for w in (None, best, ~wrong)]
+    least = np.argsort(best, kind="stable")[: max(1, len(y) // 10)]
+    return {"brier": brier, "curve": curve, "least_sure": 100 * float(np.mean(wrong[least]))}
 
 
 def learner(make):
@@ -119,21 +149,35 @@ def lda_classifier(task):
     return Classifier(fitted.predict)
 
 
-def logistic_regression(task):
-    """Classify; two points are alike with the chance that their classes agree.
+def logistic_regression(C):
+    """Return the method that classifies by logistic regression; C None is cross-validated.
 
     The features get a mean variance of one, since C has the units of X: without it, C = 1 is far
     too strong for vectors of unit length.
     """
-    labeled = task.labeled
-    scale = np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
-    fitted = LogisticRegression(max_iter=1000).fit(scale * task.X[labeled], task.y[labeled])
 
-    def similarity(X):
-        chances = fitted.predict_proba(scale * X)
-        return chances @ chances.T
+    def fit(task):
+        labeled = task.labeled
+        scale = np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
+        model = LogisticRegression(C=C or 1.0, max_iter=1000)
+        if C is None:
+            folds = KFold(5, shuffle=True, random_state=0)
+            # A fold may leave one class to learn from, and count as all wrong.
+            model = GridSearchCV(model, {"C": list(CHOICES_OF_C)}, cv=folds, error_score=0.0)
+        fitted = model.fit(scale * task.X[labeled], task.y[labeled])
+        return Classifier(
+            lambda X: fitted.predict(scale * X),
+            fitted.classes_,
+            lambda X: fitted.predict_proba(scale * X),
+        )
 
-    return Classifier(lambda X: fitted.predict(scale * X), similarity)
+    return fit
+
+
+def metric_classifier(task):
+    """Classify by class probabilities in SERAPH's space, by the default rule."""
+    fitted = MetricClassifier(SERAPH()).fit(task.X, task.y)
+    return Classifier(fitted.predict, fitted.classes_, fitted.predict_proba)
 
 
 def label_spreading(task):
@@ -214,9 +258,18 @@ RIVALS = {
     "lda-classifier": Rival("LDA as a classifier", lda_classifier, LABELS_ONLY, "the same"),
     "logistic": Rival(
         "logistic regression",
-        logistic_regression,
+        logistic_regression(1.0),
         LABELS_ONLY,
         "C = 1, scikit-learn's default, on features of mean variance one",
+    ),
+    "logistic-10": Rival(
+        "logistic regression, C = 10", logistic_regression(10.0), LABELS_ONLY, "the same, C = 10"
+    ),
+    "logistic-cv": Rival(
+        "logistic regression, C chosen",
+        logistic_regression(None),
+        LABELS_ONLY,
+        "the same, C of 0.01 to 100 by five folds",
     ),
     "spreading": Rival(
         "LabelSpreading",
@@ -259,6 +312,9 @@ RIVALS = {
         ("labels-50", "pairs-100"),
         "defaults; only tables with 50 labels or 100 pairs, since it fits 36 times",
         ("table", "pixels"),
+    ),
+    "seraph-classes": Rival(
+        "SERAPH, MetricClassifier", metric_classifier, LABELS_ONLY, "defaults: rule = auto"
     ),
     "seraph": Rival("SERAPH", learner(SERAPH), BOTH, "defaults"),
 }

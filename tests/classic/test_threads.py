@@ -82,7 +82,7 @@ def fitted(name, kind):
         pairs = np.array([(i, i + 30) for i in range(10)] + [(i, i + 31) for i in range(10)])
         records = {"name": names + names, "size": rng.normal(size=60)}
         kind().fit(records).find(pairs, np.arange(20) < 10, precision=0.5)
-    elif name in ("MetricNeighborsClassifier", "PairClassifier"):
+    elif name in ("MetricClassifier", "PairClassifier"):
         kind(NCA(shrinkage=0.5)).fit(X, y)
     else:
         learner = kind()

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import seraph as package
-from seraph import SERAPH, MetricNeighborsClassifier, load, save
+from seraph import SERAPH, MetricClassifier, load, save
 from seraph._apps.cli import _export, _fit, _inspect, _neighbors, _query, _transform
 from seraph.classic import Euclidean
 from tests.helpers.command import assert_refused, seraph
@@ -353,7 +353,7 @@ def from_python(folder):
     X = frame[FEATURES] / frame[FEATURES].std()
     save(SERAPH().fit(X.to_numpy(), y), "bare.skops")
     save(Euclidean().fit(X), "euclidean.skops")
-    save(MetricNeighborsClassifier(SERAPH()).fit(X, y), "classifier.skops")
+    save(MetricClassifier(SERAPH()).fit(X, y), "classifier.skops")
     save(SERAPH(), "unfitted.skops")
     X.to_csv("plain.csv", index=False)
 
@@ -374,7 +374,7 @@ def test_models_that_python_saved_can_be_used():
     [
         (
             ["transform", "classifier.skops", "plain.csv"],
-            "MetricNeighborsClassifier.*cannot transform",
+            "MetricClassifier.*cannot transform",
         ),
         (["inspect", "unfitted.skops"], "not fitted"),
         (["query", "euclidean.skops", "plain.csv"], "a Euclidean, which cannot say how sure"),

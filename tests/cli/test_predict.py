@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.frozen import FrozenEstimator
 
-from seraph import load
-from seraph._apps.cli._classify import best_temperature, class_shares, leave_one_out
+from seraph import MetricClassifier, load
+from seraph._apps.cli._compare import _ranked, _Score, _verdict
 from seraph._apps.cli._held_out import held_out_pair_errors, learning_curve
 from seraph._apps.cli._learners import learners
 from seraph._apps.cli._progress import done_share, progress_callbacks
@@ -60,40 +61,6 @@ def values(*arguments):
     return json.loads(ok(*arguments, "--json").out)
 
 
-# Probabilities
-
-
-def test_probabilities_are_those_of_the_formula(rng):
-    squared, codes = rng.random((5, 4)), np.array([0, 1, 1, 2])
-    found = class_shares(squared, codes, 3, 0.3)
-    weights = np.exp(-squared / 0.3)
-    shares = np.column_stack([weights[:, codes == c].sum(axis=1) for c in range(3)])
-    shares /= shares.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found, 0.8 * shares + 0.2 / 3)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-
-
-def test_far_rows_have_probabilities_too():
-    found = class_shares(np.array([[1e6, 2e6]]), np.array([0, 1]), 2, 1.0)
-    np.testing.assert_allclose(found, [[5 / 6, 1 / 6]])
-
-
-def test_the_temperature_is_the_most_probable_one(rng):
-    codes = rng.integers(0, 2, 40)
-    points = rng.normal(size=(40, 2)) + 2.0 * codes[:, np.newaxis]
-    held_out = leave_one_out(points, codes)
-    best = best_temperature(held_out)
-
-    def likelihood(temperature):
-        return sum(
-            np.log(class_shares(squared, others, 2, temperature)[0, own[0]])
-            for squared, others, own in held_out
-        )
-
-    assert all(likelihood(best) >= likelihood(best * factor) for factor in (0.3, 0.7, 1.4, 3.0))
-    assert best_temperature(leave_one_out(np.zeros((4, 1)), np.array([0, 0, 1, 1]))) is None
-
-
 # predict
 
 
@@ -107,7 +74,7 @@ def test_every_row_without_a_label_gets_a_class_a_probability_and_a_reason(folde
     np.testing.assert_array_equal(filled["class"][:21], table["kind"][:21])
     assert (filled["class"] == table["truth"])[21:].mean() > 0.8
     open_rows = filled[~filled["given"]]
-    assert open_rows["probability"].between(1 / 3, 1 - 1 / 22 * 2 / 3 + 1e-4).all()
+    assert open_rows["probability"].between(1 / 3, 1 - 1 / 22 / 3 + 1e-4).all()
     # The reason: the nearest labeled rows, by the distance of the model.
     model = load("m.skops")
     Z = model.transform(table[list(model.feature_names_in_)])
@@ -148,11 +115,19 @@ def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
     assert found.splitlines()[1:] == both.splitlines()[-9:]
 
 
-def test_a_model_without_a_check_finds_its_temperature_by_itself(folder):
-    ok(*FIT, "--no-check", "-o", "plain.skops")
-    assert load("m.skops").learned_from_["temperature"] > 0
-    assert load("plain.skops").learned_from_["temperature"] is None
-    ok("predict", "plain.skops", "wine.csv", "--label", "kind")
+def test_probabilities_are_those_of_the_classifier_and_rank_the_rows(folder):
+    found = values("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle")
+    ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "filled.csv")
+    filled, table = pd.read_csv("filled.csv"), wines()
+    model = load("m.skops")
+    points = table[list(model.feature_names_in_)]
+    labels = table["kind"].where(table["kind"] != "", None).tolist()
+    classifier = MetricClassifier(FrozenEstimator(model)).fit(points, labels)
+    best = classifier.predict_proba(points).max(axis=1)
+    np.testing.assert_allclose(filled["probability"][21:], best[21:], atol=1e-4)
+    assert filled["probability"][21:].nunique() > 40
+    least = 21 + best[21:].argsort()[:5]
+    assert [row["row"] for row in found["least_sure"]] == [f"B{k}" for k in least]
 
 
 def test_predictions_without_labels_are_refused(folder):
@@ -183,7 +158,8 @@ def test_learners_and_rivals_are_compared_and_one_is_recommended(folder):
     assert set(table["method"]) == {"MFDA", "Euclidean", "logistic regression", "label spreading"}
     errors = table["error"].str.rstrip(" %").astype(float)
     assert errors.is_monotonic_increasing
-    assert f"Take {table['method'][0]}: it errs least, on {errors[0]:.1f} % of 21" in done.out
+    said = " ".join(done.out.split())
+    assert f"{table['method'][0]} errs on {errors[0]:.1f} % of 21 held-out labels, level" in said
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -209,7 +185,23 @@ def test_a_learner_that_fails_does_not_end_the_comparison(folder, monkeypatch):
     done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
               "--learner", "mfda")  # fmt: skip
     assert "MFDA is left out: division by zero" in done.err
-    assert "Take" in done.out
+    assert "simplest" in done.out
+
+
+def test_compare_takes_the_simplest_of_equals_and_says_what_is_level():
+    wrong = {name: np.zeros(40) for name in ("SERAPH", "ITML", "Euclidean")}
+    ranked = _ranked([_Score(name, errors) for name, errors in wrong.items()])
+    assert [score.name for score in ranked] == ["Euclidean", "SERAPH", "ITML"]
+    assert "level with SERAPH, ITML" in _verdict(ranked)
+    assert _verdict(ranked).endswith("Take Euclidean, the simplest of them.")
+    wrong["Euclidean"][:2] = 1.0
+    ranked = _ranked([_Score(name, errors) for name, errors in wrong.items()])
+    assert ranked[0].name == "SERAPH"
+    assert "Take SERAPH" not in _verdict(ranked)
+    assert "The simplest of them is Euclidean, which learns nothing" in _verdict(ranked)
+    wrong["Euclidean"][:], wrong["ITML"][:20] = 1.0, 1.0
+    ranked = _ranked([_Score(name, errors) for name, errors in wrong.items()])
+    assert _verdict(ranked).startswith("Take SERAPH: it errs least, on 0.0 % of 40 held-out")
 
 
 # The check of pairs, and the learning curve

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, PairClassifier
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricClassifier, PairClassifier
 from seraph.classic import LMNN
 
 MODELS = {
@@ -23,7 +23,7 @@ MODELS = {
     "landmarks": KernelSERAPH(kernel="poly", degree=2, n_landmarks=8),
     "cv": SERAPHCV(SERAPH(max_iter=100), lam_factors=(0.5, 1.0, 2.0), cv=3),
     "lmnn": LMNN(),
-    "neighbors": MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
+    "classifier": MetricClassifier(SERAPH()),
     "pairs": PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),
 }
 

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, MetricNeighborsClassifier, PairClassifier, query_rows
+from seraph import SERAPH, MetricClassifier, PairClassifier, query_rows
 from seraph.classic import Euclidean
 
 X, Y = load_digits(return_X_y=True)
@@ -81,7 +81,7 @@ def test_chosen_rows_teach_more_than_random_ones():
         for rows in (chosen, free):
             known = y.copy()
             known[rows] = Y[rows]
-            model = MetricNeighborsClassifier(SERAPH()).fit(X, known)
+            model = MetricClassifier(SERAPH()).fit(X, known)
             both.append(np.mean(model.predict(X) != Y))
         errors.append(both)
     assert np.mean(errors, axis=0)[0] < np.mean(errors, axis=0)[1]

@@ -14,7 +14,7 @@ from seraph import (
     KernelSERAPH,
     Marks,
     MarksKFold,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     query_pairs,
     query_rows,
@@ -72,7 +72,7 @@ def test_marks_of_absent_rows_are_left_out_and_counted(learner):
     np.testing.assert_allclose(by_name.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
 
 
-@pytest.mark.parametrize("Wrapper", [MetricNeighborsClassifier, PairClassifier])
+@pytest.mark.parametrize("Wrapper", [MetricClassifier, PairClassifier])
 def test_names_are_read_before_the_features_are_prepared(Wrapper):
     """A scaler would lose the names, and with them the rows."""
     order = np.random.default_rng(1).permutation(N)
@@ -83,8 +83,7 @@ def test_names_are_read_before_the_features_are_prepared(Wrapper):
         sklearn.clone(model).fit(FRAME.iloc[rows], Y[rows], marks=BY_NAME)
         for rows in (order, np.arange(N))
     )
-    fitted = "learner_" if Wrapper is MetricNeighborsClassifier else "estimator_"
-    found, expected = (getattr(one, fitted)[-1].components_ for one in (moved, plain))
+    found, expected = (one.estimator_[-1].components_ for one in (moved, plain))
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
 
 
@@ -214,14 +213,16 @@ def test_routing_takes_marks_to_the_splitter_the_learner_and_its_score(named):
 @pytest.mark.usefixtures("routing")
 def test_routing_reaches_the_learner_of_a_classifier():
     for learner in (SERAPH(), make_pipeline(StandardScaler(), SERAPH())):
-        classifier = MetricNeighborsClassifier(learner)
+        classifier = MetricClassifier(learner)
         scores = cross_val_score(
             classifier, FRAME, Y, cv=3, params={"marks": BY_NAME}, error_score="raise"
         )
         assert scores.mean() > 0.5
         direct = sklearn.clone(classifier).fit(FRAME, Y, marks=BY_NAME)
         plain = sklearn.clone(classifier).fit(FRAME, Y)
-        inner = [getattr(m.learner_, "steps", [("", m.learner_)])[-1][1] for m in (direct, plain)]
+        inner = [
+            getattr(m.estimator_, "steps", [("", m.estimator_)])[-1][1] for m in (direct, plain)
+        ]
         assert inner[0].n_similar_ >= inner[1].n_similar_
 
 

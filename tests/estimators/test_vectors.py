@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 import seraph
-from seraph import SERAPH, MetricNeighborsClassifier, PairClassifier
+from seraph import SERAPH, MetricClassifier, PairClassifier
 from seraph._sweep import PairList, PairTerms, Plan, PointsInMemory, _points, _tiles
 from seraph._sweep._numpy import NumpySweep
 from seraph.classic import GMML
@@ -41,7 +41,7 @@ def test_length_has_no_say_after_a_normalizer(tmp_path):
 
 
 @pytest.mark.parametrize("prepare", [Normalizer(), make_pipeline(Normalizer(), PCA(4))])
-@pytest.mark.parametrize("Wrapper", [MetricNeighborsClassifier, PairClassifier])
+@pytest.mark.parametrize("Wrapper", [MetricClassifier, PairClassifier])
 def test_a_vector_of_zeros_has_no_direction_and_is_refused(prepare, Wrapper):
     bad = X.copy()
     bad[[3, 9, 77]] = 0.0

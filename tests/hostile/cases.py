@@ -14,7 +14,7 @@ import seraph
 from seraph import (
     SERAPH,
     Marks,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     datasets,
     load,
@@ -51,7 +51,7 @@ Y = np.where(np.arange(30) < 15, np.arange(30) % 3, -1)
 
 def required_by(Estimator):
     """Arguments that a constructor cannot do without."""
-    return {"learner": SERAPH()} if Estimator is MetricNeighborsClassifier else {}
+    return {"estimator": SERAPH()} if Estimator is MetricClassifier else {}
 
 
 @cache

@@ -5,14 +5,14 @@ import inspect
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricNeighborsClassifier, PairClassifier
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricClassifier, PairClassifier
 from seraph.classic import GDM, MLKR
 from tests.hostile import inputs
 from tests.hostile.fits import ESTIMATORS
 from tests.hostile.trial import guarded, refused
 
 # They take a learner, which is tried itself.
-OF_A_LEARNER = {MetricNeighborsClassifier, PairClassifier}
+OF_A_LEARNER = {MetricClassifier, PairClassifier}
 LEARNERS = [Estimator for Estimator in ESTIMATORS if Estimator not in OF_A_LEARNER]
 OF_TARGETS = [
     Estimator

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 from sklearn.preprocessing import StandardScaler
 
-from seraph import Marks, MetricNeighborsClassifier, constrained_agglomerative, metrics
+from seraph import Marks, MetricClassifier, constrained_agglomerative, metrics
 from seraph.classic import GMML, LFDA, RCA, Euclidean
 from seraph.compat import metric_learn
 from tests.helpers import exact
@@ -106,11 +106,9 @@ ASKED = {
     "LFDA": lambda X, y: LFDA().fit(X, y).components_,
     "score": lambda X, y: Euclidean().fit(X).score(X, y),
     "neighbors": lambda X, y: (
-        MetricNeighborsClassifier(Euclidean(), n_neighbors=1).fit(X, y).predict_proba(X)
+        MetricClassifier(Euclidean(), rule="nearest").fit(X, y).predict_proba(X)
     ),
-    "classifier's score": lambda X, y: (
-        MetricNeighborsClassifier(Euclidean(), n_neighbors=3).fit(X, y).score(X, y)
-    ),
+    "classifier's score": lambda X, y: MetricClassifier(Euclidean()).fit(X, y).score(X, y),
 }
 
 
@@ -141,7 +139,7 @@ def a_foreign_type(rng):
         "GMML": lambda: GMML().fit(X, y),
         "Euclidean": lambda: Euclidean().fit(X),
         "stand-in": lambda: metric_learn.Covariance().fit(X),
-        "classifier": lambda: MetricNeighborsClassifier(Euclidean()).fit(X, y),
+        "classifier": lambda: MetricClassifier(Euclidean()).fit(X, y),
         "transform": lambda: fitted.transform(X),
         "pair_distance": lambda: fitted.pair_distance(pairs, X),
         "score": lambda: fitted.score(X, y),

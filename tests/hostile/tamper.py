@@ -27,7 +27,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     load,
     save,
@@ -68,10 +68,7 @@ def _models():
         ),
         "kernel": (KernelSERAPH(backend="numpy").fit(X, Y), X),
         "landmarks": (KernelSERAPH(n_landmarks=8, random_state=0, backend="numpy").fit(X, Y), X),
-        "neighbors": (
-            MetricNeighborsClassifier(SERAPH(backend="numpy"), n_neighbors=3).fit(X, Y),
-            X,
-        ),
+        "classifier": (MetricClassifier(SERAPH(backend="numpy")).fit(X, Y), X),
         "pairs": (
             PairClassifier(make_pipeline(StandardScaler(), SERAPH(backend="numpy"))).fit(X, Y),
             X,

@@ -16,7 +16,7 @@ from seraph import (
     SERAPH,
     KernelSERAPH,
     Marks,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     classic,
     load,
@@ -225,7 +225,7 @@ def test_what_a_step_of_a_pipeline_refuses_is_told_in_words(kind):
     model = make_pipeline(StandardScaler(), SERAPH(mu=0.0)).fit(good, y)
     decider = PairClassifier(model, cv="prefit").fit(np.eye(6)[:, :2], [0, 0, 0, 1, 1, 1])
     for act in (
-        lambda: MetricNeighborsClassifier(model, n_neighbors=1).fit(X, y),
+        lambda: MetricClassifier(model).fit(X, y),
         lambda: PairClassifier(model).fit(X, y),
         lambda: decider.pair_distance([[0, 1]], X),
         lambda: decider.predict_proba([X[:2]]),
@@ -345,7 +345,7 @@ def test_stand_ins_learn_finite_numbers_from_tables_of_flags(rng):
 def test_labels_may_be_objects_because_some_are_missing(rng):
     X = rng.normal(size=(12, 3))
     y = np.array([None, 1, 2] * 4, dtype=object)
-    classifier = MetricNeighborsClassifier(SERAPH()).fit(X, y)
+    classifier = MetricClassifier(SERAPH()).fit(X, y)
     assert classifier.classes_.tolist() == [1, 2]
 
 
@@ -368,13 +368,13 @@ def test_marks_that_the_learner_of_a_pipeline_does_not_take_are_refused_in_words
     for learner in (Euclidean(), classic.GMML()):
         pipeline = make_pipeline(StandardScaler(), learner)
         for model in (
-            MetricNeighborsClassifier(learner, n_neighbors=1),
-            MetricNeighborsClassifier(pipeline, n_neighbors=1),
+            MetricClassifier(learner),
+            MetricClassifier(pipeline),
             PairClassifier(pipeline),
         ):
             with pytest.raises(ValueError, match="does not learn from triplets, and marks has 1"):
                 model.fit(X, y, marks=triplets)
-    for model in (MetricNeighborsClassifier(PCA(), n_neighbors=1), PairClassifier(PCA())):
+    for model in (MetricClassifier(PCA()), PairClassifier(PCA())):
         with pytest.raises(ValueError, match="PCA does not learn from marks: leave marks out"):
             model.fit(X, y, marks=triplets)
 

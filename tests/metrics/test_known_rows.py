@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score, cross_validate
 
-from seraph import MarksKFold, MetricNeighborsClassifier
+from seraph import MarksKFold, MetricClassifier
 from seraph.classic import GMML
 from seraph.metrics import known_rows_scorer
 
@@ -41,7 +41,7 @@ def by_hand(splits):
     scores = []
     for train, test in splits:
         codes = np.where(KNOWN, TRUE, -1)
-        model = MetricNeighborsClassifier(GMML()).fit(X[train], codes[train])
+        model = MetricClassifier(GMML()).fit(X[train], codes[train])
         rows = test[KNOWN[test]]
         scores.append(np.mean(model.predict(X[rows]) == TRUE[rows]))
     return scores
@@ -51,7 +51,7 @@ def by_hand(splits):
 @pytest.mark.parametrize("scoring", [None, "accuracy", known_rows_scorer("accuracy")])
 def test_scores_with_folds_of_labeled_rows_are_right(kind, scoring):
     y = LABELS[kind]
-    classifier = MetricNeighborsClassifier(GMML())
+    classifier = MetricClassifier(GMML())
     scores = cross_val_score(
         classifier, X, y, cv=MarksKFold(), scoring=scoring, error_score="raise"
     )
@@ -64,7 +64,7 @@ def test_scores_with_folds_of_labeled_rows_are_right(kind, scoring):
 @pytest.mark.parametrize("scoring", [None, known_rows_scorer("accuracy")])
 def test_scores_with_any_folds_are_right(scoring):
     y = LABELS["-1"]
-    classifier = MetricNeighborsClassifier(GMML())
+    classifier = MetricClassifier(GMML())
     scores = cross_val_score(classifier, X, y, cv=5, scoring=scoring, error_score="raise")
     assert scores == pytest.approx(by_hand(StratifiedKFold(5).split(X, y)))
     assert scores.mean() > 0.6
@@ -74,8 +74,8 @@ def test_scores_with_any_folds_are_right(scoring):
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_the_score_of_the_classifier_skips_unknown_rows(kind):
-    classifier = MetricNeighborsClassifier(GMML(), n_neighbors=5).fit(X, LABELS[kind])
-    codes = MetricNeighborsClassifier(GMML(), n_neighbors=5).fit(X, LABELS["-1"]).predict(X)
+    classifier = MetricClassifier(GMML()).fit(X, LABELS[kind])
+    codes = MetricClassifier(GMML()).fit(X, LABELS["-1"]).predict(X)
     expected = np.mean(codes[KNOWN] == TRUE[KNOWN])
     assert 0.5 < expected < 1.0
     assert classifier.score(X, LABELS[kind]) == pytest.approx(expected)

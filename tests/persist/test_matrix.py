@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from seraph import SERAPH, KernelSERAPH, MetricNeighborsClassifier, PairClassifier
+from seraph import SERAPH, KernelSERAPH, MetricClassifier, PairClassifier
 from seraph.classic import RCA, Euclidean
 from seraph.persist import export, to_matrix
 from seraph.persist._matrix import needs_unit_length
@@ -69,8 +69,8 @@ def test_unit_length_is_left_to_the_user():
 
 
 def test_a_classifier_gives_the_map_of_its_learner():
-    model = MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, SOME)
-    np.testing.assert_array_equal(to_matrix(model), to_matrix(model.learner_))
+    model = MetricClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, SOME)
+    np.testing.assert_array_equal(to_matrix(model), to_matrix(model.estimator_))
     model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, SOME)
     np.testing.assert_array_equal(to_matrix(model), to_matrix(model.estimator_))
 

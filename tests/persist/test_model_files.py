@@ -45,7 +45,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     classic,
     persist,
@@ -63,8 +63,8 @@ LEARNERS = [
     SERAPHCV(SERAPH(max_iter=50), lam_factors=np.array([0.5, 1.0]), cv=2),
     KernelSERAPH(kernel_gamma=0.5),
     KernelSERAPH(kernel="poly", n_landmarks=20, random_state=0),
-    MetricNeighborsClassifier(SERAPH(), n_neighbors=3),
-    MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), weights="distance"),
+    MetricClassifier(SERAPH()),
+    MetricClassifier(rule="nearest"),
     PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),
     *(getattr(classic, name)() for name in classic.__all__),
 ]
@@ -121,7 +121,7 @@ def labels_for(model, wine):
     """Labels of some rows; of all, for a plain classifier, to which -1 is a class."""
     _, y_partial, y = wine
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    own = isinstance(last, MetricNeighborsClassifier)
+    own = isinstance(last, MetricClassifier)
     return y if is_classifier(last) and not own else y_partial
 
 
@@ -320,7 +320,7 @@ def test_names_of_classes_come_back(wine, tmp_path):
     X, y_partial, _ = wine
     y = np.array(["barolo", "grignolino", "barbera", None], dtype=object)[y_partial]
     for labels in (y, y.tolist()):
-        model = MetricNeighborsClassifier(SERAPH()).fit(X, labels)
+        model = MetricClassifier(SERAPH()).fit(X, labels)
         again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
         assert_same(model, again, X)
 
@@ -336,17 +336,17 @@ def test_a_loaded_model_can_be_fitted_again(model, wine, tmp_path):
 
 def test_parameters_newer_than_the_file_have_their_defaults(wine, tmp_path):
     X, y_partial, _ = wine
-    inner, outer = SERAPH(), MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()))
+    inner, outer = SERAPH(), MetricClassifier(make_pipeline(StandardScaler(), SERAPH()))
     outer.fit(X, y_partial)
     answer = outer.predict(X)
-    for learner in (inner, outer.learner[-1], outer.learner_[-1]):
+    for learner in (inner, outer.estimator[-1], outer.estimator_[-1]):
         del learner.em_tol, learner.n_jobs
-    del outer.weights
+    del outer.rule
     inner = seraph.load(seraph.save(inner, tmp_path / "inner.skops"))
     outer = seraph.load(seraph.save(outer, tmp_path / "outer.skops"))
     assert inner.get_params() == SERAPH().get_params()
-    assert outer.weights == "uniform"
-    assert outer.learner_[-1].get_params() == SERAPH().get_params()
+    assert outer.rule == "auto"
+    assert outer.estimator_[-1].get_params() == SERAPH().get_params()
     np.testing.assert_array_equal(outer.predict(X), answer)
     inner.fit(X, y_partial)
 
@@ -375,7 +375,7 @@ def test_a_stream_of_random_numbers_goes_on_where_it_was(tmp_path):
         (SERAPH(lam=np.longdouble(1.0)), "its lam holds a numpy.longdouble"),
         (SERAPHCV(SERAPH(callback=io.StringIO())), r"its learner\.callback holds a _io\."),
         (make_pipeline(FunctionTransformer(abs), SERAPH()), "func holds a builtins.builtin_f"),
-        (MetricNeighborsClassifier(RandomForestClassifier()), "RandomForestClassifier"),
+        (MetricClassifier(RandomForestClassifier()), "RandomForestClassifier"),
         (MySERAPH(), r"This MySERAPH cannot be saved: it is a \S*MySERAPH"),
         ({"a": SERAPH()}, "model must be an estimator"),
         (SERAPH, "model must be an estimator"),
@@ -397,7 +397,7 @@ def test_saving_needs_a_folder(tmp_path):
 
 
 def test_the_file_holds_plain_arrays_and_text(fitted, tmp_path):
-    path = seraph.save(fitted(MetricNeighborsClassifier(SERAPH())), tmp_path / "model.skops")
+    path = seraph.save(fitted(MetricClassifier(SERAPH())), tmp_path / "model.skops")
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             if name.endswith(".npy"):

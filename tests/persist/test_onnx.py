@@ -23,7 +23,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
-    MetricNeighborsClassifier,
+    MetricClassifier,
     PairClassifier,
     classic,
 )
@@ -45,12 +45,12 @@ MAPS = [
     make_pipeline(make_pipeline(StandardScaler(), SERAPH()), StandardScaler()),
 ]
 CLASSIFIERS = [
-    MetricNeighborsClassifier(SERAPH()),
-    MetricNeighborsClassifier(SERAPH(), n_neighbors=4),
-    MetricNeighborsClassifier(classic.GDM(), n_neighbors=15, weights="distance"),
-    MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3, weights="distance"),
-    MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()), n_neighbors=3),
-    make_pipeline(StandardScaler(), MetricNeighborsClassifier(SERAPH(), n_neighbors=3)),
+    MetricClassifier(SERAPH()),
+    MetricClassifier(SERAPH(), rule="nearest"),
+    MetricClassifier(classic.GDM(), rule="vote"),
+    MetricClassifier(KernelSERAPH(), rule="linear"),
+    MetricClassifier(),
+    make_pipeline(StandardScaler(), MetricClassifier(SERAPH())),
     make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3)),
     make_pipeline(SERAPH(), LogisticRegression()),
 ]
@@ -62,7 +62,7 @@ def labels_for(model, wine):
     """Labels of some rows; of all, for a plain classifier, to which -1 is a class."""
     _, y_partial, y = wine
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    own = isinstance(last, MetricNeighborsClassifier)
+    own = isinstance(last, MetricClassifier)
     return y if is_classifier(last) and not own else y_partial
 
 
@@ -142,7 +142,7 @@ def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata
 )
 def test_classes_keep_their_names(names, wine):
     X, y_partial, _ = wine
-    model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial].tolist())
+    model = MetricClassifier(SERAPH()).fit(X, names[y_partial].tolist())
     label, _ = run(to_onnx(model, dtype="float64"), X)
     np.testing.assert_array_equal(label, model.predict(X))
 
@@ -157,7 +157,7 @@ def test_classes_keep_their_names(names, wine):
 )
 def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
     X, y_partial, _ = wine
-    model = MetricNeighborsClassifier(SERAPH()).fit(X, names[y_partial])
+    model = MetricClassifier(SERAPH()).fit(X, names[y_partial])
     with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
         to_onnx(model)
 
@@ -187,7 +187,7 @@ def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
 def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
     X, y_partial, _ = wine
     for learner in (SERAPH(), KernelSERAPH()):
-        model = MetricNeighborsClassifier(learner, n_neighbors=3, weights="distance")
+        model = MetricClassifier(learner)
         model.fit(X, y_partial)
         graph = to_onnx(model, dtype="float64", target_opset=opset)
         assert {entry.domain: entry.version for entry in graph.opset_import}[""] <= opset
@@ -197,7 +197,7 @@ def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
 def test_distance_weights_are_refused_because_skl2onnx_gets_them_wrong(wine):
     X, _, y = wine
     model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y)
-    with pytest.raises(ValueError, match=r"weights='distance'.*MetricNeighborsClassifier"):
+    with pytest.raises(ValueError, match=r"weights='distance'.*MetricClassifier"):
         to_onnx(model)
 
 
@@ -206,7 +206,7 @@ def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
     X, y_partial, _ = wine
     X = X @ X.T if kernel == "precomputed" else X
     model = KernelSERAPH(kernel=kernel).fit(X, y_partial)
-    for holder in (model, MetricNeighborsClassifier(model).fit(X, y_partial)):
+    for holder in (model, MetricClassifier(model).fit(X, y_partial)):
         with pytest.raises(ValueError, match=r"KernelSERAPH with kernel=.*one of linear, poly"):
             to_onnx(holder)
 
@@ -235,7 +235,7 @@ def test_a_classifier_that_skl2onnx_stumbles_over_is_refused(wine):
 def test_a_step_that_does_nothing_is_named(wine):
     X, y_partial, _ = wine
     inner = make_pipeline("passthrough", SERAPH())
-    model = MetricNeighborsClassifier(inner).fit(X, y_partial)
+    model = MetricClassifier(inner).fit(X, y_partial)
     with pytest.raises(ValueError, match="step 'passthrough' of the pipeline is 'passthrough'"):
         to_onnx(model)
 
@@ -253,7 +253,7 @@ def test_anything_but_a_fitted_model_is_refused(wine):
 
 def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
     X, y_partial, _ = wine
-    model = MetricNeighborsClassifier(KernelSERAPH(), n_neighbors=3).fit(X, y_partial)
+    model = MetricClassifier(KernelSERAPH()).fit(X, y_partial)
     again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
     X = X.astype(np.float32)
     for a, b in zip(run(to_onnx(model), X), run(to_onnx(again), X), strict=True):
@@ -298,7 +298,7 @@ def test_a_graph_that_differs_from_its_model_is_refused(wine):
         SERAPH(max_iter=5),
         make_pipeline(StandardScaler(), PCA(5), SERAPH(max_iter=5), StandardScaler()),
         KernelSERAPH(max_iter=5),
-        MetricNeighborsClassifier(SERAPH(max_iter=5), n_neighbors=3),
+        MetricClassifier(SERAPH(max_iter=5)),
         make_pipeline(SERAPH(max_iter=5), LogisticRegression()),
         make_pipeline(SERAPH(max_iter=5), SGDClassifier(random_state=0)),
         make_pipeline(SERAPH(max_iter=5), LinearRegression()),
@@ -331,12 +331,12 @@ class _Turned:
         self.raw_operator.components_ = np.random.default_rng(0).normal(size=(rank, m))
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_neighbors_far_from_the_origin_are_those_of_the_model(weights):
+@pytest.mark.parametrize("rule", ["mean", "nearest"])
+def test_classes_far_from_the_origin_are_those_of_the_model(rule):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     X = 1e5 + 1e-3 * (rng.normal(size=(60, 4)) + y[:, None])
-    model = MetricNeighborsClassifier(SERAPH(), n_neighbors=3, weights=weights).fit(X, y)
+    model = MetricClassifier(SERAPH(), rule=rule).fit(X, y)
     rows = 1e5 + 1e-3 * (rng.normal(size=(40, 4)) + 1.0)
     graph = to_onnx(model, dtype="float64")
     session = onnxruntime.InferenceSession(
@@ -350,7 +350,7 @@ def test_neighbors_that_single_precision_cannot_tell_are_refused():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     X = 1e6 + 0.3 * (rng.normal(size=(60, 4)) + y[:, None])
-    model = MetricNeighborsClassifier(SERAPH(), n_neighbors=3).fit(X, y)
+    model = MetricClassifier(SERAPH()).fit(X, y)
     with pytest.raises(ValueError, match=r"differs from the model .* dtype=\"float64\""):
         to_onnx(model, dtype="float32")
     to_onnx(model, dtype="float64")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricNeighborsClassifier, seraph_path
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricClassifier, seraph_path
 from seraph.classic import (
     GDM,
     GMML,
@@ -227,13 +227,12 @@ def test_a_choice_by_cross_validation_is_sound_or_says_what_is_wrong(
 @given(
     case=cases(n=(2, 30), m=(1, 10)) | sound_cases(),
     learner=st.sampled_from([SERAPH(), Euclidean(), MFDA(), LDM(max_iter=20), KernelSERAPH()]),
-    n_neighbors=st.sampled_from([1, 3]),
-    weights=st.sampled_from(["uniform", "distance"]),
+    rule=st.sampled_from(["auto", "vote", "linear", "nearest"]),
 )
-def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, n_neighbors, weights):
+def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, rule):
     arguments = case.arguments
     X = arguments["X"]
-    classifier = MetricNeighborsClassifier(learner, n_neighbors=n_neighbors, weights=weights)
+    classifier = MetricClassifier(learner, rule=rule)
     fitted = attempt(lambda: classifier.fit(**arguments), MANY_CLASSES)
     if isinstance(fitted, Exception):
         return
@@ -246,7 +245,7 @@ def test_a_classifier_knows_its_classes_or_says_what_is_wrong(case, learner, n_n
 @given(case=sound_cases(geometries=GENERAL))
 def test_the_nearest_neighbor_of_a_labeled_point_is_itself(case):
     X, codes = case.table.X, case.classes.codes
-    classifier = fitted(MetricNeighborsClassifier(Euclidean()), X, y=codes)
+    classifier = fitted(MetricClassifier(Euclidean(), rule="nearest"), X, y=codes)
     np.testing.assert_array_equal(classifier.predict(X[codes >= 0]), codes[codes >= 0])
     labeled = replace(case, marked=None).knowledge["y"]
     assert classifier.score(X, codes) == 1.0

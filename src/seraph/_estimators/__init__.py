@@ -1,9 +1,9 @@
 """The estimators of the paper's model, and what is done with the metric they learn."""
 
 from .._utils._public import publish as _publish
+from ._classifier import MetricClassifier
 from ._cv import SERAPHCV
 from ._kernel import KernelMap, KernelMetric, KernelSERAPH
-from ._neighbors import MetricNeighborsClassifier
 from ._pair_classifier import PairClassifier
 from ._path import RegularizationPath, seraph_path
 from ._queries import query_pairs, query_rows
@@ -15,7 +15,7 @@ __all__ = [
     "KernelMap",
     "KernelMetric",
     "KernelSERAPH",
-    "MetricNeighborsClassifier",
+    "MetricClassifier",
     "PairClassifier",
     "RegularizationPath",
     "query_pairs",

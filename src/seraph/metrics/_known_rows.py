@@ -43,11 +43,11 @@ def known_rows_scorer(scoring: str | Scorer) -> Scorer:
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from seraph import SERAPH, MetricNeighborsClassifier
+    >>> from seraph import SERAPH, MetricClassifier
     >>> from seraph.metrics import known_rows_scorer
     >>> X, y = load_wine(return_X_y=True)
     >>> y[::2] = -1
-    >>> model = MetricNeighborsClassifier(make_pipeline(StandardScaler(), SERAPH()))
+    >>> model = MetricClassifier(make_pipeline(StandardScaler(), SERAPH()))
     >>> scores = cross_val_score(model, X, y, cv=5, scoring=known_rows_scorer("accuracy"))
     >>> bool(scores.mean() > 0.9)
     True

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from .._base import MahalanobisLearner
+from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
-from .._estimators._neighbors import MetricNeighborsClassifier
 from .._utils._typing import Array
 
 _ROWS = 50
@@ -80,8 +80,9 @@ def _probe(model: BaseEstimator) -> Array:
     for step in _flat(model):
         if isinstance(step, MahalanobisLearner):
             rows = _rows_of(step)
-            if isinstance(last, MetricNeighborsClassifier) and not isinstance(step, KernelSERAPH):
-                rows = _between(last.neighbors_._fit_X) @ np.linalg.pinv(step.components_).T
+            if isinstance(last, MetricClassifier) and not isinstance(step, KernelSERAPH):
+                known = last.points_ * last.scale_ + last.center_
+                rows = _between(known) @ np.linalg.pinv(step.components_).T
             break
         before.append(step)
     else:
@@ -115,8 +116,8 @@ def _rows_of(learner: MahalanobisLearner) -> Array:
 
 def _flat(model: BaseEstimator) -> list[BaseEstimator]:
     """List the steps of a model, those of inner pipelines too."""
-    if isinstance(model, MetricNeighborsClassifier):
-        return _flat(model.learner_)
+    if isinstance(model, MetricClassifier):
+        return _flat(model.estimator_)
     if hasattr(model, "steps"):
         return [part for _, step in model.steps for part in _flat(step)]
     return [model]

@@ -71,7 +71,7 @@ def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:
     return projection._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
 
 
-def neighbors_shapes(operator: Any) -> None:
+def classifier_shapes(operator: Any) -> None:
     """Tell skl2onnx the types and shapes of the classes and of their probabilities."""
     types = import_module("skl2onnx.common.data_types")
     input_type = operator.inputs[0].type
@@ -82,35 +82,23 @@ def neighbors_shapes(operator: Any) -> None:
     operator.outputs[1].type = type(input_type)([n, len(classes)])
 
 
-def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of MetricNeighborsClassifier: the learner, then the neighbors' vote."""
+def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+    """Write the graph of MetricClassifier: the learner, then the rule."""
     ops, version = _ops(), container.target_opset
     sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
     model = operator.raw_operator
-    known = model.neighbors_._fit_X.astype(np.float64)
-    # Far from the origin, squared distances would lose all digits.
-    center = known.mean(axis=0)
-    known = known - center
-    codes = np.eye(len(model.classes_))[model.neighbors_._y]
-    k = model.neighbors_.n_neighbors
-
-    mapped = sub_estimator(model.learner_, operator.inputs[0], op_version=version)
+    mapped = sub_estimator(model.estimator_, operator.inputs[0], op_version=version)
     Z = ops.OnnxCast(mapped, to=_proto(np.float64), op_version=version)
-    Z = ops.OnnxSub(Z, center, op_version=version)
-    inner = ops.OnnxMatMul(Z, -2.0 * known.T, op_version=version)
-    # The squared distance without ||z||^2, which is the same for all neighbors of a point.
-    order = ops.OnnxAdd(inner, (known**2).sum(axis=1), op_version=version)
-    rows = ops.OnnxTopK(order, np.array([k]), largest=0, op_version=version)[1]
-    vote = ops.OnnxGather(codes, rows, axis=0, op_version=version)  # points, neighbors, classes
-    # Not Reshape, which cannot infer the number of points from an empty input.
-    if model.neighbors_.weights == "distance":
-        weights = _inverse_distances(Z, known, rows, version)
-        weighted = ops.OnnxMatMul(weights, vote, op_version=version)
-        votes = ops.OnnxSqueezeApi11(weighted, axes=[1], op_version=version)
+    Z = ops.OnnxSub(Z, model.center_, op_version=version)
+    Z = ops.OnnxDiv(Z, np.array([model.scale_]), op_version=version)
+    if model.rule == "linear":
+        shares = _odds(model, Z, version)
+    elif model.rule in ("vote", "nearest"):
+        shares = _votes(model, Z, version)
     else:
-        votes = ops.OnnxReduceSumApi11(vote, axes=[1], keepdims=0, op_version=version)
-    total = ops.OnnxMatMul(votes, np.ones((len(model.classes_), 1)), op_version=version)
-    best = ops.OnnxArgMax(votes, axis=1, keepdims=0, op_version=version)
+        both = ops.OnnxAdd(_votes(model, Z, version), _odds(model, Z, version), op_version=version)
+        shares = ops.OnnxDiv(both, np.array([2.0]), op_version=version)
+    best = ops.OnnxArgMax(shares, axis=1, keepdims=0, op_version=version)
     ops.OnnxGather(
         onnx_classes(model.classes_),
         best,
@@ -119,11 +107,35 @@ def convert_neighbors(scope: Any, operator: Any, container: Any) -> None:
         output_names=operator.outputs[:1],
     ).add_to(scope, container)
     ops.OnnxCast(
-        ops.OnnxDiv(votes, total, op_version=version),
-        to=_proto(_dtype(operator)),
-        op_version=version,
-        output_names=operator.outputs[1:],
+        shares, to=_proto(_dtype(operator)), op_version=version, output_names=operator.outputs[1:]
     ).add_to(scope, container)
+
+
+def _odds(model: Any, Z: Any, version: int) -> Any:
+    """Write the linear rule."""
+    ops = _ops()
+    scores = ops.OnnxMatMul(Z, model.coef_.T.copy(), op_version=version)
+    scores = ops.OnnxAdd(scores, model.intercept_, op_version=version)
+    return ops.OnnxSoftmax(scores, axis=1, op_version=version)
+
+
+def _votes(model: Any, Z: Any, version: int) -> Any:
+    """Write the vote of the labeled rows, or the choice of the nearest one."""
+    ops = _ops()
+    members = np.eye(len(model.classes_))[model.codes_]
+    # Minus the squared distance, without ||z||^2, which is the same for all labeled rows.
+    inner = ops.OnnxMatMul(Z, 2.0 * model.points_.T, op_version=version)
+    near = ops.OnnxSub(inner, (model.points_**2).sum(axis=1), op_version=version)
+    if model.rule == "nearest":
+        row = ops.OnnxArgMax(near, axis=1, keepdims=0, op_version=version)
+        return ops.OnnxGather(members, row, axis=0, op_version=version)
+    near = ops.OnnxDiv(near, np.array([model.width_]), op_version=version)
+    votes = ops.OnnxMatMul(
+        ops.OnnxSoftmax(near, axis=1, op_version=version), members, op_version=version
+    )
+    doubt = 1.0 / (len(model.codes_) + 1.0)
+    votes = ops.OnnxMul(votes, np.array([1.0 - doubt]), op_version=version)
+    return ops.OnnxAdd(votes, np.array([doubt / len(model.classes_)]), op_version=version)
 
 
 def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int) -> Any:
@@ -155,26 +167,6 @@ def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int)
         return ops.OnnxExp(ops.OnnxMul(d2, -gamma, op_version=version), op_version=version)
     inner = ops.OnnxMatMul(X, gamma * landmarks.T, op_version=version)
     return ops.OnnxPow(ops.OnnxAdd(inner, coef0, op_version=version), degree, op_version=version)
-
-
-def _inverse_distances(Z: Any, known: Array, rows: Any, version: int) -> Any:
-    """Compute the weights of the neighbors; if any are at distance 0, only those count."""
-    ops = _ops()
-    rank = known.shape[1]
-    near = ops.OnnxGather(known, rows, axis=0, op_version=version)  # points, neighbors, rank
-    points = ops.OnnxUnsqueezeApi11(Z, axes=[1], op_version=version)
-    away = ops.OnnxSub(near, points, op_version=version)
-    d2 = ops.OnnxMatMul(
-        ops.OnnxMul(away, away, op_version=version), np.ones((rank, 1)), op_version=version
-    )
-    d2 = ops.OnnxTranspose(d2, perm=[0, 2, 1], op_version=version)  # points, 1, neighbors
-    same = ops.OnnxEqual(d2, np.array([0.0]), op_version=version)
-    same = ops.OnnxCast(same, to=_proto(np.float64), op_version=version)
-    any_same = ops.OnnxReduceMaxApi18(same, axes=[2], keepdims=1, op_version=version)
-    any_same = ops.OnnxCast(any_same, to=_proto(np.bool_), op_version=version)
-    floor = ops.OnnxMax(d2, np.array([np.finfo(np.float64).tiny]), op_version=version)
-    inverse = ops.OnnxReciprocal(ops.OnnxSqrt(floor, op_version=version), op_version=version)
-    return ops.OnnxWhere(any_same, same, inverse, op_version=version)
 
 
 def onnx_classes(classes: Array) -> Array:

@@ -17,8 +17,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import MahalanobisLearner
+from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
-from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pair_classifier import PairClassifier
 from .._utils._files import write_whole
 from .._utils._validation import as_numbers, shown
@@ -196,8 +196,8 @@ def _matrix(
 
 def _flat(model: Any) -> list[Any]:
     """List the steps of a model, those of inner pipelines too."""
-    if isinstance(model, MetricNeighborsClassifier):
-        return _flat(model.learner_)
+    if isinstance(model, MetricClassifier):
+        return _flat(model.estimator_)
     if isinstance(model, PairClassifier):
         return _flat(model.estimator_)
     if hasattr(model, "steps"):

@@ -43,7 +43,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     Parameters
     ----------
     model : estimator
-        A seraph learner, a `MetricNeighborsClassifier`, or a pipeline that contains one; fitted
+        A seraph learner, a `MetricClassifier`, or a pipeline that contains one; fitted
         or not.
     path : str or path-like
         Where to save it. An existing file is replaced. The usual extension is ``.skops``.

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import classic
 from .._base import MahalanobisLearner
+from .._estimators._classifier import MetricClassifier
 from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
-from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
 from .._utils._validation import shown
@@ -40,7 +40,7 @@ def to_onnx(
     Parameters
     ----------
     model : estimator
-        A fitted seraph learner, `MetricNeighborsClassifier` or `PairClassifier`, or a pipeline
+        A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
     dtype : {"float32", "float64"}, default="float32"
@@ -100,12 +100,10 @@ def to_onnx(
     for learner in _LINEAR:
         _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
     _register(skl2onnx, KernelSERAPH, _graphs.linear_shapes, _graphs.convert_kernel)
-    _register(
-        skl2onnx, MetricNeighborsClassifier, _graphs.neighbors_shapes, _graphs.convert_neighbors
-    )
+    _register(skl2onnx, MetricClassifier, _graphs.classifier_shapes, _graphs.convert_classifier)
     # By default, scikit-learn's classifiers would return dictionaries of probabilities.
     last = last_step(model)
-    plain = is_classifier(last) and not isinstance(last, MetricNeighborsClassifier)
+    plain = is_classifier(last) and not isinstance(last, MetricClassifier)
     try:
         graph = skl2onnx.convert_sklearn(
             model,
@@ -117,8 +115,8 @@ def to_onnx(
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
-    if isinstance(last, MetricNeighborsClassifier):
-        to_onnx(last.learner_, dtype=dtype, target_opset=target_opset)  # checks its numbers
+    if isinstance(last, MetricClassifier):
+        to_onnx(last.estimator_, dtype=dtype, target_opset=target_opset)  # checks its numbers
     check_agreement(model, graph, np.dtype(dtype))
     return graph
 
@@ -141,7 +139,7 @@ def _check_parts(part: Any) -> None:
         raise ValueError(
             "skl2onnx converts KNeighborsClassifier(weights="
             f'{part.weights!r}) incorrectly. Use weights="uniform", or replace the last two steps '
-            "of the pipeline by a MetricNeighborsClassifier."
+            "of the pipeline by a MetricClassifier."
         )
     for name, step in getattr(part, "steps", ()):
         if not isinstance(step, BaseEstimator):
@@ -150,9 +148,9 @@ def _check_parts(part: Any) -> None:
                 "support: leave that step out."
             )
         _check_parts(step)
-    if isinstance(part, MetricNeighborsClassifier):
+    if isinstance(part, MetricClassifier):
         _graphs.onnx_classes(part.classes_)
-        _check_parts(part.learner_)
+        _check_parts(part.estimator_)
 
 
 def _register(skl2onnx: ModuleType, learner: type, shapes: Any, convert: Any) -> None:

@@ -16,10 +16,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import MahalanobisLearner
+from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
-from .._estimators._neighbors import MetricNeighborsClassifier
 from .._estimators._pair_classifier import PairClassifier
+from .._estimators._rules import RULES
 from .._utils._typing import Array
+from .._utils._validation import check_choice
 from ._trusted import parts_of
 
 _ROWS = 4
@@ -97,13 +99,36 @@ def _check_arrays(part: BaseEstimator) -> None:
         codes = np.asarray(part._y)
         if not np.isin(codes, np.arange(len(part.classes_))).all():
             raise ValueError("its neighbors have classes that are not listed")
-    if isinstance(part, MetricNeighborsClassifier) and "classes_" in has:
-        _agree("classes_", len(part.classes_), len(part.neighbors_.classes_))
-        _agree(
-            "neighbors_.classes_", list(part.neighbors_.classes_), list(range(len(part.classes_)))
-        )
+    if isinstance(part, MetricClassifier) and "classes_" in has:
+        _check_rules(part)
     if "feature_names_in_" in has:
         _agree("feature_names_in_", np.shape(part.feature_names_in_), (part.n_features_in_,))
+
+
+def _check_rules(part: MetricClassifier) -> None:
+    """Check the labeled rows of a classifier, and the rules that decide by them."""
+    for name in ("points_", "coef_"):
+        _check_matrix(name, getattr(part, name))
+    k, (n, width) = len(part.classes_), part.points_.shape
+    for name, shape in (
+        ("codes_", (n,)),
+        ("center_", (width,)),
+        ("coef_", (k, width)),
+        ("intercept_", (k,)),
+    ):
+        _agree(name, np.shape(getattr(part, name)), shape)
+    codes = np.asarray(part.codes_)
+    if n == 0 or codes.dtype.kind != "i" or not np.isin(codes, np.arange(k)).all():
+        raise ValueError("its labeled rows have classes that are not listed")
+    for name in ("center_", "intercept_"):
+        values = np.asarray(getattr(part, name))
+        if values.dtype.kind != "f" or not np.isfinite(values).all():
+            raise ValueError(f"its {name} has something else than finite numbers")
+    for name in ("scale_", "width_"):
+        value = getattr(part, name)
+        if type(value) is not float or not 0.0 < value < np.inf:
+            raise ValueError(f"its {name} is not a positive number")
+    check_choice("rule", part.rule, RULES)
 
 
 def _check_attributes(part: BaseEstimator) -> None:
@@ -113,7 +138,9 @@ def _check_attributes(part: BaseEstimator) -> None:
     for name, value in vars(part).items():
         if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "c":
             raise ValueError(f"its {name} has complex numbers")
-        if ours and name in _NUMBERS and not isinstance(value, float | int):
+        # (The rule of a MetricClassifier has one intercept for each class.)
+        single = ours and name in _NUMBERS and not isinstance(part, MetricClassifier)
+        if single and not isinstance(value, float | int):
             raise ValueError(f"its {name} is not a number")
     if isinstance(part, ColumnTransformer) and hasattr(part, "transformers_"):
         _check_columns(part)
@@ -194,9 +221,9 @@ def _use(part: Any, rows: Any) -> Any:
         raise ValueError(f"one of its steps is a {type(part).__name__}")
     if isinstance(part, PairClassifier):
         _use(part.estimator_, rows)
-    if isinstance(part, MetricNeighborsClassifier):
-        _use(part.learner_, rows)
-    ours = isinstance(part, MahalanobisLearner | PairClassifier | MetricNeighborsClassifier)
+    if isinstance(part, MetricClassifier):
+        _use(part.estimator_, rows)
+    ours = isinstance(part, MahalanobisLearner | PairClassifier | MetricClassifier)
     try:
         answers = _answers(part, rows)
     except ValueError as error:

@@ -14,7 +14,7 @@ _OURS = (
     "seraph.SERAPHCV",
     "seraph.KernelSERAPH",
     "seraph.KernelMap",
-    "seraph.MetricNeighborsClassifier",
+    "seraph.MetricClassifier",
     "seraph.PairClassifier",
     "seraph.classic.Covariance",
     "seraph.classic.Euclidean",

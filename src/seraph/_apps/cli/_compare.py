@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PICTURES = (".png", ".svg", ".pdf")
 _SIGNIFICANCE = 0.05
+_SIMPLEST = ("Euclidean", "logistic regression", "label spreading")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +55,9 @@ class CompareRequest(TableRequest):
 def compare(request: CompareRequest) -> None:
     """Compare all learners with plain rivals on held-out labels, and say which to take.
 
-    Learners classify by the nearest labeled neighbor under their distance. The rivals are the
-    Euclidean distance, logistic regression and label spreading. Rows without a label are used
-    by those that can.
+    Learners classify by the labeled rows in their space, as seraph predict does. The rivals are
+    the same with the Euclidean distance, logistic regression and label spreading. Rows without a
+    label are used by those that can. Of methods with the same error, the simplest comes first.
 
     Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
     """
@@ -130,7 +131,7 @@ def _methods(wanted: list[str] | None) -> dict[str, Callable[[], Any]]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.semi_supervised import LabelSpreading
 
-    from ..._estimators import MetricNeighborsClassifier
+    from ..._estimators import MetricClassifier
     from ._learners import learners
 
     known = learners()
@@ -140,7 +141,7 @@ def _methods(wanted: list[str] | None) -> dict[str, Callable[[], Any]]:
     chosen = {name.casefold() for name in wanted} | {"euclidean"} if wanted else set(known)
 
     def nearest(cls: type) -> Callable[[], Any]:
-        return lambda: MetricNeighborsClassifier(cls())
+        return lambda: MetricClassifier(cls())
 
     methods: dict[str, Callable[[], Any]] = {
         cls.__name__: nearest(cls) for name, cls in known.items() if name in chosen
@@ -208,7 +209,16 @@ def _cross_validate(
     failed = [score for score in scores if score.trouble]
     for score in failed:
         warnings.warn(f"{score.name} is left out: {score.trouble}", stacklevel=2)
-    return [*sorted((s for s in scores if not s.trouble), key=lambda s: s.error), *failed]
+    return [*_ranked([score for score in scores if not score.trouble]), *failed]
+
+
+def _ranked(scores: list[_Score]) -> list[_Score]:
+    return sorted(scores, key=lambda score: (score.error, _complexity(score.name)))
+
+
+def _complexity(name: str) -> int:
+    """Rank methods with the same error: what learns nothing, what is plain, what is learned."""
+    return _SIMPLEST.index(name) if name in _SIMPLEST else len(_SIMPLEST)
 
 
 def _judge(
@@ -242,7 +252,7 @@ def _rows(scores: list[_Score]) -> list[list[str]]:
 
 
 def _verdict(scores: list[_Score]) -> str:
-    """Say which method to take, and which others the labels cannot tell from it."""
+    """Say which method to take, or which are level: the labels cannot tell them apart."""
     from scipy.stats import binomtest
 
     ran = [score for score in scores if not score.trouble]
@@ -255,13 +265,22 @@ def _verdict(scores: list[_Score]) -> str:
         if p >= _SIGNIFICANCE:
             close.append(score.name)
     n = len(best.wrong)
-    said = f"Take {best.name}: it errs least, on {100 * best.error:.1f} % of {n} held-out labels."
+    errs = f"on {100 * best.error:.1f} % of {n} held-out labels"
     if not close:
-        return f"{said} It is better than every other one (sign test, p < {_SIGNIFICANCE})."
-    said += f" {n} labels cannot tell it from {', '.join(close)} (sign test, p >= {_SIGNIFICANCE})"
-    if "Euclidean" in close:
-        return f"{said}: the Euclidean distance, which learns nothing, may do."
-    return f"{said}."
+        return (
+            f"Take {best.name}: it errs least, {errs}. It is better than every other one (sign "
+            f"test, p < {_SIGNIFICANCE})."
+        )
+    level = [best.name, *close]
+    simplest = min(level, key=_complexity)
+    said = (
+        f"{best.name} errs {errs}, level with {', '.join(close)}: {n} labels cannot tell them "
+        f"apart (sign test, p >= {_SIGNIFICANCE})."
+    )
+    if simplest == best.name:
+        return f"{said} Take {best.name}, the simplest of them."
+    nothing = ", which learns nothing" if simplest == "Euclidean" else ""
+    return f"{said} The simplest of them is {simplest}{nothing}; more labels would decide."
 
 
 def _picture(scores: list[_Score], suffix: str) -> bytes:
@@ -272,8 +291,7 @@ def _picture(scores: list[_Score], suffix: str) -> bytes:
     ran = [score for score in scores if not score.trouble][::-1]
     figure = Figure(figsize=(7.2, 0.38 * len(ran) + 1.1), layout="constrained")
     axes = figure.subplots()
-    plain = {"Euclidean", "logistic regression", "label spreading"}
-    colors = ["0.55" if score.name in plain else "#0072B2" for score in ran]
+    colors = ["0.55" if score.name in _SIMPLEST else "#0072B2" for score in ran]
     errors = [100 * score.error for score in ran]
     spread = [100 * score.standard_error for score in ran]
     axes.barh([score.name for score in ran], errors, xerr=spread, color=colors, capsize=3)

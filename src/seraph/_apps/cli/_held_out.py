@@ -1,26 +1,24 @@
 """Does the learned distance help? Its errors on held-out labels or pairs, beside the Euclidean's.
 
-Labels are judged by the nearest labeled neighbor, pairs by a threshold on their distance.
+Labels are judged by MetricClassifier, pairs by a threshold on their distance.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
 from ..._decisions import choose_threshold, deal_classes, row_distances
-from ..._estimators._neighbors import MetricNeighborsClassifier
+from ..._estimators._classifier import MetricClassifier
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray
-from ._classify import HeldOut, best_temperature
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
@@ -35,7 +33,7 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class HeldOutErrors:
-    """Errors of the nearest labeled neighbor on held-out rows, by two distances.
+    """Errors on held-out labels or pairs, by two distances.
 
     Parameters
     ----------
@@ -51,9 +49,6 @@ class HeldOutErrors:
         Name of the learner.
     noun : {"labels", "pairs"}, default="labels"
         What was held out.
-    temperature : float, optional
-        Temperature of the votes of labeled rows under which the held-out labels are most
-        probable.
     """
 
     n: int
@@ -63,14 +58,13 @@ class HeldOutErrors:
     n_folds: int
     name: str = "SERAPH"
     noun: str = "labels"
-    temperature: float | None = None
 
     @property
     def title(self) -> str:
         """Title of the table."""
         if self.noun == "pairs":
             return "Error on held-out pairs: similar, or not, by a threshold on the distance"
-        return "Error of the nearest labeled neighbor on held-out labels"
+        return "Error on held-out labels"
 
     @property
     def method(self) -> str:
@@ -83,8 +77,8 @@ class HeldOutErrors:
             )
         return (
             f"Labels were held out, a fold at a time ({self.n_folds} folds). Each time, the "
-            "distance was learned from the rest, and each held-out row got the class of its "
-            "nearest labeled neighbor."
+            "distance was learned from the rest, and each held-out row got the class that is most "
+            "probable by the labeled rows around it, as in seraph predict."
         )
 
     def values(self) -> dict[str, Any]:
@@ -151,7 +145,7 @@ def held_out_errors(
     seed: int,
     after_fold: Callable[[], object],
 ) -> HeldOutErrors | None:
-    """Hold out labels a fold at a time, learn from the rest, and classify by 1-NN.
+    """Hold out labels a fold at a time, learn from the rest, and classify by MetricClassifier.
 
     Held-out rows stay in the fit as unlabeled points, as they would in use. Marked pairs that
     contain them are held out too, since a pair says something about the class of its rows.
@@ -191,21 +185,14 @@ def held_out_errors(
         after_fold()
     if not results:
         return None
-    errors = _compared(results, learner, "labels")
-    distances = [
-        _to_labeled(fold.learner, points, fold.kept, fold.held, codes) for fold in results
-    ]
-    return replace(errors, temperature=best_temperature(distances))
+    return _compared(results, learner, "labels")
 
 
 class _FoldResult(NamedTuple):
-    """Which held-out rows or pairs each distance got right, and what it learned from."""
+    """Which held-out rows or pairs each distance got right."""
 
     right: BoolArray
     right_euclidean: BoolArray
-    held: IntArray
-    kept: IntArray
-    learner: Any
 
 
 def _classified(
@@ -222,24 +209,11 @@ def _classified(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all labels has already warned
         marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-        learned = MetricNeighborsClassifier(learner).fit(points, kept, marks=marks)
-    euclidean = MetricNeighborsClassifier(FunctionTransformer()).fit(points, kept)
-    right, right_euclidean = (
-        classifier.predict(points[held]) == codes[held] for classifier in (learned, euclidean)
+        learned = MetricClassifier(learner).fit(points, kept, marks=marks)
+    euclidean = MetricClassifier(FunctionTransformer()).fit(points, kept)
+    return _FoldResult(
+        *(classifier.predict(points[held]) == codes[held] for classifier in (learned, euclidean))
     )
-    return _FoldResult(right, right_euclidean, held, kept, learned.learner_)
-
-
-def _to_labeled(
-    learner: Any, points: Any, kept: IntArray, held: IntArray, codes: IntArray
-) -> HeldOut:
-    """Return the squared distances from held-out rows to the labeled ones, with the classes."""
-    labeled = np.flatnonzero(kept >= 0)
-    mapped = np.asarray(learner.transform(points[np.concatenate([held, labeled])]))
-    if not mapped.shape[1]:
-        mapped = np.zeros((len(mapped), 1))
-    squared = cdist(mapped[: len(held)], mapped[len(held) :], "sqeuclidean")
-    return squared, kept[labeled], codes[held]
 
 
 def _compared(results: Sequence[_FoldResult], learner: Any, noun: str) -> HeldOutErrors:
@@ -388,7 +362,7 @@ def held_out_pair_errors(
             (distances[held] <= choose_threshold(distances[kept], alike[kept])) == alike[held]
             for distances in (ours, euclidean)
         )
-        results.append(_FoldResult(right, right_euclidean, held, kept, learned))
+        results.append(_FoldResult(right, right_euclidean))
         after_fold()
     return _compared(results, learner, "pairs")
 

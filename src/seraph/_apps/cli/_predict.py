@@ -50,8 +50,8 @@ def predict(
 ) -> None:
     """Give every row without a label a class, a probability, and the reason for it.
 
-    The labeled rows vote, the near ones most; how fast a vote fades with the distance was chosen
-    on held-out labels when the model was fitted. The nearest labeled rows are the reason.
+    The class is the most probable one by the labeled rows in the learned space, as in
+    MetricClassifier. The nearest labeled rows are the reason.
 
     The columns of the labels and ids are those of seraph fit, unless you name others.
 
@@ -120,7 +120,7 @@ class _Votes:
         import numpy as np
         from scipy.spatial.distance import cdist
 
-        from ._classify import best_temperature, class_shares, leave_one_out
+        from ..._estimators._rules import LabeledRows
 
         source = table if reference is None else reference
         labels = source.labels(label, unlabeled)
@@ -144,13 +144,10 @@ class _Votes:
             return values if values.shape[1] else np.zeros((len(values), 1))
 
         new = mapped(table)
-        old = (new if reference is None else mapped(reference))[rows]
-        temperature = fitted.learned_from.get("temperature")
-        if temperature is None:
-            temperature = best_temperature(leave_one_out(old, codes)) or 1.0
-        squared = cdist(new, old, "sqeuclidean")
+        seen = new if reference is None else mapped(reference)
+        known = np.isin(np.arange(len(seen)), rows)
+        shares = LabeledRows.of(seen, known, codes).probabilities(new, "auto")
         given = np.zeros(table.n_rows, dtype=bool)
-        shares = class_shares(squared, codes, len(classes), float(temperature))
         if reference is None:
             given[rows] = True
             shares[rows] = np.eye(len(classes))[codes]
@@ -158,7 +155,7 @@ class _Votes:
             classes=[str(name) for name in classes],
             shares=shares,
             given=given,
-            distances=np.sqrt(squared),
+            distances=cdist(new, seen[rows]),
             labeled_names=_names(source, id_column)[rows],
             labeled_codes=codes,
             names=_names(table, id_column),

@@ -140,7 +140,7 @@ class FitSummary:
 
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
-        features, errors = self.features, self.check.errors
+        features = self.features
         return {
             "rows": len(self.scaled),
             "scale": self.preparation and self.preparation.scale,
@@ -151,7 +151,6 @@ class FitSummary:
             "dropped_rows": features.n_rows - len(features.kept),
             "categories": list(features.categories),
             "dates": dict(features.dates),
-            "temperature": None if errors is None else errors.temperature,
             "left_out": dict(features.left_out),
         }
 

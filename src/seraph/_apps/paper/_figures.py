@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..._estimators._neighbors import MetricNeighborsClassifier
+from ..._estimators._classifier import MetricClassifier
 from ..._estimators._seraph import SERAPH
 from ..._utils._typing import Array
 from ...classic import GDM, Euclidean
@@ -34,14 +34,14 @@ class FittedMethod:
     ----------
     name : str
         Name of the method.
-    classifier : MetricNeighborsClassifier
+    classifier : MetricClassifier
         1-NN classifier under its metric.
     error : float
         1-NN error on all points, in %.
     """
 
     name: str
-    classifier: MetricNeighborsClassifier
+    classifier: MetricClassifier
     error: float
 
 
@@ -76,7 +76,7 @@ def fit_sparsity(
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # expected with four labels and lam = 0
-            classifier = MetricNeighborsClassifier(learner).fit(X, y_partial)
+            classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
         error = 100.0 * (1.0 - classifier.score(X, y))
         methods.append(FittedMethod(name, classifier, error))
     return X, y, y_partial, methods
@@ -92,7 +92,7 @@ def draw_sparsity(which: Literal["posterior", "projection"], random_state: int =
     axes = figure.subplots(3, 2)
     letters = iter("abcdef")
     for row, method in zip(axes, methods, strict=True):
-        root = _symmetric_root(method.classifier.learner_.get_mahalanobis_matrix())
+        root = _symmetric_root(method.classifier.estimator_.get_mahalanobis_matrix())
         _draw_points(row[0], X @ root, y, known)
         row[0].set_aspect("equal", adjustable="datalim")
         title = "Original data" if method.name == "Euclidean" else f"Projected by {method.name}"
@@ -164,7 +164,7 @@ def _draw_points(axes: Axes, Z: Array, y: Array, known: Array) -> None:
     axes.tick_params(labelsize=8)
 
 
-def _draw_regions(axes: Axes, X: Array, classifier: MetricNeighborsClassifier) -> None:
+def _draw_regions(axes: Axes, X: Array, classifier: MetricClassifier) -> None:
     from matplotlib.colors import ListedColormap
 
     low, high = X.min(axis=0), X.max(axis=0)

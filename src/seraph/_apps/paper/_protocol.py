@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from ..._base import MahalanobisLearner
-from ..._estimators._neighbors import MetricNeighborsClassifier
+from ..._estimators._classifier import MetricClassifier
 from ..._utils._typing import Array
 from ...datasets import Task
 
@@ -53,7 +53,7 @@ class Sampling:
         learner : MahalanobisLearner
             A fitted learner, whose metric is used.
         """
-        classifier = MetricNeighborsClassifier(FrozenEstimator(learner))
+        classifier = MetricClassifier(FrozenEstimator(learner), rule="nearest")
         classifier.fit(self.X, self.y_partial)
         return 100.0 * float(np.mean(classifier.predict(self.X_test) != self.y_test))
 

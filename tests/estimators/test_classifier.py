@@ -1,0 +1,298 @@
+"""MetricClassifier: a scikit-learn classifier in which the labeled rows decide."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from seraph import SERAPH, Marks, metrics
+from seraph._base import MahalanobisLearner
+from seraph._estimators._classifier import MetricClassifier
+from seraph._estimators._rules import WIDTHS, C
+from seraph.classic import LMNN, MLKR, Euclidean
+
+
+class Collapse(MahalanobisLearner):
+    """A metric of rank 0."""
+
+    def fit(self, X, y=None):
+        points = self._check_points(X)
+        return self._learned(X, np.empty((0, points.shape[1])))
+
+
+def literal_probabilities(Z, Z_seen, y_seen, rule):
+    """The formulas of the rules, a row at a time; `Z_seen` are all rows seen."""
+    known = y_seen >= 0
+    classes = np.unique(y_seen[known])
+    scale = np.sqrt(Z_seen.var(axis=0).mean())
+    Z, Z_seen = Z / scale, Z_seen / scale
+    labeled, codes = Z_seen[known], y_seen[known]
+    nearest = [((z - labeled) ** 2).sum(axis=1).min() for z in Z_seen[~known]]
+    doubt = 1.0 / (len(codes) + 1.0)
+
+    def shares(z, voters, width):
+        weights = np.exp(-((z - labeled[voters]) ** 2).sum(axis=1) / width)
+        votes = np.array([weights[codes[voters] == c].sum() for c in classes]) / weights.sum()
+        return (1.0 - doubt) * votes + doubt / len(classes)
+
+    def likelihood(width):
+        every = np.arange(len(codes))
+        return sum(
+            np.log(shares(labeled[i], every != i, width)[classes == codes[i]][0]) for i in every
+        )
+
+    width = max((w * np.median(nearest) for w in WIDTHS), key=likelihood)
+    votes = [shares(z, slice(None), width) for z in Z]
+    choices = [1.0 * (classes == codes[((z - labeled) ** 2).sum(axis=1).argmin()]) for z in Z]
+    linear = LogisticRegression(C=C, max_iter=1000, tol=1e-6).fit(labeled, codes).predict_proba(Z)
+    return {
+        "vote": np.array(votes),
+        "linear": linear,
+        "mean": (np.array(votes) + linear) / 2.0,
+        "auto": (np.array(votes) + linear) / 2.0,
+        "nearest": np.array(choices),
+    }[rule]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("learner", [Euclidean(), SERAPH()], ids=repr)
+@pytest.mark.parametrize("rule", ["auto", "mean", "vote", "linear", "nearest"])
+def test_probabilities_are_those_of_the_formulas(wine, learner, rule, n_classes):
+    X, y_partial, y = wine
+    X, y_partial = X[y < n_classes], y_partial[y < n_classes]
+    classifier = MetricClassifier(learner, rule=rule).fit(X, y_partial)
+    Z = clone(learner).fit(X, y_partial).transform(X)
+    expected = literal_probabilities(Z, Z, y_partial, rule)
+    found = classifier.predict_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-4 if rule != "vote" else 1e-9)
+    np.testing.assert_array_equal(classifier.classes_, np.arange(n_classes))
+    np.testing.assert_array_equal(classifier.predict(X), found.argmax(axis=1))
+
+
+def test_the_nearest_row_decides_as_in_scikit_learn(wine):
+    X, y_partial, _ = wine
+    known = y_partial >= 0
+    classifier = MetricClassifier(SERAPH(), rule="nearest").fit(X, y_partial)
+    metric = SERAPH().fit(X, y_partial).get_metric()
+    expected = KNeighborsClassifier(1, metric=metric).fit(X[known], y_partial[known])
+    np.testing.assert_array_equal(classifier.predict(X), expected.predict(X))
+
+
+def test_the_default_scales_a_table_first(wine):
+    X, y_partial, y = wine
+    raw = X * np.geomspace(1e-3, 1e3, X.shape[1])
+    classifier = MetricClassifier().fit(raw, y_partial)
+    piped = MetricClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, y_partial)
+    np.testing.assert_allclose(
+        classifier.predict_proba(raw), piped.predict_proba(X), rtol=0, atol=1e-5
+    )
+    assert classifier.score(raw, y) > 0.9
+
+
+def test_the_unit_of_the_points_does_not_matter(wine):
+    X, y_partial, _ = wine
+    expected = MetricClassifier(Euclidean()).fit(X, y_partial).predict_proba(X)
+    for factor, offset in ((1e-150, 0.0), (1e120, 0.0), (1.0, 1e6)):
+        moved = factor * X + offset
+        found = MetricClassifier(Euclidean()).fit(moved, y_partial).predict_proba(moved)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_few_labels_allow_no_certainty():
+    X = np.array([[0.0], [1.0], [0.1]])
+    classifier = MetricClassifier(Euclidean(), rule="vote").fit(X, [0, 1, -1])
+    share = classifier.predict_proba([[-50.0]])[0, 0]
+    assert share == pytest.approx(1.0 - 0.5 / 3.0)
+
+
+def test_one_class_is_certain():
+    X = np.array([[0.0], [1.0], [0.1]])
+    for rule in ("auto", "linear", "nearest"):
+        classifier = MetricClassifier(Euclidean(), rule=rule).fit(X, ["a", "a", None])
+        np.testing.assert_allclose(classifier.predict_proba(X), 1.0)
+
+
+def test_transform_maps_to_roots_of_probabilities(wine):
+    X, y_partial, y = wine
+    classifier = MetricClassifier(SERAPH()).fit(X, y_partial)
+    Z = classifier.transform(X)
+    np.testing.assert_allclose(Z**2, classifier.predict_proba(X))
+    np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1.0)
+    assert list(classifier.get_feature_names_out()) == [f"metricclassifier{k}" for k in range(3)]
+    assert metrics.pair_auc(Z, y) > metrics.pair_auc(classifier.estimator_.transform(X), y)
+
+
+def test_unlabeled_rows_never_vote_but_the_learner_sees_them():
+    X = np.array([[0.0], [1.0], [0.4], [0.45], [0.5], [-0.1]])
+    y = np.array([7, 8, -1, -1, -1, 7])
+    classifier = MetricClassifier(Euclidean()).fit(X, y)
+    np.testing.assert_array_equal(classifier.classes_, [7, 8])
+    np.testing.assert_array_equal(classifier.predict([[0.42], [0.58]]), [7, 8])
+    assert len(classifier.codes_) == 3
+    assert MetricClassifier(SERAPH()).fit(X, y).estimator_.n_unlabeled_ == 12
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        (["b", None, "a", "b", -1], np.array(["a", "b"])),
+        (("b", None, "a", "b", None), np.array(["a", "b"])),
+        (np.array(["b", "-1", "a", "b", "-1"]), np.array(["a", "b"], dtype="<U2")),
+        (np.array(["b", None, "a", "b", None], dtype=object), np.array(["a", "b"], dtype=object)),
+        ([3.0, np.nan, 2.0, 3.0, np.nan], np.array([2.0, 3.0])),
+        ([3, None, 2, 3, None], np.array([2, 3])),
+        (np.array([3, -1, 2, 3, -1], dtype=np.int8), np.array([2, 3], dtype=np.int8)),
+        (pd.Series([3, pd.NA, 2, 3, pd.NA], dtype="Int64"), np.array([2, 3])),
+        (pd.Series([3, None, 2, 3, None], dtype=object), np.array([2, 3])),
+        (np.array([True, False, False, True, False]), np.array([False, True])),
+    ],
+    ids=repr,
+)
+def test_classes_keep_their_names_and_type(y, classes):
+    X = np.array([[1.0], [0.1], [0.0], [1.1], [0.9]])
+    classifier = MetricClassifier(Euclidean()).fit(X, y)
+    np.testing.assert_array_equal(classifier.classes_, classes)
+    assert classifier.classes_.dtype == classes.dtype
+    np.testing.assert_array_equal(classifier.predict([[-1.0], [2.0]]), classes)
+    assert classifier.predict(X).dtype == classes.dtype
+    assert classifier.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    "y", [[-1, 1, 1, -1], [-1.0, 1.0, 1.0, -1.0], np.array([-1, 1, 1, -1])], ids=repr
+)
+def test_signs_alone_are_two_classes(y):
+    X = np.array([[0.0], [1.0], [1.1], [0.1]])
+    classifier = MetricClassifier(SERAPH()).fit(X, y)
+    np.testing.assert_array_equal(classifier.classes_, [-1, 1])
+    np.testing.assert_array_equal(classifier.predict(X), y)
+    assert classifier.score(X, [-1, 1, 1, 1]) == 0.75
+    assert classifier.estimator_.n_dissimilar_ == 4
+
+
+def test_signs_beside_other_missing_marks_are_two_classes_too():
+    X = np.array([[0.0], [1.0], [0.2], [0.1]])
+    classifier = MetricClassifier(Euclidean()).fit(X, [-1.0, 1.0, np.nan, -1.0])
+    np.testing.assert_array_equal(classifier.classes_, [-1, 1])
+    assert len(classifier.codes_) == 3
+
+
+def test_score_leaves_unlabeled_rows_out(wine):
+    X, y_partial, y = wine
+    classifier = MetricClassifier(Euclidean()).fit(X, y_partial)
+    some = np.where(np.arange(len(y)) % 2, y, -1)
+    right = classifier.predict(X) == y
+    assert classifier.score(X, y) == pytest.approx(right.mean())
+    assert classifier.score(X, some) == pytest.approx(right[1::2].mean())
+    weights = np.arange(1.0, len(y) + 1.0)
+    expected = np.average(right[1::2], weights=weights[1::2])
+    assert classifier.score(X, some, sample_weight=weights) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="nothing to score"):
+        classifier.score(X, np.full(len(y), -1))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        classifier.score(X, y[:5])
+
+
+def test_probabilities_sum_to_one_and_agree_with_the_predictions(digits):
+    X, y_partial, _ = digits
+    classifier = MetricClassifier(Euclidean()).fit(X, y_partial)
+    shares = classifier.predict_proba(X)
+    assert shares.shape == (len(X), len(classifier.classes_))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(
+        classifier.classes_[shares.argmax(axis=1)], classifier.predict(X)
+    )
+
+
+def test_grid_search_reaches_the_learners_parameters(wine):
+    X, _, y = wine
+    partly = np.where(np.arange(len(y)) % 2, y, -1)
+    search = GridSearchCV(
+        MetricClassifier(SERAPH()),
+        {"estimator__lam": [1.0, 30.0], "rule": ["auto", "nearest"]},
+        cv=3,
+        error_score="raise",
+    )
+    search.fit(X, partly)
+    assert set(search.best_params_) == {"estimator__lam", "rule"}
+    assert search.best_estimator_.estimator_.lam_ == search.best_params_["estimator__lam"]
+    assert search.best_score_ > 0.8
+    np.testing.assert_array_equal(search.classes_, [0, 1, 2])
+
+
+def test_works_in_pipelines_and_around_them(wine):
+    X, y_partial, y = wine
+    inside = make_pipeline(StandardScaler(), MetricClassifier(Euclidean()))
+    around = MetricClassifier(make_pipeline(StandardScaler(), Euclidean()))
+    np.testing.assert_array_equal(
+        inside.fit(X, y_partial).predict(X), around.fit(X, y_partial).predict(X)
+    )
+    assert cross_val_score(inside, X, y, cv=3).min() > 0.8
+
+
+def test_marks_reach_the_learner(wine):
+    X, y_partial, _ = wine
+    marks = Marks([[0, 70], [1, 71]], [1, -1], rows=X)
+    classifier = MetricClassifier(SERAPH()).fit(X, y_partial, marks=marks)
+    expected = SERAPH().fit(X, y_partial, marks=marks)
+    np.testing.assert_array_equal(classifier.estimator_.components_, expected.components_)
+    with pytest.raises(ValueError, match=r"LMNN learns from class labels alone.*leave marks out"):
+        MetricClassifier(LMNN()).fit(X, y_partial, marks=marks)
+    with pytest.raises(ValueError, match="about 80 rows, but X has 40"):
+        MetricClassifier(SERAPH()).fit(X[:40], y_partial[:40], marks=marks)
+
+
+@pytest.mark.parametrize("rule", ["auto", "nearest"])
+def test_a_metric_of_rank_0_makes_all_rows_alike(rng, rule):
+    X, y = rng.normal(size=(12, 2)), np.arange(12) % 3
+    classifier = MetricClassifier(Collapse(), rule=rule).fit(X, y)
+    assert classifier.estimator_.components_.shape == (0, 2)
+    shares = classifier.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares == shares[0]).all()  # no point is nearer to some rows than to others
+    assert len(set(classifier.predict(X))) == 1
+
+
+def test_the_learner_itself_is_left_alone(wine):
+    X, y_partial, _ = wine
+    learner = SERAPH()
+    classifier = MetricClassifier(learner).fit(X, y_partial)
+    assert classifier.estimator is learner
+    assert not hasattr(learner, "components_")
+    copy = clone(classifier)
+    assert not hasattr(copy, "estimator_")
+    np.testing.assert_array_equal(copy.fit(X, y_partial).predict(X), classifier.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "target y is None"),
+        ([-1, -1, -1, -1], "None of n_samples = 4 has a label"),
+        ([0, 1], "inconsistent numbers of samples"),
+        ([0.5, 1.25, 0.75, 2.0], "Unknown label type"),
+        ([0.0, np.inf, 1.0, 0.0], "infinity"),
+        ([0, "a", 0, "a"], "several types"),
+    ],
+    ids=str,
+)
+def test_bad_labels_are_refused_with_a_reason(y, message):
+    X = np.array([[0.0], [1.0], [0.1], [1.1]])
+    with pytest.raises(ValueError, match=message):
+        MetricClassifier(Euclidean()).fit(X, y)
+
+
+def test_a_learner_of_numbers_is_refused():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="MLKR learns from numbers, not from classes"):
+        MetricClassifier(MLKR()).fit(X, (X[:, 0] > 0).astype(int))
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match=r"rule must be one of .*'vote'.* got 'knn'"):
+        MetricClassifier(rule="knn").fit([[0.0], [1.0]], [0, 1])
