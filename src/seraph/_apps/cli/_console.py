@@ -209,6 +209,16 @@ def show(
     _print(title, table)
 
 
+def show_columns(columns: Mapping[str, Sequence[str]], title: str, *, numbers: slice) -> None:
+    """Print a table of text that is given by columns; see `show`."""
+    show([list(columns), *zip(*columns.values(), strict=True)], title, numbers=numbers)
+
+
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table, each by the names of its columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     """Print a table of names and texts, without headings."""
     from rich.table import Table
