@@ -57,15 +57,16 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """
     signature = inspect.signature(function, eval_str=True)
     parameters = list(signature.parameters.values())
-    request = parameters[0].annotation if len(parameters) == 1 else None
-    if is_dataclass(request):
+    request: Any = parameters[0].annotation if len(parameters) == 1 else None
+    takes_request = is_dataclass(request)
+    if takes_request:
         parameters = _fields_as_parameters(request)
 
     @wraps(function)
     def run(*, json_output: bool = False, quiet: bool = False, **arguments: Any) -> None:
         _output.json, _output.quiet, _output.values = json_output, quiet, {}
         try:
-            function(request(**arguments)) if is_dataclass(request) else function(**arguments)
+            function(request(**arguments)) if takes_request else function(**arguments)
             if json_output:
                 print(as_json(_output.values))
             sys.stdout.flush()
