@@ -418,6 +418,6 @@ class _Cells:
 
 
 def _text(cell: Any) -> str:
-    if cell is None or cell != cell:  # noqa: PLR0124 (NaN)
-        return ""
-    return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell).strip()
+    from ._tables import cell_text
+
+    return "" if cell is None or cell != cell else cell_text(cell).strip()  # noqa: PLR0124 (NaN)

@@ -57,15 +57,16 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """
     signature = inspect.signature(function, eval_str=True)
     parameters = list(signature.parameters.values())
-    request = parameters[0].annotation if len(parameters) == 1 else None
-    if is_dataclass(request):
+    request: Any = parameters[0].annotation if len(parameters) == 1 else None
+    takes_request = is_dataclass(request)
+    if takes_request:
         parameters = _fields_as_parameters(request)
 
     @wraps(function)
     def run(*, json_output: bool = False, quiet: bool = False, **arguments: Any) -> None:
         _output.json, _output.quiet, _output.values = json_output, quiet, {}
         try:
-            function(request(**arguments)) if is_dataclass(request) else function(**arguments)
+            function(request(**arguments)) if takes_request else function(**arguments)
             if json_output:
                 print(as_json(_output.values))
             sys.stdout.flush()
@@ -207,6 +208,16 @@ def show(
     for row in rows[1:]:
         table.add_row(*(text if markup else Text(one_line(text)) for text in row))
     _print(title, table)
+
+
+def show_columns(columns: Mapping[str, Sequence[str]], title: str, *, numbers: slice) -> None:
+    """Print a table of text that is given by columns; see `show`."""
+    show([list(columns), *zip(*columns.values(), strict=True)], title, numbers=numbers)
+
+
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table, each by the names of its columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:

@@ -24,8 +24,8 @@ from ._summary import Check, FitSummary, classes_text, count_classes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ._fit import FitRequest
     from ._models import Roles, SavedModel
+    from ._requests import FitRequest
     from ._tables import InputTable
 
 _TOO_FEW_LABELS = (

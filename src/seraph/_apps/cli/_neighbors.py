@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._console import command, result, say, show
+from ._console import command, result, rows_of, say, show_columns
 from ._requests import ModelRequest
 
 if TYPE_CHECKING:
@@ -89,14 +89,11 @@ def neighbors(request: NeighborsRequest) -> None:
         few = fitted.some_points(table, np.concatenate([[place], nearest]), without)
         pairs = np.column_stack([np.zeros_like(nearest), np.arange(1, len(nearest) + 1)])
         columns["p(similar)"] = [f"{p:.3f}" for p in fitted.pair_proba(few, pairs)]
-    rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
-    result(row=place, label=None if labels is None else labels[place], neighbors=rows)
+    own_label = None if labels is None else labels[place]
+    result(row=place, label=own_label, neighbors=rows_of(columns))
     own = f" ({labels[place] or 'unlabeled'})" if labels is not None else ""
-    show(
-        [list(columns), *map(list, zip(*columns.values(), strict=True))],
-        f"Nearest to row {place}{own} of {table.n_rows}",
-        numbers=slice(left, None),
-    )
+    title = f"Nearest to row {place}{own} of {table.n_rows}"
+    show_columns(columns, title, numbers=slice(left, None))
 
 
 def _scanned(

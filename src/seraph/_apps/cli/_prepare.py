@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
-from ._tables import InputTable, Reading
+from ._tables import Faults, InputTable, Reading, and_more, parse_dates, to_numbers
 
 if TYPE_CHECKING:
     from ._tables import DateUse
@@ -124,8 +124,6 @@ class Preparation:
         self, table: InputTable, without: Collection[str], left_out: dict[str, str]
     ) -> dict[str, DateUse]:
         """Find the columns of dates; refuse them if the user has not said what to do."""
-        from ._tables import Faults, parse_dates
-
         faults = Faults()
         found: dict[str, DateUse] = {}
         for name in table.names or ():
@@ -247,8 +245,7 @@ class Features:
 
 def _said(left_out: dict[str, str]) -> str:
     shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:5]]
-    more = len(left_out) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return and_more(shown, len(left_out))
 
 
 def _complete(points: Any, categories: Collection[str]) -> BoolArray:
@@ -259,8 +256,6 @@ def _complete(points: Any, categories: Collection[str]) -> BoolArray:
 
 def _unnamed_row_numbers(table: InputTable) -> list[str]:
     """Return the columns without a name that number the rows, as pandas saves its index."""
-    from ._tables import Faults, to_numbers
-
     found = []
     for number, name in enumerate(table.names or (), start=1):
         if name == f"unnamed_{number}":

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from . import _options as options
-from ._console import command, print_table, result, say, show
+from ._console import command, print_table, result, rows_of, say, show_columns
 from ._requests import ModelRequest
 
 
@@ -91,7 +91,7 @@ def _write(columns: dict[str, Any], output: Path | None) -> None:
     if output == STDOUT:
         print_table(columns)
         return
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = rows_of(columns)
     result(pairs=rows)
     if output is not None:
         write_table(output, columns)
@@ -102,6 +102,5 @@ def _write(columns: dict[str, Any], output: Path | None) -> None:
         )
         return
     del columns["similar"]
-    shown = [[str(cell) for cell in column] for column in columns.values()]
-    lines = list(map(list, zip(*shown, strict=True)))
-    show([list(columns), *lines], "Pairs to ask about", numbers=slice(0, None))
+    shown = {name: [str(cell) for cell in column] for name, column in columns.items()}
+    show_columns(shown, "Pairs to ask about", numbers=slice(0, None))

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from . import _options as options
 
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from ._models import Roles, SavedModel
     from ._prepare import Preparation
     from ._tables import InputTable
+
+# The default of the learners.
+_SOLVER_ITERATIONS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +61,103 @@ class TableRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FitRequest(TableRequest):
+    """What `seraph fit` is asked for."""
+
+    pairs: options.PairsFile = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the model here: .skops."),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a report page with pictures here: .html."),
+    ] = None
+    learner: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Learner: seraph, or one of seraph.classic, such as itml."
+        ),
+    ] = "seraph"
+    lam: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="Weight of the trace: larger gives a simpler metric. cv chooses it by "
+            "cross-validation.",
+        ),
+    ] = "auto"
+    mu: Annotated[str, typer.Option(metavar="NUMBER", help="Weight of the unlabeled pairs.")] = (
+        "auto"
+    )
+    components: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Maximum dimension of the new space."),
+    ] = None
+    max_iter: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Maximum number of solver iterations.")
+    ] = _SOLVER_ITERATIONS
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any other parameter of the learner (repeatable)."
+        ),
+    ] = None
+    jobs: options.Jobs = 1
+    unlabeled_pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="Unlabeled pairs to learn from: all, a number (1000000) or a share (0.1).",
+        ),
+    ] = "all"
+    backend: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Library that computes: auto, numpy, numba, torch or dask."
+        ),
+    ] = "auto"
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Device for torch: cpu, cuda, cuda:1.")
+    ] = None
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep the state of a long fit here, to resume if it is killed."
+        ),
+    ] = None
+    no_check: options.NoCheck = False
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print a line for each iteration.")
+    ] = False
+
+    def check_files(self) -> None:
+        """Refuse output files that cannot be written."""
+        from ._tables import check_output
+
+        for path, kinds in ((self.output, (".skops",)), (self.report, (".html", ".htm"))):
+            if path is not None:
+                check_output(path, kinds, (*self.data, self.pairs))
+
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters of the learner that the options set."""
+        settings = {
+            "lam": None if self.lam == "cv" else _weight("--lam", self.lam),
+            "mu": _weight("--mu", self.mu),
+            "n_components": self.components,
+            "max_iter": None if self.max_iter == _SOLVER_ITERATIONS else self.max_iter,
+            "unlabeled_pairs": _budget(self.unlabeled_pairs),
+            "backend": None if self.backend == "auto" else self.backend,
+            "device": self.device,
+            "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
+            "random_state": None if self.unlabeled_pairs == "all" else self.seed,
+            "n_jobs": None if self.jobs == 1 else self.jobs,
+            "verbose": 1 if self.verbose else None,
+        }
+        return {name: value for name, value in settings.items() if value not in (None, "auto")}
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelRequest:
     """A saved model, and a table for it."""
 
@@ -81,3 +184,25 @@ def _read(request: Any) -> InputTable:
         decimal_comma=request.decimal_comma,
         sql=request.sql,
     )
+
+
+def _weight(name: str, text: str) -> float | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        also = ", auto or cv" if name == "--lam" else " or auto"
+        raise ValueError(f"{name} must be a number{also}; got {text!r}.") from None
+
+
+def _budget(text: str) -> int | float | None:
+    if text == "all":
+        return None
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise ValueError(
+            "--unlabeled-pairs must be all, a whole number of pairs, or a share such as 0.1; got "
+            f"{text!r}."
+        ) from None

@@ -6,6 +6,7 @@ it asks for one::
     read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
 """
 
+from ._cells import and_more, cell_text
 from ._dates import DateUse, date_names, parse_dates
 from ._numbers import Faults, to_numbers
 from ._pairs import read_pairs
@@ -23,7 +24,9 @@ __all__ = [
     "Faults",
     "InputTable",
     "Reading",
+    "and_more",
     "as_categories",
+    "cell_text",
     "check_output",
     "csv_text",
     "date_names",

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 # Empty cells as R, pandas and databases write them.
 MISSING = ("", "NA", "NaN", "nan", "null", "<NA>")
 
 
+def cell_text(cell: Any) -> str:
+    """Return a cell as text; a whole number is written without a point, even if it is a float.
+
+    Examples
+    --------
+    >>> cell_text(3.0), cell_text(2.5), cell_text("a ")
+    ('3', '2.5', 'a ')
+    """
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell)
+
+
+def and_more(shown: Sequence[str], n: int) -> str:
+    """Join what is shown of `n` things, and count the others.
+
+    Examples
+    --------
+    >>> and_more(["a", "b"], 2), and_more(["a", "b"], 5)
+    ('a, b', 'a, b and 3 more')
+    """
+    return ", ".join(shown) + (f" and {n - len(shown)} more" if n > len(shown) else "")
+
+
 def is_text(kind: Any) -> bool:
     """Return whether a pyarrow type is text."""
-    import pyarrow as pa
-
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
@@ -19,16 +44,11 @@ def is_text(kind: Any) -> bool:
 
 def is_date(kind: Any) -> bool:
     """Return whether a pyarrow type is a date or a time stamp."""
-    import pyarrow as pa
-
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def without_empty(column: Any) -> Any:
     """Return a text column without spaces around its cells, null where a cell is empty."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = pc.utf8_trim_whitespace(column)
     empty = pc.is_in(column, value_set=pa.array(MISSING, type=column.type))
     return pc.if_else(empty, pa.scalar(None, type=column.type), column)

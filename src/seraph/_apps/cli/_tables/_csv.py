@@ -13,6 +13,9 @@ import re
 from itertools import islice
 from typing import Any
 
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
 from ._limits import LONGEST_LINE, check_columns, check_memory
 
 _SEPARATORS = (",", ";", "\t", "|")
@@ -165,8 +168,6 @@ def separator_of(data: bytes) -> str:
 
 def _columns(data: bytes, separator: str, width: int) -> list[Any]:
     """Return all cells, including the header, column by column."""
-    import pyarrow as pa
-
     if width > _WIDE and len(data) < _SHORT * width:
         return _wide_columns(data, separator, width)
     if len(data) <= _BLOCK and not data.endswith(b"\n"):
@@ -184,7 +185,6 @@ def _columns(data: bytes, separator: str, width: int) -> list[Any]:
 def _wide_columns(data: bytes, separator: str, width: int) -> list[Any]:
     """Return the cells of a table with many columns, each taken out of one array of all cells."""
     import numpy as np
-    import pyarrow as pa
 
     rows, parts = _rows(data, separator), []
     try:
@@ -203,9 +203,6 @@ def _wide_columns(data: bytes, separator: str, width: int) -> list[Any]:
 
 
 def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     table = arrow_csv.read_csv(
         pa.BufferReader(data),
         read_options=arrow_csv.ReadOptions(

@@ -8,6 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ._csv import check_distinct
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -50,8 +53,6 @@ def query_columns(columns: Mapping[str, Any], sql: str, source: str) -> dict[str
     dict of str to pyarrow.ChunkedArray
         Columns by name.
     """
-    import pyarrow as pa
-
     duckdb = _duckdb()
     with closing(duckdb.connect(":memory:", config=_CLOSED)) as connection:
         connection.register("data", pa.table(dict(columns)))
@@ -83,8 +84,6 @@ def _query_duckdb(path: Path, sql: str) -> dict[str, Any]:
 
 
 def _result(connection: Any, sql: str, source: str) -> dict[str, Any]:
-    import pyarrow as pa
-
     duckdb = _duckdb()
     try:
         result = connection.sql(sql)
@@ -101,17 +100,12 @@ def _result(connection: Any, sql: str, source: str) -> dict[str, Any]:
 
 def _plain(column: Any) -> Any:
     """Return a column in a type that the rest of the house knows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_decimal(column.type):
         return pc.cast(column, pa.float64())
     return column
 
 
 def _query_sqlite(path: Path, sql: str) -> dict[str, Any]:
-    import pyarrow as pa
-
     uri = f"{path.resolve().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:

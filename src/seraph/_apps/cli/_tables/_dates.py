@@ -6,6 +6,8 @@ import re
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...._utils._typing import Array, FloatArray
 from ._cells import MISSING, is_date, is_text, without_empty
@@ -38,9 +40,6 @@ def parse_dates(column: Any) -> Array | None:
     ndarray of datetime64[s] or None
         Dates. A column that could have either the day or the month first is not read as dates.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_date(column.type):
@@ -74,9 +73,6 @@ def parse_dates(column: Any) -> Array | None:
 
 def _from_floats(column: Any) -> Array | None:
     """Whole numbers become floats in a column with empty cells."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values = pc.cast(column, pa.float64()).to_numpy()
     known = values[~np.isnan(values)]
     if not len(known) or np.any(known != np.floor(known)) or np.any(np.abs(known) > 1e15):
@@ -85,14 +81,11 @@ def _from_floats(column: Any) -> Array | None:
 
 
 def _all_match(column: Any, pattern: str) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
 
 
 def _strptime(column: Any, form: str) -> Array | None:
     import pandas as pd
-    import pyarrow.compute as pc
 
     # pyarrow's strptime reads the 31st of February as the 3rd of March.
     dates = pd.to_datetime(column.to_pandas(), format=form, errors="coerce")
@@ -102,9 +95,6 @@ def _strptime(column: Any, form: str) -> Array | None:
 
 
 def _cast(column: Any) -> Array | None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return np.asarray(pc.cast(column, pa.timestamp("s")).to_numpy())
     except pa.ArrowInvalid:

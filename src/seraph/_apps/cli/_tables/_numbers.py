@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...._utils._typing import FloatArray
-from ._cells import is_date, is_text, without_empty
+from ._cells import and_more, is_date, is_text, without_empty
 from ._dates import parse_dates
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
@@ -90,9 +92,8 @@ class Faults:
 
 def _listed(faults: dict[str, str]) -> str:
     shown = [f"{name!r} ({detail})" for name, detail in list(faults.items())[:_LISTED]]
-    more = len(faults) - len(shown)
     noun = "column" if len(faults) == 1 else "columns"
-    return f"{noun} {', '.join(shown)}" + (f" and {more} more" if more else "")
+    return f"{noun} {and_more(shown, len(faults))}"
 
 
 def _options(option: str, names: Collection[str]) -> str:
@@ -132,9 +133,6 @@ def to_numbers(
     ndarray of shape (n_rows,)
         Numbers; empty if the column holds none.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type):
@@ -154,8 +152,6 @@ def to_numbers(
 
 
 def _is_numeric(kind: Any) -> bool:
-    import pyarrow as pa
-
     return any(
         is_kind(kind)
         for is_kind in (
@@ -172,9 +168,6 @@ def _parse(
     name: str, column: Any, faults: Faults, *, decimal_comma: bool, semicolons: bool
 ) -> Any:
     """Return text as numbers, null for empty cells; None, and a fault, if a cell is neither."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not decimal_comma and (plain := _plain_numbers(column)) is not None:
         return plain
     column = without_empty(column)
@@ -200,9 +193,6 @@ def _parse(
 
 def _plain_numbers(column: Any) -> Any:
     """Return text as numbers if all of it is; pyarrow accepts less than `_NUMBER`, but faster."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return pc.cast(column, pa.float64())
     except pa.ArrowInvalid:
@@ -216,8 +206,6 @@ class _Separators:
         self.column = column
 
     def matches(self, pattern: str) -> Any:
-        import pyarrow.compute as pc
-
         return pc.match_substring_regex(self.column, pattern)
 
     def grouped(self, mark: str) -> Any:
@@ -231,27 +219,19 @@ class _Separators:
 
     def decimal(self, mark: str) -> Any:
         """Cells such as 1,5 or 0,125, in which the mark can only come before decimals."""
-        import pyarrow.compute as pc
-
         number = self.matches(rf"^[+-]?(\d+[{mark}]\d*|[{mark}]\d+){_EXPONENT}")
         return pc.and_(number, pc.invert(self.grouped(mark)))
 
     def any(self, cells: Any) -> bool:
-        import pyarrow.compute as pc
-
         return bool(pc.any(cells).as_py())
 
     def first(self, cells: Any) -> str:
         """Return the first of the cells, with its row, for a message."""
-        import pyarrow.compute as pc
-
         row = pc.index(cells, True).as_py()
         return f"{_short(self.column[row].as_py())} in row {row}"
 
     def ungrouped(self, mark: str) -> Any:
         """Return the column with points before decimals and no separators of thousands."""
-        import pyarrow.compute as pc
-
         whole = pc.replace_substring(self.column, mark, "")
         return pc.if_else(
             self.grouped(mark), pc.replace_substring(whole, _OTHER[mark], "."), self.column
@@ -265,8 +245,6 @@ def _with_grouping_commas(
     name: str, cells: _Separators, faults: Faults, *, semicolons: bool
 ) -> Any:
     """Read commas between groups of three digits as thousands, unless other cells disagree."""
-    import pyarrow.compute as pc
-
     if cells.any(cells.decimal(",")):
         return cells.column  # a fault: these are decimal commas
     grouped = cells.grouped(",")
@@ -284,8 +262,6 @@ def _with_grouping_commas(
 
 def _with_decimal_commas(name: str, cells: _Separators, faults: Faults) -> Any:
     """Read commas as decimal, and points between groups of three digits as thousands."""
-    import pyarrow.compute as pc
-
     with_comma = cells.matches(",")
     one_group = cells.one_group(",")
     whole = cells.matches(r"^[+-]?\d+$")
@@ -307,8 +283,6 @@ def _add_text_fault(
     name: str, cells: _Separators, wrong: Any, faults: Faults, *, decimal_comma: bool
 ) -> None:
     """Say which kind of text a column holds: decimal commas, dates, categories or other text."""
-    import pyarrow.compute as pc
-
     row = pc.index(wrong, True).as_py()
     count = pc.sum(wrong).as_py()
     others = f" and {count - 1} more" if count > 1 else ""

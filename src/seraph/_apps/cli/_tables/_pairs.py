@@ -8,7 +8,7 @@ from math import isnan
 import numpy as np
 
 from ...._utils._typing import BoolArray, IntArray
-from ._cells import MISSING
+from ._cells import MISSING, cell_text
 from ._table import InputTable
 
 _ANSWERS = {
@@ -116,9 +116,7 @@ def _text(cell: object) -> str:
 
 def _id_text(cell: object) -> str:
     """Write an id as text, whether a column of whole numbers was read as such or as floats."""
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    return str(cell).strip()
+    return cell_text(cell).strip()
 
 
 def _rows_of(ids: Sequence[object]) -> dict[str, int]:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import json as arrow_json
 
 from ...._utils._typing import Array
 from ._csv import csv_names, parse_csv, separator_of
@@ -250,7 +252,6 @@ def _reading_as(kind: str) -> Iterator[None]:
 
 
 def _parquet_file(data: bytes) -> Any:
-    import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     # ParquetFile, because read_table would make columns from the names of folders.
@@ -266,8 +267,6 @@ def _parquet_table(data: bytes) -> Any:
 
 
 def _arrow_reader(data: bytes) -> Any:
-    import pyarrow as pa
-
     buffer = pa.BufferReader(data)
     if data.startswith(b"ARROW1"):
         return pa.ipc.open_file(buffer)
@@ -275,8 +274,6 @@ def _arrow_reader(data: bytes) -> Any:
 
 
 def _arrow_table(data: bytes) -> Any:
-    import pyarrow as pa
-
     reader = _arrow_reader(data)
     check_columns(len(reader.schema.names))
     if data.startswith(b"ARROW1"):
@@ -292,9 +289,6 @@ def _arrow_table(data: bytes) -> Any:
 
 
 def _json_table(data: bytes) -> Any:
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
     first = data[:LONGEST_LINE].lstrip().partition(b"\n")[0]
     row = None
     with suppress(ValueError, RecursionError):  # pyarrow says better what is wrong with it

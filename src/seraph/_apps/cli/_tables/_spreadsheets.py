@@ -9,6 +9,9 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+
+from ._cells import cell_text
 from ._limits import check_unpacked
 
 # A sheet becomes a rectangle from its first cell to its last, empty cells included.
@@ -35,8 +38,6 @@ def spreadsheet_table(data: bytes) -> Any:
         Columns of numbers, dates, truth values or text. Rows and columns that are empty at the
         end are left out. A column of several types becomes text.
     """
-    import pyarrow as pa
-
     try:
         from python_calamine import CalamineWorkbook
     except ImportError as error:
@@ -94,8 +95,6 @@ def _times(attributes: bytes) -> int:
 
 
 def _column(cells: Sequence[Any]) -> Any:
-    import pyarrow as pa
-
     known = [None if cell == "" else cell for cell in cells]
     kinds = {type(cell) for cell in known if cell is not None}
     if kinds <= {int, float} or kinds == {bool}:
@@ -107,9 +106,6 @@ def _column(cells: Sequence[Any]) -> Any:
             for cell in known
         ]  # fmt: skip
         return pa.array(moments, type=pa.timestamp("s"))
-    return pa.array([None if cell is None else _text(cell) for cell in known], type=pa.string())
-
-
-def _text(cell: Any) -> str:
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell)
+    return pa.array(
+        [None if cell is None else cell_text(cell) for cell in known], type=pa.string()
+    )

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ._cells import is_text
 from ._csv import check_distinct
@@ -68,9 +70,6 @@ def _stacked_arrays(path: Path, first: PlainArray, others: Sequence[InputTable])
 
 def _stacked(parts: Sequence[Any]) -> Any:
     """Concatenate columns; types that differ become text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
     if len(kinds) > 1:
         kind = pa.float64() if not any(map(is_text, kinds)) else pa.string()

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from ...._utils._typing import Array, IntArray
-from ._cells import MISSING, is_text
+from ._cells import MISSING, and_more, cell_text, is_text
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
@@ -201,8 +202,6 @@ class NamedColumns:
 
     def take(self, rows: IntArray) -> NamedColumns:
         """Return a table of some of the rows."""
-        import pyarrow as pa
-
         chosen = pa.array(rows)
         return replace(
             self, columns={k: column.take(chosen) for k, column in self.columns.items()}
@@ -236,11 +235,10 @@ class NamedColumns:
     def _check_present(self, names: Sequence[str]) -> None:
         absent = [name for name in names if name not in self.columns]
         if absent:
-            shown = ", ".join(repr(name) for name in absent[:_LISTED])
-            more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
+            shown = and_more([repr(name) for name in absent[:_LISTED]], len(absent))
             raise ValueError(
                 f"{self.path} lacks {len(absent)} of the {len(names)} columns that the model was "
-                f"fitted on: {shown}{more}.{_advice(absent[0], self.names)}"
+                f"fitted on: {shown}.{_advice(absent[0], self.names)}"
             )
 
 
@@ -346,11 +344,7 @@ def as_categories(column: Any) -> Array:
 
 
 def _label_text(cell: Any) -> str | None:
-    """Return a cell as text: whole numbers without a point, None if there is none."""
-    if cell is None:
-        return None
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell).strip()
+    return None if cell is None else cell_text(cell).strip()
 
 
 def as_text(

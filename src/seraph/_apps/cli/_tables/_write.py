@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ...._utils._files import write_whole
 from ._read import kind_of
@@ -73,14 +74,12 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
         np.save(out, np.column_stack(list(columns.values())), allow_pickle=False)
         return write_whole(path, out.getvalue())
     if kind == ".parquet":
-        import pyarrow as pa
         from pyarrow import parquet
 
         out = io.BytesIO()
         parquet.write_table(pa.table(dict(columns)), out)
         return write_whole(path, out.getvalue())
     if kind in (".feather", ".arrow"):
-        import pyarrow as pa
         from pyarrow import feather
 
         out = io.BytesIO()
@@ -97,8 +96,6 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
 def _json_lines(columns: Mapping[str, Any]) -> str:
     import json
 
-    import pyarrow as pa
-
     rows = pa.table(dict(columns)).to_pylist()
     return "".join(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows)
 
@@ -113,8 +110,6 @@ def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:
     a,0.5
     b,
     """
-    import pyarrow as pa
-
     # Objects, so that whole numbers stay whole beside empty cells.
     frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
     warn_of_formulas(frame)
