@@ -11,12 +11,13 @@ from .._utils._typing import Array, computed_once
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
-# A larger gap has enough digits as a difference of sums.
+# Cancellation leaves a gap above this about 10 digits, if it is a difference of sums near 1.
 _LARGE_GAP = 1e-5
-# First step of a minimization, as a share of half the derivative; at most as long as the factor.
+# Length of the first step, as a multiple of half the gradient; at most that of the factor. Any
+# order of magnitude will do: the line search shortens the step.
 _FIRST_STEP = 0.3
-_SUFFICIENT_FALL = 1e-4  # share of the fall predicted by the derivative that a step must reach
-_SHORTEST_SHARE = 1e-9
+_SUFFICIENT_FALL = 1e-4  # Armijo's constant, as in Nocedal and Wright, Numerical Optimization
+_SHORTEST_SHARE = 1e-9  # of a step, which the line search gives up at
 
 
 def power(A: Array, exponent: float) -> Array:

@@ -11,8 +11,8 @@ from .._utils._typing import Array
 from ._distances import add_laplacian, distance_rows
 from ._rows import class_ranges
 
-# A sparse matrix of the weights pays where they are fewer than this share of a tile, less those
-# that its making costs.
+# The weights of a tile are a sparse matrix if they are fewer than this share of its entries, less
+# what building the matrix costs, in weights: then its products are faster than dense ones.
 _SPARSE, _OVERHEAD = 0.02, 5000
 # Squared distance to a missing target neighbor; finite, so that 0 times it is 0.
 _ABSENT = -1e200
