@@ -141,7 +141,7 @@ def minimize_factor(
     while (gap := here.gap()) > tol * max(1.0, here.value):
         if n_iter == max_iter:
             break
-        if last is not None:  # not before: the last trial of all needs no derivative
+        if last is not None:  # only now: the last trial of all needs no derivative
             curvature.learn(last[0], here.half - last[1])
             last = None
         longest = 0.0
@@ -162,7 +162,7 @@ def minimize_factor(
         else:
             if not curvature.pairs:
                 break  # only rounding errors are left to gain
-            curvature.clear()  # what was learned far away may mislead
+            curvature.clear()  # it was measured far away, and may mislead here
             continue
         last, here, n_iter = (share * move, here.half), there, n_iter + 1
     return here.L, here.value, gap / max(1.0, here.value), n_iter

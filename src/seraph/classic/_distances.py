@@ -16,7 +16,7 @@ CHUNK = 1 << 18
 # ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
 # So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
 _CLOSE = 1e-8
-# If more than one in so many are that small, all are: `cdist` is faster than gathering them.
+# If more than one in eight is that small, all are: `cdist` is faster than gathering them.
 _MANY = 8
 
 

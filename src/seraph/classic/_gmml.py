@@ -29,7 +29,7 @@ class GMML(ClassicLearner):
 
     .. math:: S^{-1} \sharp_t D = S^{-1/2} (S^{1/2} D S^{1/2})^t S^{-1/2}.
 
-    Nothing is searched for: a fit takes three eigendecompositions, however many pairs there are.
+    There is no iteration: a fit takes three eigendecompositions, however many pairs there are.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ _ROUNDING = 1e-12
 # A larger gamma is approached by factors of 10, each solved to this tolerance only: from a
 # distant start, the steep costs of a large one need many iterations.
 _LARGEST_DIRECT_GAMMA, _INTERMEDIATE_TOL = 100.0, 1e-3
-# The pairs that follow from the labels of c classes have the weight of so many times c^2 pairs:
-# that is how many the method's own program samples, 20 c^2 of each kind.
+# The pairs that follow from the labels of c classes have the weight of 40 c^2 pairs in all: the
+# authors' program samples 20 c^2 of each kind.
 _PAIRS_PER_CLASSES = 40
 
 
@@ -260,7 +260,7 @@ class _SlackObjective:
         upper, lower = self.bounds
         near = _NEAR * lower
         bound = np.where(similar, upper, lower)
-        # An idle slack is at its bound: it costs nothing, and its derivative is exactly 0.
+        # An inactive slack is at its bound: it costs nothing, and its derivative is exactly 0.
         slack = np.where(similar, np.maximum(d2, upper), np.minimum(d2, lower))
         tangents = 0.0
         if slack.min() < near:
