@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks
-from seraph.classic import LMNN, _distances
+from seraph.classic import LMNN, _triples
 from seraph.classic._lmnn import _LowerBound
 from seraph.classic._triples import Triples
 
@@ -98,7 +98,7 @@ def test_tile_size_has_no_influence(rng, monkeypatch):
     X, y = overlapping(rng)
     L = rng.normal(size=(3, 4))
     whole = triples_of(X, y).at(L)
-    monkeypatch.setattr(_distances, "CHUNK", 4 * len(X))
+    monkeypatch.setattr(_triples, "_TILE", 4 * len(X))
     tiled = triples_of(X, y).at(L)
     assert tiled.exact == pytest.approx(whole.exact, rel=1e-12)
     np.testing.assert_allclose(tiled.laplacian, whole.laplacian, rtol=1e-10, atol=1e-10)

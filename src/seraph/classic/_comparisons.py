@@ -55,8 +55,8 @@ class ComparisonLearner(ClassicLearner):
 def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Array:
     """Return some of the similar pairs, or of the dissimilar ones, by their numbers.
 
-    Pairs that follow from classes come first, then the marked ones. None are listed but those
-    asked for, so millions of rows do.
+    Pairs that follow from classes come first, then the marked ones. Only those asked for are
+    listed, so there may be millions of rows.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Covariance(ClassicLearner):
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        # Features in units of their own size: what varies must not hang on the others' units.
+        # Each feature in units of its own size: whether it varies must not depend on the others.
         scale = np.abs(Z).max(axis=0)
         if not scale.any():
             raise ValueError(

@@ -11,11 +11,12 @@ from .._utils._typing import Array, computed_once
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
-# A larger gap has enough digits as a difference of sums.
+# Cancellation leaves a gap above this about 10 digits, if it is a difference of sums near 1.
 _LARGE_GAP = 1e-5
-# First step of a minimization, as a share of half the derivative; at most as long as the factor.
+# Length of the first step, as a multiple of half the gradient; at most that of the factor. Any
+# order of magnitude will do: the line search shortens the step.
 _FIRST_STEP = 0.3
-_SHORTEST_SHARE = 1e-9  # of a step; below it, what is left to gain is rounding errors
+_SHORTEST_SHARE = 1e-9  # of a step, which the line search gives up at
 
 
 def power(A: Array, exponent: float) -> Array:
@@ -144,7 +145,7 @@ def minimize_factor(
     while (gap := here.gap()) > tol * max(1.0, here.value):
         if n_iter == max_iter:
             break
-        if last is not None:  # not before: the last trial of all needs no derivative
+        if last is not None:  # only now: the last trial of all needs no derivative
             curvature.learn(last[0], here.half - last[1])
             last = None
         longest = 0.0
@@ -158,7 +159,7 @@ def minimize_factor(
         if found is None:
             if not curvature.pairs:
                 break  # only rounding errors are left to gain
-            curvature.clear()  # what was learned far away may mislead
+            curvature.clear()  # it was measured far away, and may mislead here
             continue
         share, _, there = found
         last, here, n_iter = (share * move, here.half), there, n_iter + 1

@@ -11,12 +11,12 @@ from scipy.special import softmax
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 
-# Numbers in memory at a time: 2 MB of doubles, about the size of a cache.
-CHUNK = 1 << 18
+# Numbers in memory at a time: 512 KB of doubles, which fit the cache.
+CHUNK = 1 << 16
 # ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
 # So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
 _CLOSE = 1e-8
-# If more than one in so many are that small, all are: `cdist` is faster than gathering them.
+# If more than one in eight is that small, all are: `cdist` is faster than gathering them.
 _MANY = 8
 
 
@@ -48,10 +48,11 @@ def squared_distances(A: Array, B: Array) -> Array:
     return d2
 
 
-def distance_rows(Z: Array) -> Iterator[tuple[slice, Array]]:
+def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice, Array]]:
     """Yield all squared distances from some of the points at a time: which, and a matrix.
 
-    For what compares the neighbors of a point with each other, and so needs whole rows.
+    For what compares the neighbors of a point with each other, and so needs whole rows. A matrix
+    has at most as many `numbers`, `CHUNK` by default, but at least one row.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def distance_rows(Z: Array) -> Iterator[tuple[slice, Array]]:
     ...     print(rows, d2.tolist())
     slice(0, 3, None) [[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]
     """
-    for rows in row_slices(len(Z), CHUNK // max(1, len(Z))):
+    for rows in row_slices(len(Z), (numbers or CHUNK) // max(1, len(Z))):
         yield rows, squared_distances(Z[rows], Z)
 
 

@@ -18,10 +18,11 @@ from .._utils._validation import check_choice, check_flag, check_number
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 
-# Rows of the first factor; the solver widens or narrows it from there.
+# Rank of the first factor, which the solver raises or lowers as needed.
 _FIRST_RANK = 20
-# Steps to guess; then steps to take, each to the best metric for the tangents of the distances, if
-# that is precise enough: they never get rid of a direction. L-BFGS goes on from there.
+# Power iterations (`_by_tangents`): how many the first factor anticipates, how many to take at
+# most, and down to which tolerance. They converge linearly, and never lower the rank; L-BFGS goes
+# on from there.
 _GUESSED_STEPS, _TANGENT_STEPS, _TANGENT_TOL = 2, 8, 1e-3
 # Distances below this share of the root mean square are replaced by it where their root is
 # differentiated. The objective is overestimated by about this share at most.
@@ -32,7 +33,7 @@ _ODDS = 3.0
 _SMALLEST = 1e-300  # can be divided by
 # Shares of the scatter below this are rounding errors of zero.
 _ZERO = 1e-12
-# Eigenvalues of the constraint that differ by more than this factor lose digits, the small ones.
+# With a larger condition number, the small eigenvalues of the constraint lose digits.
 _FAR_APART = 1e4
 
 
@@ -202,9 +203,6 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
         return C, float(np.mean((total * scale**2)[kept]))
     _, lengths, directions = principal_directions(X * inverse)
     C = inverse[:, np.newaxis] * directions.T / lengths
-    if sums.is_by_class:  # the scatter is that of the points, times their number
-        mean = float(len(X) ** 2 * np.vdot(scale, scale) / np.count_nonzero(scale))
-        return C / math.sqrt(len(X)), mean
     scatter = sums.scatter(X @ C)
     back = lengths[:, np.newaxis] * directions * scale
     by_feature = np.einsum("ij,ij->j", scatter @ back, back)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._definite import power, with_ridge
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums, all_pairs
+from ._points import without_unit
 
 
 class GMML(ClassicLearner):
@@ -30,7 +29,7 @@ class GMML(ClassicLearner):
 
     .. math:: S^{-1} \sharp_t D = S^{-1/2} (S^{1/2} D S^{1/2})^t S^{-1/2}.
 
-    Nothing is searched for: a fit takes three eigendecompositions, however many pairs there are.
+    There is no iteration: a fit takes three eigendecompositions, however many pairs there are.
 
     Parameters
     ----------
@@ -106,8 +105,7 @@ class GMML(ClassicLearner):
                 f"All {labels.n_dissimilar} labeled pairs are dissimilar: GMML needs similar ones "
                 "to bring together. Add a second label of some class, or similar pairs."
             )
-        size = exact_size(magnitude(points))
-        Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
+        Z, size = without_unit(points)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
         S = with_ridge(similar / labels.n_similar, self.ridge, "similar pairs")

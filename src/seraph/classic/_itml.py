@@ -20,21 +20,23 @@ from .._utils._validation import check_choice, check_number, check_seed
 from ._definite import minimize_factor, prior_root
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
+from ._points import extended, in_their_span
 from ._rows import spread_rows
-from ._span import extended, in_their_span
 
-# Largest number of rows whose distances give the percentiles for the bounds: to estimate them,
-# and to take all pairs as far as that is possible.
+# Rows whose distances give the percentiles for the bounds, at most: with a sample of the pairs
+# (1,128 distances), and with all of them (half a million).
 _SOME_ROWS, _MOST_ROWS = 48, 1000
 # Squared distances as shares of the bound: below the first, two points coincide except for
 # rounding; below the second, the weight of a dissimilar pair stops growing, because the sums
 # over the pairs would lose their digits.
 _COINCIDING, _NEAR = 1e-24, 1e-8
+# Ridge of the preconditioner, as a share of its trace.
 _ROUNDING = 1e-12
-# A larger gamma is approached in steps, each solved to the second number only.
+# A larger gamma is approached by factors of 10, each solved to this tolerance only: from a
+# distant start, the steep costs of a large one need many iterations.
 _LARGEST_DIRECT_GAMMA, _INTERMEDIATE_TOL = 100.0, 1e-3
-# The pairs that follow from the labels of c classes have the weight of so many times c^2 pairs:
-# that is how many the method's own program samples, 20 c^2 of each kind.
+# The pairs that follow from the labels of c classes have the weight of 40 c^2 pairs in all: the
+# authors' program samples 20 c^2 of each kind.
 _PAIRS_PER_CLASSES = 40
 
 
@@ -258,7 +260,7 @@ class _SlackObjective:
         upper, lower = self.bounds
         near = _NEAR * lower
         bound = np.where(similar, upper, lower)
-        # An idle slack is at its bound: it costs nothing, and its derivative is exactly 0.
+        # An inactive slack is at its bound: it costs nothing, and its derivative is exactly 0.
         slack = np.where(similar, np.maximum(d2, upper), np.minimum(d2, lower))
         tangents = 0.0
         if slack.min() < near:
@@ -287,7 +289,7 @@ def _automatic_gamma(labels: PairLabels) -> float:
 
 
 def _gammas_up_to(gamma: float) -> list[float]:
-    """List the weights to solve for in turn; the steep costs of a large one need a good start."""
+    """List the weights to solve for in turn, each from the solution of the one before."""
     if gamma <= _LARGEST_DIRECT_GAMMA:
         return [gamma]
     return [*_gammas_up_to(gamma / 10.0), gamma]

@@ -17,7 +17,8 @@ from .._utils._warnings import warn
 from ._learner import ClassicLearner
 from ._local_likelihood import Likelihood
 
-# Size of the noise in the likelihood's gradient that the trace has to outweigh.
+# Default weight of the trace for one term and a unit largest variance. It outweighs the noise of
+# the likelihood's gradient, whose standard deviation grows with the root of the number of terms.
 _NOISE = 0.03
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +17,9 @@ from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory, one_blas_thread
 from .._utils._typing import Array
 from .._utils._warnings import warn
+
+# Returns the factor of the metric and the other fitted attributes.
+Learn = Callable[[], tuple[Array, dict[str, Any]]]
 
 
 class ClassicLearner(MahalanobisLearner, ABC):
@@ -55,11 +60,18 @@ class ClassicLearner(MahalanobisLearner, ABC):
         labels = PairLabels.of(X, len(points), y, marks, required=self._needs_labels)
         blend = self._blend(points.shape[1], labels)
         self._check_marks(labels)
-        # Threads of BLAS wait for each other on matrices this small. A number that becomes zero is
-        # right, whatever the user has set.
+        learn = partial(self._learn, points, labels)
+        return self._fit_points(X, points, blend, learn, labels.n_absent_marks)
+
+    def _fit_points(
+        self, X: ArrayLike, points: Array, blend: Blend, learn: Learn, n_absent_marks: int = 0
+    ) -> Self:
+        """Call `learn`, and set all attributes."""
+        # Matrices this small gain nothing from more threads. An underflow to zero is right,
+        # whatever the user has set with `np.seterr`.
         with one_blas_thread(), np.errstate(under="ignore"):
-            components, attributes = self._learn(points, labels)
-            attributes["n_absent_marks_"] = labels.n_absent_marks
+            components, attributes = learn()
+            attributes["n_absent_marks_"] = n_absent_marks
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
             return self._learned(
                 X, components.astype(points.dtype), blend, coordinates, **attributes
@@ -138,3 +150,11 @@ class ClassLabelLearner(ClassicLearner):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def check_components(n_components: int | None, n_features: int) -> None:
+    """Raise a ValueError if more components are asked for than there are features."""
+    if n_components is not None and n_components > n_features:
+        raise ValueError(
+            f"n_components={n_components} is too large: X has only {n_features} features."
+        )

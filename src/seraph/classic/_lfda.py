@@ -15,7 +15,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 from ._definite import with_ridge
 from ._distances import squared_distances
-from ._learner import ClassLabelLearner
+from ._learner import ClassLabelLearner, check_components
 from ._rows import class_ranges
 
 
@@ -119,10 +119,7 @@ class LFDA(ClassLabelLearner):
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         m = points.shape[1]
-        if self.n_components is not None and self.n_components > m:
-            raise ValueError(
-                f"n_components={self.n_components} is too large: X has only {m} features."
-            )
+        check_components(self.n_components, m)
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
         size, shift = exact_size(magnitude(points)), labeled.mean(axis=0)

@@ -17,12 +17,12 @@ from .._utils._validation import check_number, check_verbose
 from ._learner import ClassLabelLearner
 from ._triples import Triples
 
-# The lower bound is as expensive as an iteration: it is computed once in this many.
+# The lower bound costs as much as an iteration, so it is computed once in this many.
 _ITERATIONS_PER_BOUND = 5
-# A pull stands out if it is this many times the usual one.
+# Directions whose pull is more than this many times the median are rescaled (`scales`).
 _OUTSTANDING = 10.0
-# The best multiple of the Euclidean metric is sought within so many octaves of the mean squared
-# distance, and then above them, up to the most.
+# The best multiple of the Euclidean metric is searched for within this many octaves of the mean
+# squared distance, and then above them, up to the second number.
 _OCTAVES, _MOST_OCTAVES = 10.0, 90.0
 # Lengths below this share of the largest are rounding errors of zero.
 _ROUNDING = 1e-12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,13 +12,13 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._base import Blend
 from .._marks import Marks, PairLabels, Rows
-from .._sweep import CONSTANT_FEATURE, PointsInMemory, centered, one_blas_thread
+from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, pairs_by_number
 from ._definite import minimize_factor, power, prior_root
 
-# Squared distances below this share of the mean count as this where they are divided by.
+# Added to squared distances, as a share of their mean, so that they can be divided by.
 _SHORTEST = 1e-12
 
 
@@ -162,17 +163,7 @@ class LSML(ComparisonLearner):
         if len(rows) == 0:
             raise ValueError("quadruplets must hold at least one comparison; got none.")
         blend = Blend.of(self, points.shape[1])
-        with one_blas_thread(), np.errstate(under="ignore"):
-            components, attributes = self._learn_comparisons(points, rows)
-            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-            return self._learned(
-                X,
-                components.astype(points.dtype),
-                blend,
-                coordinates,
-                n_absent_marks_=0,
-                **attributes,
-            )
+        return self._fit_points(X, points, blend, partial(self._learn_comparisons, points, rows))
 
     def _check_parameters(self) -> None:
         check_number("gamma", self.gamma, low=0)

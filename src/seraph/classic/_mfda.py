@@ -16,27 +16,22 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
-from .._sweep import (
-    CONSTANT_FEATURE,
-    centered,
-    exact_size,
-    magnitude,
-    one_openmp_thread,
-    principal_directions,
-)
+from .._sweep import one_openmp_thread, principal_directions
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._distances import CHUNK
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
+from ._points import without_unit
 
-# Added to the diagonal of a neighborhood's Gram matrix, as a share of its trace: without it
-# the weights are not determined where there are more neighbors than features.
+# Ridge of a neighborhood's Gram matrix, as a share of its trace: without it the weights are not
+# determined if there are more neighbors than features. The usual value of locally linear embedding
+# (scikit-learn's, too).
 _RIDGE = 1e-3
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
-# With fewer points, threads that look for neighbors lose more time waiting than they save.
+# With fewer points, threads that search for neighbors cost more time than they save.
 _POINTS_FOR_THREADS = 5000
 
 
@@ -164,9 +159,7 @@ class MFDA(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
-        Z = centered(
-            points.astype(np.float64) / exact_size(magnitude(points)), rounding=CONSTANT_FEATURE
-        )
+        Z, _ = without_unit(points)
         basis = np.eye(Z.shape[1])
         if Z.shape[1] > len(Z):  # the span of the points is all there is to choose from
             left, lengths, basis = principal_directions(Z)

@@ -23,6 +23,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed, shown
 from .._utils._warnings import warn
 from ._distances import add_laplacian, neighbor_weights
+from ._learner import check_components
 
 _STARTS = ("pca", "identity", "random")
 
@@ -36,9 +37,9 @@ class MLKR(MahalanobisLearner):
     .. math:: \sum_i (y_i - \hat y_i)^2, \qquad
               \hat y_i = \frac{\sum_{j \neq i} e^{-d_{ij}^2} y_j}{\sum_{j \neq i} e^{-d_{ij}^2}}.
 
-    Use it before a regression by nearest neighbors or by a Gaussian kernel. It holds an array
-    with an entry for every pair of rows whose target is known, and starts at the scale of X:
-    features of unit variance suit it.
+    Use it before a regression by nearest neighbors or by a Gaussian kernel. With n known targets,
+    an iteration takes O(n^2 m) time and O(n m) memory. It starts at the scale of X: features of
+    unit variance suit it.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ class MLKR(MahalanobisLearner):
         targets = _targets(y, len(points))
         known = ~np.isnan(targets)
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        # Threads of BLAS wait for each other on matrices this small.
+        # Matrices this small gain nothing from more threads.
         with one_blas_thread(), np.errstate(under="ignore"):
             first = self._start(Z)
             error = _SquaredErrors(Z[known], targets[known])
@@ -172,9 +173,8 @@ class MLKR(MahalanobisLearner):
 
     def _start(self, Z: Array) -> Array:
         m = Z.shape[1]
+        check_components(self.n_components, m)
         d = m if self.n_components is None else int(self.n_components)
-        if d > m:
-            raise ValueError(f"n_components={d} is too large: X has only {m} features.")
         if isinstance(self.init, np.ndarray):
             if self.init.shape != (d, m):
                 raise ValueError(

@@ -13,8 +13,8 @@ from .._sweep import centered
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
 from ._distances import neighbor_weights
-from ._learner import ClassLabelLearner
-from ._span import extended, in_their_span
+from ._learner import ClassLabelLearner, check_components
+from ._points import extended, in_their_span
 
 _STARTS = ("pca", "identity", "random")
 # With tol=0 L-BFGS would go on to steps so short that it divides by squares that are zero.
@@ -120,11 +120,7 @@ class NCA(ClassLabelLearner):
             check_choice("init", self.init, _STARTS)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        if self.n_components is not None and self.n_components > points.shape[1]:
-            raise ValueError(
-                f"n_components={self.n_components} is too large: X has only {points.shape[1]} "
-                "features."
-            )
+        check_components(self.n_components, points.shape[1])
         rows = np.flatnonzero(labels.codes >= 0)
         # scikit-learn computes distances from squares, which are inexact far from the origin.
         labeled = centered(self._labeled_points(points, labels, rows))

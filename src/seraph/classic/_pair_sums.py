@@ -24,12 +24,12 @@ DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
 Tile = tuple[slice | Array, slice | Array]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
-# All pairs of up to so many rows of known class are summed. Of more rows, each is compared with so
-# many others for each class, but at most so many; or with as many as it takes to have so many
-# similar and so many dissimilar pairs. The numbers of partners and of pairs were chosen on the
-# sets of benchmarks/evidence that are for choosing: the mean error is that with all pairs, within
-# 0.15.
-_FEW_ROWS, _PARTNERS_PER_CLASS, _MOST_PARTNERS, _LEAST_SAMPLE = 64, 8, 192, 100
+# Up to this number of rows of known class, all pairs are summed.
+_FEW_ROWS = 64
+# Partners of a row in a sample: per class, and at most; more if otherwise the sample had fewer
+# similar or dissimilar pairs than the last number. 8 and 100 were chosen on the sets for choosing
+# of benchmarks/evidence: there, pairs within groups of that size were as good as all pairs.
+_PARTNERS_PER_CLASS, _MOST_PARTNERS, _LEAST_SAMPLE = 8, 192, 100
 
 
 class PairSums:
@@ -80,11 +80,6 @@ class PairSums:
         self.rows, self.codes = paired.rows, paired.codes
         order = np.lexsort([paired.pairs[:, 1], paired.pairs[:, 0]])
         self._pairs, self._similar = paired.pairs[order], labels.similar[order]
-
-    @property
-    def is_by_class(self) -> bool:
-        """Whether all labeled pairs follow from classes: they are all pairs of the `rows`."""
-        return len(self._pairs) == 0
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""

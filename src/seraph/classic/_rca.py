@@ -11,11 +11,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._definite import with_ridge
-from ._learner import ClassicLearner
+from ._learner import ClassicLearner, check_components
+from ._points import without_unit
 
 
 class RCA(ClassicLearner):
@@ -110,19 +110,14 @@ class RCA(ClassicLearner):
         check_number("ridge", self.ridge, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        m = points.shape[1]
-        if self.n_components is not None and self.n_components > m:
-            raise ValueError(
-                f"n_components={self.n_components} is too large: X has only {m} features."
-            )
+        check_components(self.n_components, points.shape[1])
         group, n_chunks = chunks(labels)
         if n_chunks == 0:
             raise ValueError(
                 f"All {labels.n_dissimilar} labeled pairs are dissimilar: RCA learns from points "
                 "that belong together. Add a second label of some class, or similar pairs."
             )
-        size = exact_size(magnitude(points))
-        Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
+        Z, size = without_unit(points)
         inner = with_ridge(_within(Z, group), self.ridge, "points of each chunk")
         rows: Array = eigh(Z.T @ Z / len(Z), inner)[1].T[::-1]
         return rows[: self.n_components] / size, {"n_chunks_": n_chunks}

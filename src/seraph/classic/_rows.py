@@ -10,6 +10,7 @@ import numpy as np
 from .._marks import PairLabels
 from .._utils._typing import Array
 
+# Multiples of this number modulo 1 are spread most evenly (Weyl's sequence of the golden ratio).
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 

@@ -12,12 +12,12 @@ from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, shown
 from ._definite import power, prior_root
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
+from ._points import without_unit
 
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
@@ -136,8 +136,7 @@ class SDML(ClassicLearner):
         check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        size = exact_size(magnitude(points))
-        Z = centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE)
+        Z, size = without_unit(points)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
         pull = similar / max(1, labels.n_similar) - dissimilar / max(1, labels.n_dissimilar)

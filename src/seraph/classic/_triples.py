@@ -11,8 +11,10 @@ from .._utils._typing import Array
 from ._distances import add_laplacian, distance_rows
 from ._rows import class_ranges
 
-# A sparse matrix of the weights pays where they are fewer than this share of a tile, less those
-# that its making costs.
+# Entries of one tile of distances: 8 MB.
+_TILE = 1 << 20
+# The weights of a tile are a sparse matrix if they are fewer than this share of its entries, less
+# what building the matrix costs, in weights: then its products are faster than dense ones.
 _SPARSE, _OVERHEAD = 0.02, 5000
 # Squared distance to a missing target neighbor; finite, so that 0 times it is 0.
 _ABSENT = -1e200
@@ -91,7 +93,7 @@ class Triples:
             some = min(k, last - first - 1)
             present[first:last, :some] = True
             members = points[first:last] - points[first:last].mean(axis=0)
-            for rows, d2 in distance_rows(members):
+            for rows, d2 in distance_rows(members, _TILE):
                 d2[np.arange(len(d2)), np.arange(rows.start, rows.stop)] = np.inf
                 nearest = np.argsort(d2, axis=1, kind="stable")[:, :some]
                 targets[first + rows.start : first + rows.stop, :some] = first + nearest
@@ -110,7 +112,7 @@ class Triples:
         reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding)
         exact = rounded = weight = 0.0
         laplacian = np.zeros_like(Y)
-        for rows, d2 in distance_rows(Z):
+        for rows, d2 in distance_rows(Z, _TILE):
             for first, last in self.classes:
                 if first < rows.stop and last > rows.start:
                     own = slice(max(first - rows.start, 0), max(last - rows.start, 0))

@@ -13,12 +13,12 @@ from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
 from ._tiles import SquaredDistances
 
-_TILE = 1024
-# Most distances in memory at a time.
+_TILE = 1024  # side of a tile: 8 MB of distances
+# Most distances to sort at a time: 64 MB.
 _BUDGET = 2**23
-# A pass that only counts sorts the distances into this many ranges.
+# A pass that only counts has a histogram of at most 2^20 bins.
 _RANGE_BITS = 20
-_ALL_KEYS = 2**63
+_ALL_KEYS = 2**63  # above the bits of any float that is not negative
 
 Chunks = Callable[[], Iterator[tuple[Array, Array]]]
 

@@ -14,7 +14,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._tiles import SquaredDistances, checked_points, in_range
 
-# Distances in memory at a time.
+# Distances in memory at a time: 32 MB.
 _BUDGET = 2**22
 
 

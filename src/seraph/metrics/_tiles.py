@@ -1,6 +1,6 @@
 """Squared distances between mapped points, tile by tile, to nearly the last bit.
 
-Distances are ranked, and binary, counted and one-hot data have many ties: what is equal must come
+Distances are ranked, and binary, count and one-hot data have many ties: equal distances must come
 out equal. Write a point as ``z = h + l``, where ``h`` is ``z`` rounded to a grid. Then, with D for
 the difference of two points::
 
@@ -27,19 +27,20 @@ from .._utils._validation import as_numbers
 
 Tile = Callable[[Array, Array], Array]
 
-# Squared distances are a tie if at most so many floats apart: 2^-44 of their size, or less. That
-# covers the rounding here and in a map of the points.
+# Squared distances are a tie if they are at most 256 floats apart: 2^-44 of their size, or less.
+# That covers the rounding here and in a map of the points.
 _TIE = 256
 # Points coincide if they are no farther apart than this share of the larger of their norms.
 _ROUNDING = 2.0**-46
-# The points are within 2^25 steps of the grid from their center.
+# The points are within 2^25 steps of the grid from their center, so squared distances on the grid
+# are whole numbers below 2^52, which floats hold exactly.
 _STEPS = 25
 # Shorter distances than this share of the largest are computed from the differences. (The error
 # of the second term is too large for them.)
 _NEAR = 2.0**-10
-# One in so many short distances: then all are computed from the differences.
+# If more than one in eight is that short, all are: `cdist` is faster than gathering them.
 _MANY = 8
-# Differences in memory at a time.
+# Coordinates of differences in memory at a time: 8 MB.
 _BUDGET = 2**20
 # Squares of numbers within these bounds neither overflow nor underflow.
 _SMALL, _LARGE = 2.0**-200, 2.0**200

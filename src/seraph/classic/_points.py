@@ -1,11 +1,31 @@
-"""Fewer points than features: learn in the span of the points, and keep the rest as it is."""
+"""Points in coordinates that suit a computation: without units, or in their span.
+
+With fewer points than features, a metric is learned in the span of the points and is the identity
+elsewhere.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._sweep import centered
+from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
+
+
+def without_unit(points: Array) -> tuple[Array, float]:
+    """Center points, divide them by a power of two near their size, and return that, too.
+
+    No square overflows or underflows then. Features that only rounding lets vary are constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z, size = without_unit(np.array([[1e200], [3e200]]))
+    >>> bool(abs(Z).max() <= 1.0), bool(np.isclose(Z[1, 0] * size, 1e200))
+    (True, True)
+    """
+    size = exact_size(magnitude(points))
+    return centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE), size
 
 
 def in_their_span(X: Array) -> tuple[Array, Array | None]:
