@@ -43,7 +43,8 @@ from ._plan import band
 from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
-# the fastest of those whose operands fit into the registers and the shared memory.
+# the fastest of those whose operands fit into the registers and the shared memory
+# (`python -m benchmarks.gpu`).
 _SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
 # A multiple of the rows and of the columns of each tile.
 _BLOCK = 128
@@ -56,7 +57,7 @@ _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
 _SPAN = 512
 # Rows that one program splits.
 _SPLIT_ROWS = 64
-# Programs that fill a GPU.
+# Programs that fill a GPU of about 130 multiprocessors, with several on each.
 _PROGRAMS = 512
 # Where Y is narrow, each unlabeled pair is computed once. The sums of the columns then go through
 # memory, in stripes of rows that need this share of it (or so many bytes, without a GPU). Each
