@@ -26,7 +26,7 @@ _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 _N_GROUPS = 16
 # Fewer groups of a sample, whose sweep is short: adding them up takes time, too.
 _N_SAMPLE_GROUPS = 4
-# The pairs of a sparse matrix are worked on as tiles of this shape, whose numbers stay in the cache.
+# The pairs of a sparse matrix are worked on as tiles of this shape, which stay in the cache.
 _SPARSE_SHAPE = (64, 256)
 # A sparse matrix has this many pairs, or this many for each row, whichever is more: a product with
 # it writes all rows, which should not take longer than its pairs.
