@@ -36,25 +36,30 @@ def errors():
 def errors_of_samples():
     """Differences of a share of the pairs from the same pairs one by one."""
     rng = np.random.default_rng(3)
-    for n, k in [(1200, 5), (1030, 0)]:
+    for n, k, labeled in [(700, 600, 0.1), (1200, 5, 1.0), (1030, 0, 1.0)]:
         X, P = rng.normal(size=(n, 5)) * 0.6, rng.normal(size=(2, 5))
-        terms = PairTerms(rng.integers(0, 3, k), eta=1.3, mu=0.4, plan=Plan(share=0.1))
+        plan = Plan(share=0.1, labeled_share=labeled)
+        terms = PairTerms(rng.integers(0, 3, k), eta=1.3, mu=0.4, plan=plan)
         i, j = np.triu_indices(n, k=1)
         # The kernel takes spans of 512 rows, of which each meets itself alone at this share; and
         # the labeled rows meet the first 128 others.
         near = (i >= k) & ((i - k) // 512 == (j - k) // 512)
         edge = (i < k) & (j >= k) & (j < k + 128)
+        known = (j < k) & ((i // 512 == j // 512) | (labeled == 1.0))
         for wrt in ("metric", "factor"):
             single = TorchSweep(X.astype(np.float32), "cpu")
             assert fits_kernel(single.X, P, terms)
             value, gradient = single(P, terms, wrt)
-            exact, expected = NumpySweep(X)(P, PairTerms(terms.codes, eta=1.3), wrt)
+            similar = terms.codes[i[known]] == terms.codes[j[known]]
+            weights = np.full(len(similar), k * (k - 1) / 2 / max(len(similar), 1))
+            nobody, pairs = np.empty(0, dtype=int), np.stack([i, j], axis=1)
+            marked = PairTerms(nobody, pairs[known], similar, 1.3, weights=weights)
+            exact, expected = NumpySweep(X)(P, marked, wrt)
             for some, n_all in ((near, (n - k) * (n - k - 1) / 2), (edge, k * (n - k))):
-                pairs = np.stack([i[some], j[some]], axis=1)
-                if len(pairs):
-                    sample = Plan(listed=PairList.of(pairs), weight=n_all / len(pairs))
-                    nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, plan=sample)
-                    part, slope = NumpySweep(X)(P, nobody, wrt)
+                if np.any(some):
+                    plan = Plan(listed=PairList.of(pairs[some]), weight=n_all / np.sum(some))
+                    sampled = PairTerms(nobody, eta=1.3, mu=0.4, plan=plan)
+                    part, slope = NumpySweep(X)(P, sampled, wrt)
                     exact, expected = exact + part, expected + slope
             yield abs(value - exact) / abs(exact)
             yield np.linalg.norm(gradient - expected) / np.linalg.norm(expected)

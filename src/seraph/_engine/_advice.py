@@ -8,9 +8,11 @@ from .._marks import PairLabels
 from .._utils._typing import Array
 from .._utils._warnings import warn
 
-# Warn if the standard deviations of two features differ by more than this factor.
+# Warn if the standard deviations of two features differ by more than this factor: then the smaller
+# one has a millionth of a squared distance.
 _SCALES_APART = 1e3
-# A weight of the entropy beside which rounding errors hide what labels say.
+# A weight of the entropy beside which rounding errors of a float32 sum, 1e-7 of it, hide what
+# labels say.
 _LARGE_MU = 1e6
 
 

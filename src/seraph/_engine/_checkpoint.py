@@ -31,7 +31,7 @@ from .._utils._validation import shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
 
-# Seconds between two commits.
+# Seconds between two commits: what a killed fit loses at most, besides the sum in progress.
 EVERY = 5.0
 
 _SQLITE_MAGIC = b"SQLite format 3\0"

@@ -13,10 +13,11 @@ from ._settings import Settings
 _logger = logging.getLogger("seraph")
 # A fit is announced if it will take longer than this many seconds.
 _LONG = 30.0
-# What a fit takes as a rule: sweeps over all pairs, and over samples of them before; or sweeps
-# over all pairs alone, where there are no samples.
+# Rough numbers of the sweeps of a fit: over all pairs, and over samples of them before; or over
+# all pairs alone, without samples. They shape a message, not a result.
 _SWEEPS, _SAMPLE_SWEEPS, _PLAIN_SWEEPS = 4, 70, 45
-# How many times as long the EM-like scheme and the search for kappa take.
+# How many times as long the EM-like scheme takes, which has several M-steps, and the search for
+# kappa, which has several fits.
 _TIMES_EM, _TIMES_FULL = 4, 8
 # Sampled pairs for each point that are about as good as all pairs (docs/scale.md).
 _PAIRS_PER_POINT = 50

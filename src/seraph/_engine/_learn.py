@@ -122,15 +122,17 @@ class Fit:
 
 _NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
-# Without a prior, a kappa beyond this is on its way to minus infinity.
+# Without a prior, a kappa beyond this is on its way to minus infinity: at -1e3, probabilities of
+# pairs are 0 or 1 unless a squared distance is within 0.01 of the threshold.
 _STEEP = 1e3
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
-# itself.
+# itself (docs/evidence.md says what suggested it, and what it changed).
 _OTHER_WEIGHTS = (3.0, 0.1)
-# How exactly these are solved: to so many times the tolerance, and at least to this one. They only
-# add directions, or stress the leading ones.
+# Tolerance of these: so many times that of the fit, and no larger than _ROUGH. They only add
+# directions, or stress the leading ones, and an error in a third of the mean counts a third.
 _ROUGHER, _ROUGH = 30.0, 3e-2
-# With a smaller tolerance than this, an estimate of the objective is not enough for them.
+# If the tolerance of the fit is below this, its default, they are maximized over all pairs in the
+# end, and not on an estimate of the objective alone.
 _ESTIMATED_TOL = 1e-3
 
 

@@ -19,7 +19,8 @@ from ._progress import Progress
 from ._settings import Settings
 
 # With unlabeled pairs, the search for the first weight starts no lower than this share of the
-# weight at which the labeled pairs alone would give the zero metric.
+# weight at which the labeled pairs alone would give the zero metric. (It doubles the weight until
+# the metric is zero, so that a low start only costs time.)
 _LOWEST_START = 0.1
 
 

@@ -27,10 +27,16 @@ from ._objective import Objective
 from ._settings import Settings
 from ._triplets import Triplets
 
-# Rows of the first factor of the low-rank solver, which widens or narrows it from there.
+# Rows of the first factor of the low-rank solver, which widens or narrows it from there: this
+# changes the time of a fit, not its maximum.
 _FIRST_RANK = 20
-# Noise of the labeled gradient that the trace has to outweigh, in units of its own scale.
+# Noise of the labeled gradient that the trace has to outweigh, in units of its own scale. On nine
+# small tasks, errors were lowest between 0.07 and 0.1, and not much higher from 0.04 to 0.15; see
+# also "Choices made after seeing results" in docs/paper.md, and benchmarks/choosing_lam.py.
 _NOISE = 0.08
+# The unit of the optimality gap is the weight of the trace, but no less than this share of the
+# noise: with almost no trace, the gap would ask for more digits than a sum has.
+_LEAST_SCALE = 0.01
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ class Problem:
         """Return (7) with `factor` times `lam`, given in the user's units, for the trace."""
         own = self.noise if lam == "auto" else float(lam) / self.coordinates.unit**2
         own *= factor
-        scale = max(own, 0.01 * self.noise) or 1.0
+        scale = max(own, _LEAST_SCALE * self.noise) or 1.0
         return Objective(self.sweep, self.terms, own, scale, self.roughness, self.triplets)
 
     @property

@@ -27,7 +27,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _plan      which pairs are summed, with which weights: all, a share in tiles, or a list
     _tiles     the skeleton: the terms of a tile, and how sums become a gradient
     _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
-    _torch     backend "torch": tensors; on CUDA, the fused kernel of _triton
+    _torch     backend "torch": tensors; on CUDA, the kernels in _kernels, launched by _triton
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
     _formulas  the pair terms, for numpy; _compiled (numba) and _tensors (torch) have the same
     _chunks    points in a dask collection

@@ -15,7 +15,7 @@ from ._terms import Sweep
 
 Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
 BACKENDS = ("auto", "numpy", "numba", "torch", "dask")
-# A GPU pays off from this number of points on.
+# A GPU pays off from this number of points on (`python -m benchmarks.gpu`).
 _GPU_FROM = 10_000
 
 

@@ -19,10 +19,10 @@ import numpy as np
 from .._utils._typing import Array
 from ._points import Coordinates, digest, exact_size, rounding_of_mean
 
-# Number of results merged by one task. They are merged in order, so that the sum does not
-# depend on which worker finishes first.
+# Number of results merged by one task: so few that a worker has room for them. They are merged in
+# order, so that the sum does not depend on which worker finishes first.
 _FAN_IN = 16
-# Rows that are kept to stand for all of them.
+# Rows that the client keeps to stand for all of them, where an estimate from some is enough.
 _ROWS = 500
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 

@@ -40,9 +40,10 @@ _MAX_PARTS = 256
 # that do not fit are swept in strips, whose rows need at most _STRIP_SHARE of each worker's.
 _HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
 # Points are projected once for all tiles if rank times features is this multiple of the rows of a
-# part.
+# part: then tiles would spend more time on projections than on pairs.
 _WIDE = 2
-# Sweeps of projections are cut into this many tasks, each with sums of all rows.
+# Sweeps of projections are cut into this many tasks, enough for the cores of a few machines. Each
+# returns sums for all rows, so that more tasks would move more numbers.
 _N_GROUPS = 32
 # Differences of pairs are held in shards of at most this number of bytes; fewer, if that makes
 # enough of them to share, but not below this number of pairs.

@@ -2,7 +2,7 @@
 
 All are written in ``t = d2 - eta``, where ``d2`` is the squared distance of the pair under the
 metric. The equation numbers are those of Niu et al. (2012). `_compiled`, `_tensors` and the
-kernel in `_triton` compute the same formulas for numba, torch and CUDA.
+kernels in `_kernels` compute the same formulas for numba, torch and CUDA.
 """
 
 from __future__ import annotations

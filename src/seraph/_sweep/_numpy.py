@@ -26,15 +26,15 @@ _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 _N_GROUPS = 16
 # Fewer groups of a sample, whose sweep is short: adding them up takes time, too.
 _N_SAMPLE_GROUPS = 4
-# The pairs of a sparse matrix are worked on as tiles of this shape.
+# The pairs of a sparse matrix are worked on as tiles of this shape, which stay in the cache.
 _SPARSE_SHAPE = (64, 256)
-# A sparse matrix has this many pairs, or this many for each row, whichever is more: its product
-# has all rows.
+# A sparse matrix has this many pairs, or this many for each row, whichever is more: a product with
+# it writes all rows, which should not take longer than its pairs.
 _SPARSE_PAIRS, _SPARSE_PER_ROW = 1 << 15, 4
 # Differences of pairs are summed over this many at a time: their product stays in the cache, and
 # in single precision it is a short sum.
 _DIFFERENCES = 2048
-# Loading compiled code pays off from this number of points on.
+# Loading compiled code pays off from this number of points on (`python -m benchmarks.sweeps`).
 COMPILED_FROM = 1000
 
 

@@ -334,7 +334,7 @@ def band(n: int, span: int, share: float) -> tuple[int, float]:
     Examples
     --------
     >>> band(2048, 512, 0.75)
-    (1, 1.335...)
+    (1, 1.333...)
     """
     spans = np.diff([*range(0, n, span), n])
     reach = max(0, min(round((share * n / span - 1) / 2), (len(spans) - 1) // 2))

@@ -31,7 +31,8 @@ _LOW, _HIGH = 1e-140, 1e150
 # Typical distances of two points for which a metric, and weights in its units, are numbers of full
 # precision.
 _UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
-# Largest numbers of such points that need no closer look, as a share of the largest distance.
+# Points whose largest number is below this share of the largest distance need no closer look: the
+# distance of two of them is at most 2 sqrt(m) times that number.
 _FAR_BELOW = 1e-3
 
 
@@ -147,7 +148,7 @@ def sum_of_squares(points: Array) -> float:
     >>> sum_of_squares(np.array([[3.0, 4.0]]))
     25.0
     """
-    # (In float32 a short sum has as many digits as its terms.)
+    # (In float32, a sum of few terms has as many correct digits as these.)
     return sum(
         float(np.vdot(rows, rows))
         for start in range(0, len(points), _SHORT)

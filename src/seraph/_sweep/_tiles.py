@@ -17,7 +17,8 @@ from ._terms import PairTerms, Variable
 # Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
 # and q = 0: exp(-t) is 0 in any precision, and so are its term and its weight.
 _SELF_MARGIN = 1e4
-# Numbers of a matrix product in double precision, which bounds the copies that it makes.
+# Numbers of an operand of a matrix product in double precision: 64 MB, which bounds the copies of
+# points in single precision.
 _PRODUCT_NUMBERS = 1 << 23
 
 # An ndarray or a Tensor.

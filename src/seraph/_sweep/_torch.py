@@ -32,9 +32,11 @@ _LEAST_SIDES = {"cuda": 2048, "mps": 1024}
 _SMALLEST_SIDE = 256
 # Where numpy sums over listed pairs, in less time and much less memory.
 _LISTS_BY_NUMPY = ("cpu",)
-# The fused kernel takes no wider operands than this.
+# The fused kernel takes no wider operands than this, which fill the shared memory (`_SHAPES` in
+# `_triton`).
 _KERNEL_WIDTH = 128
-# Rows of the kernel's product that are widened to double precision at a time.
+# Rows of the kernel's product that are widened to double precision at a time, which bounds the
+# memory of the copies.
 _WIDENED_ROWS = 1 << 17
 
 
