@@ -7,11 +7,10 @@ import numpy as np
 
 from benchmarks.evidence import _data
 
-from ._methods import LIBRARIES, METHODS
+from ._methods import METHODS, OURS, THEIRS
 from ._run import MANY, ONE
 
 TITLE = "## `python -m benchmarks.peers`"
-OURS, THEIRS = LIBRARIES
 ALLOWED_MEAN, ALLOWED_SET = 0.3, 2.0  # points by which our error may be larger
 
 
@@ -26,10 +25,11 @@ class Cell:
 
 
 class Results:
-    """The records, by set, rows and method."""
+    """The records, by set, rows and method; `ours` is which of our libraries is compared."""
 
-    def __init__(self, records):
+    def __init__(self, records, ours=OURS[0]):
         records = list(records)
+        self.ours = ours
         self.cells = defaultdict(Cell)
         self.caps = sorted({r["capped"] for r in records if "capped" in r})
         for r in records:
@@ -57,13 +57,13 @@ class Results:
         order = {name: k for k, name in enumerate(_data.SETS)}
         both = [
             {(s, n) for s, n, library, m in self.cells if (library, m) == (one, method)}
-            for one in LIBRARIES
+            for one in (self.ours, THEIRS)
         ]
         return sorted(both[0] & both[1], key=lambda place: (order[place[0]], place[1]))
 
     def errors(self, place, method):
         """Return the mean errors: ours, theirs, Euclidean; over the samplings that all have."""
-        ours, theirs = (self.cells[*place, one, method].errors for one in LIBRARIES)
+        ours, theirs = (self.cells[*place, one, method].errors for one in (self.ours, THEIRS))
         euclidean = self.cells[*place, "scikit-learn", "Euclidean"].errors
         seeds = sorted(set(ours) & set(theirs) & set(euclidean)) or sorted(set(ours))
         return tuple(
@@ -85,11 +85,11 @@ class Results:
         It is the median over the samplings: on one, the libraries take turns (unless one of them
         is run again alone), and a machine whose speed changes is as slow for both.
         """
-        ours, late = self.seconds(place, OURS, method, threads)
+        ours, late = self.seconds(place, self.ours, method, threads)
         theirs, capped = self.seconds(place, THEIRS, method, threads)
         if late or capped:
             return (np.nan if late else theirs / ours), capped
-        both = [self.cells[*place, one, method].seconds[threads] for one in LIBRARIES]
+        both = [self.cells[*place, one, method].seconds[threads] for one in (self.ours, THEIRS)]
         ratios = [both[1][seed] / both[0][seed] for seed in both[0] if seed in both[1]]
         return (float(np.median(ratios)) if ratios else np.nan), False
 
@@ -140,7 +140,7 @@ def _table(results, method, places):
             for value in (euclidean, theirs, ours)
         )
         for threads, width in ((ONE, 22), (MANY, 18)):
-            for library in (THEIRS, OURS):
+            for library in (THEIRS, results.ours):
                 value, capped = results.seconds(place, library, method, threads)
                 row += f"{_number(value, capped):>{width if library == THEIRS else 9}}"
             ratio, least = results.ratio(place, method, threads)
