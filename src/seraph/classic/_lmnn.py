@@ -67,8 +67,8 @@ class LMNN(ClassLabelLearner):
     tol : float, default=0.3
         Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
         where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
-        over all metrics says little about those of low rank. (The solver rounds the kink of the hinge off
-        within ``1.5 * tol`` of it, but between 0.0005 and 0.05.)
+        over all metrics says little about those of low rank. (The solver rounds the kink of the
+        hinge off within ``1.5 * tol`` of it, but between 0.0005 and 0.05.)
     verbose : int, default=0
         1 prints a line per iteration.
 
