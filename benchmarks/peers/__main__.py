@@ -16,7 +16,7 @@ from benchmarks.evidence._run import Records, prepare
 from ._environment import ROOT, interpreter
 from ._methods import METHODS
 from ._report import page, section, write_section
-from ._run import plan, run
+from ._run import MANY, ONE, plan, run
 from ._tasks import ROWS
 
 OUT = ROOT / "benchmarks" / "out" / "peers"
@@ -28,6 +28,7 @@ def main(arguments=None):
     parser.add_argument("--rows", nargs="+", type=int, default=list(ROWS), help="labeled rows")
     parser.add_argument("--samplings", type=int, default=5)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    parser.add_argument("--one-thread", action="store_true", help="leave out default threads")
     parser.add_argument("--cap", type=float, default=60.0, help="CPU seconds of a fit, at most")
     parser.add_argument("--again", nargs="+", default=[], help='such as "seraph ITML"; run afresh')
     parser.add_argument("--report", action="store_true", help="only print and write the tables")
@@ -41,7 +42,8 @@ def main(arguments=None):
             records.forget(chosen.again)
         names, _ = prepare(chosen.sets)
         tables = [name for name in names if _data.SETS[name].kind != "embedding"]
-        jobs = plan(tables, chosen.rows, chosen.samplings, chosen.methods)
+        threads = (ONE,) if chosen.one_thread else (ONE, MANY)
+        jobs = plan(tables, chosen.rows, chosen.samplings, chosen.methods, threads)
         run(jobs, records, interpreter(chosen.out / "environment"), chosen.cap)
     found = list(records.found.values())
     print(section(found))

@@ -39,7 +39,7 @@ class Job:
         }
 
 
-def plan(sets, rows, samplings, methods):
+def plan(sets, rows, samplings, methods, threads=(ONE, MANY)):
     """List all fits: one sampling of everything before the next.
 
     The errors do not depend on the threads: the default number of them is timed on the sets for
@@ -53,8 +53,8 @@ def plan(sets, rows, samplings, methods):
                 if sample(name, n, seed) is None:
                     continue
                 jobs.append(Job(name, n, seed, ("scikit-learn",), "Euclidean", ONE))
-                for threads in (ONE, MANY) if name in judging else (ONE,):
-                    jobs += [Job(name, n, seed, LIBRARIES, method, threads) for method in methods]
+                for number in threads if name in judging else (ONE,):
+                    jobs += [Job(name, n, seed, LIBRARIES, method, number) for method in methods]
     return jobs
 
 

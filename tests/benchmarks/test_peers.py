@@ -20,6 +20,7 @@ from benchmarks.peers._methods import METHODS, learner
 from benchmarks.peers._run import MANY, ONE, Job, plan
 from benchmarks.peers._tasks import SMALLEST_CLASS, sample
 from seraph import classic
+from seraph.compat import metric_learn as compat
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,18 @@ def test_the_error_is_that_of_the_nearest_labeled_row():
 def test_our_side_of_each_method_is_a_learner_with_its_defaults(method):
     ours = learner("seraph", method, seed=5)
     assert type(ours) is getattr(classic, METHODS[method].ours)
-    assert ours.get_params() == type(ours)().get_params()
+    seeded = {"random_state": 5} if method == "SCML" else {}
+    assert ours.get_params() == type(ours)().get_params() | seeded
+    stand_in = learner("stand-in", method, seed=5)
+    assert type(stand_in) is getattr(compat, METHODS[method].theirs)
+    changed = {"random_state": 5} if METHODS[method].seeded else {}
+    changed |= {"n_chunks": 15} if method == "RCA" else {}
+    assert stand_in.get_params() == type(stand_in)().get_params() | changed
+
+
+def test_every_learner_of_metric_learn_is_compared():
+    names = {name.removesuffix("_Supervised") for name in compat.__all__} - {"Constraints"}
+    assert names == set(METHODS)
 
 
 def test_both_libraries_get_the_same_tasks(monkeypatch):
@@ -67,7 +79,7 @@ def test_both_libraries_get_the_same_tasks(monkeypatch):
     monkeypatch.setattr(_data, "JUDGING", [_data.SETS["wine"]])
     jobs = plan(["iris", "wine"], (40, 150), 2, ["LMNN", "NCA"])
     both = [j for j in jobs if j.method != "Euclidean"]
-    assert {j.libraries for j in both} == {("seraph", "metric-learn")}
+    assert {j.libraries for j in both} == {("seraph", "stand-in", "metric-learn")}
     assert len(set(jobs)) == len(jobs) == 4 + 8 + 4  # one thread, and the default number
     assert {j.set for j in jobs if j.threads == MANY} == {"wine"}
 

@@ -92,9 +92,27 @@ def test_the_gap_bounds_what_is_missing():
 def test_gradient_by_finite_differences(rounding):
     objective = Hinges(hinges(), 0.1)
     w = np.random.default_rng(1).uniform(size=12)
-    numeric = approx_fprime(w, lambda v: objective.rounded(v, rounding)[0], 1e-8)
-    assert_allclose(objective.rounded(w, rounding)[1], numeric, atol=1e-5)
-    assert abs(objective.rounded(w, rounding)[0] - objective.value(w)) <= rounding / 8
+    numeric = approx_fprime(w, lambda v: objective.at(v, rounding).rounded, 1e-8)
+    found = objective.at(w, rounding)
+    assert_allclose(found.gradient, numeric, atol=1e-5)
+    assert abs(found.rounded - found.exact) <= rounding / 8
+
+
+def test_slow_progress_ends_a_fit_early_and_says_so():
+    X, y = blobs(n=90, m=10)
+    early = SCML(beta=1e-5, random_state=0).fit(X, y)
+    assert early.stopped_early_
+    assert not early.converged_
+    assert early.optimality_gap_ > early.tol
+
+
+@pytest.mark.parametrize("progress", [0.1, 1e-3])
+def test_a_stop_at_slow_progress_is_close_to_the_minimum(progress):
+    M = hinges()
+    best = Hinges(M, 0.01).minimize(5000, 1e-4)[1]
+    _, value, gap, n_iter = Hinges(M, 0.01).minimize(5000, 0.0, progress)
+    assert 0.0 <= value - best <= min(gap, 10.0 * progress) + 1e-4
+    assert n_iter < 100
 
 
 def test_objective_is_the_literal_one():

@@ -24,6 +24,8 @@ _OUTSTANDING = 10.0
 # The best multiple of the Euclidean metric is searched for within this many octaves of the mean
 # squared distance, and then above them, up to the second number.
 _OCTAVES, _MOST_OCTAVES = 10.0, 90.0
+# A fit that stops at a larger gap than this, as by default, has stopped early, not converged.
+_AT_THE_MINIMUM = 0.01
 # Lengths below this share of the largest are rounding errors of zero.
 _ROUNDING = 1e-12
 
@@ -63,10 +65,10 @@ class LMNN(ClassLabelLearner):
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=0.3
-        Stop at this ``optimality_gap_``. With `n_components`, stop also where an iteration
-        lowers the objective by less than ``1e-4 * tol``, relatively: a bound over all metrics
-        says little about those of low rank. (The solver rounds the kink of the hinge off
-        within ``1.5 * tol`` of it, but between 0.0005 and 0.05.)
+        Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
+        where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
+        over all metrics says little about those of low rank. (The solver rounds the kink of the
+        hinge off within ``1.5 * tol`` of it, but between 0.0005 and 0.05.)
     verbose : int, default=0
         1 prints a line per iteration.
 
@@ -85,7 +87,10 @@ class LMNN(ClassLabelLearner):
         the dual problem; as a share of the objective at the start, which is the best multiple
         of the Euclidean metric (on the principal components, with `n_components`).
     converged_ : bool
-        Whether the solver met its tolerance.
+        Whether the gap is within `tol`, and no more than 0.01; or with `n_components`, whether
+        the objective has stopped falling.
+    stopped_early_ : bool
+        Whether a larger `tol` ended the fit before.
     n_iter_ : int
         Number of iterations.
     n_features_in_ : int
@@ -164,12 +169,14 @@ class LMNN(ClassLabelLearner):
             tol=self.tol,
             verbose=self.verbose,
         )
-        if not found.converged:
+        stopped_early = not found.converged and found.gap <= self.tol
+        if not (found.converged or stopped_early):
             self._warn_not_converged(f"{found.n_iter} iterations, optimality gap {found.gap:.1e}")
         return compress(found.P) @ map_to_them, {
             "objective_": found.objective,
             "optimality_gap_": found.gap,
             "converged_": found.converged,
+            "stopped_early_": stopped_early,
             "n_iter_": max(1, found.n_iter),
         }
 
@@ -263,7 +270,7 @@ def _minimize(
     P = found.x @ S
     at = triples.at(P)
     lower = max(lower, bound(P))
-    converged = gap() <= tol or (capped and bool(found.success))
+    converged = gap() <= min(tol, _AT_THE_MINIMUM) or (capped and bool(found.success))
     return _FactorMinimum(P, at.exact, gap(), converged, n_iter)
 
 

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._utils._typing import Array
+from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ._labeled import LabeledLearner
 from ._neighbors import laplacian_gradient, neighbor_shares
@@ -82,6 +83,8 @@ class MLKR(LabeledLearner):
         self
             The fitted learner.
         """
+        check_number("max_iter", self.max_iter, low=0, integer=True)
+        check_number("tol", self.tol, low=0.0, instead=None)
         points, y = self._points(X, y, y_numeric=True)
         d = checked_components(self.n_components, points.shape[1])
         first = first_map(self.init, points, None, d, self.random_state)

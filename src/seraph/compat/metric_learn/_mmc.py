@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ... import classic
 from ..._utils._typing import Array
+from ..._utils._validation import check_number
 from ._pairs import PairLearner, PairsFromClasses, as_rows
 from ._quiet import quiet
 from ._renamed import DEPRECATED, kept, renamed
@@ -47,6 +48,9 @@ class _BaseMMC(PairsFromClasses):
         super().__init__(preprocessor)
 
     def _learn(self, pairs: Array, y: Array, *_: Any) -> Self:
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_number("diagonal_c", self.diagonal_c, low=0.0)
         points = pairs.reshape(-1, pairs.shape[2])
         first = metric_matrix(self.init, points, self.random_state, "init", definite=False)
         alike, others = (pairs[y == sign, 0] - pairs[y == sign, 1] for sign in (1, -1))
