@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
@@ -30,17 +33,32 @@ def warn_of_labels(labels: PairLabels) -> None:
         )
 
 
-def warn_of_scales(scales: Array) -> None:
-    """Warn if the features' standard deviations differ wildly."""
-    varying = scales > 1e-12 * scales.max(initial=0.0)
-    if varying.any():
-        low, high = scales[varying].min(), scales[varying].max()
-        if high / _SCALES_APART > low:  # (the product might overflow)
-            warn(
-                f"The standard deviations of the features range from {low:.3g} to {high:.3g}: "
-                "the largest will dominate the metric. Scale the features first, for example "
-                "with sklearn.preprocessing.StandardScaler."
-            )
+def warn_of_scales(scales: Array, X: Any = None) -> None:
+    """Warn if the features' standard deviations differ widely.
+
+    Parameters
+    ----------
+    scales : ndarray of shape (m,)
+        Standard deviations.
+    X : array-like, optional
+        The points; the columns of a data frame are named.
+    """
+    varying = np.flatnonzero(scales > 1e-12 * scales.max(initial=0.0))
+    if len(varying) == 0:
+        return
+    narrow = varying[np.argmin(scales[varying])]
+    wide = varying[np.argmax(scales[varying])]
+    low, high = scales[narrow], scales[wide]
+    if high / _SCALES_APART > low:  # (the product might overflow)
+        names = getattr(X, "columns", None)
+        first, last = (
+            f"column {k}" if names is None else repr(names[k]) for k in (narrow, wide)
+        )
+        warn(
+            f"The standard deviations of the features range from {low:.3g} ({first}) to "
+            f"{high:.3g} ({last}): the largest will dominate the metric. Scale the features "
+            "first, for example with sklearn.preprocessing.StandardScaler."
+        )
 
 
 def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
