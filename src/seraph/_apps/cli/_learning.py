@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..._estimators._models import check_directions
+from ..._estimators._quantities import warn_of_quantity
 from ..._marks import Marks, PairLabels
 from ..._utils._typing import Array, BoolArray, IntArray
 from ._console import progress_bar
@@ -388,6 +389,7 @@ def _check_labels(
             f"{request.label or 'y'!r} (-1 and empty cells mean unlabeled): label at least two "
             "rows, of two classes."
         )
+    warn_of_quantity([value for value in labels if value is not None], request.label or "y")
 
 
 def _why_not_checked(examples: Examples, *, check: bool) -> str:
