@@ -228,6 +228,7 @@ BAD = {
     "lam_factors": [[], 3.0, "few", None, [0.0], [np.nan], [1.0, "two"]],
     "learner": ["SERAPH", SERAPH, 3],
     (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
+    "rule": ["knn", 1, None],
     (MetricClassifier, "estimator"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "manifold": numbers(0),
     "max_iter": numbers(1, whole=True),
@@ -489,7 +490,7 @@ def test_the_mapped_features_are_named_after_the_class(Estimator):
         return  # maps to classes
     frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
     estimator = fitted(Estimator)
-    names = [f"{Estimator.__name__.lower()}{k}" for k in range(len(estimator.components_))]
+    names = [f"{Estimator.__name__.lower()}{k}" for k in range(estimator.transform(X).shape[1])]
     assert list(estimator.get_feature_names_out()) == names
     expected = estimator.transform(NEW)
     for library, frame in frames.items():

@@ -158,7 +158,7 @@ def report(records):
         f"Compared with the logistic regression that is best on each set and number of labels: "
         f"lower error in {sum(g < 0 for g in gaps)}, equal in {sum(g == 0 for g in gaps)}, higher "
         f"in {sum(g > 0 for g in gaps)} of {len(gaps)} cases; significantly higher (paired "
-        f"t-test, Holm, 5 %): {'; '.join(f'{s}, {n}' for s, n in worse) or 'nowhere'}. More than 2 points "
-        f"higher: {'; '.join(behind) or 'nowhere'}.",
+        f"t-test, Holm, 5 %): {'; '.join(f'{s}, {n}' for s, n in worse) or 'nowhere'}. "
+        f"More than 2 points higher: {'; '.join(behind) or 'nowhere'}.",
     ]
     return "\n\n".join(text)
