@@ -42,6 +42,7 @@ def main(arguments=None):
 
     command = commands.add_parser("classes", help="print the section on class probabilities")
     command.add_argument("--out", type=Path, default=OUT)
+    command.add_argument("--page", type=Path, help="a copy of page.md to fill")
     command.set_defaults(call=print_classes)
 
     chosen = parser.parse_args(arguments)
@@ -111,7 +112,11 @@ def write_report(chosen):
 
 
 def print_classes(chosen):
-    print(_classes.report(Records(chosen.out / "records.jsonl").found.values()))
+    text = _classes.report(Records(chosen.out / "records.jsonl").found.values())
+    if chosen.page is not None:
+        page = _report.fill(chosen.page.read_text(), {"classes": text})
+        chosen.page.write_text(page)
+    print(text)
 
 
 if __name__ == "__main__":
