@@ -55,7 +55,7 @@ ESTIMATORS = [
 ARGUMENTS = {
     LSML: {"random_state": 0},
     SCML: {"random_state": 0},
-    MetricClassifier: {"learner": SERAPH()},
+    MetricClassifier: {"estimator": SERAPH()},
     PairClassifier: {"estimator": SERAPH(mu=0.0, tol=0.01), "cv": 2},
     SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
@@ -228,7 +228,8 @@ BAD = {
     "lam_factors": [[], 3.0, "few", None, [0.0], [np.nan], [1.0, "two"]],
     "learner": ["SERAPH", SERAPH, 3],
     (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
-    (MetricClassifier, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier(), None],
+    "rule": ["knn", 1, None],
+    (MetricClassifier, "estimator"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "manifold": numbers(0),
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
@@ -489,7 +490,7 @@ def test_the_mapped_features_are_named_after_the_class(Estimator):
         return  # maps to classes
     frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
     estimator = fitted(Estimator)
-    names = [f"{Estimator.__name__.lower()}{k}" for k in range(len(estimator.components_))]
+    names = [f"{Estimator.__name__.lower()}{k}" for k in range(estimator.transform(X).shape[1])]
     assert list(estimator.get_feature_names_out()) == names
     expected = estimator.transform(NEW)
     for library, frame in frames.items():
@@ -592,6 +593,8 @@ def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_
     estimator = make(Estimator)
     if hasattr(estimator, "learner"):
         estimator.set_params(learner=SERAPH(max_iter=1, tol=0))
+    elif Estimator is MetricClassifier:
+        estimator.set_params(estimator=SERAPH(max_iter=1, tol=0))
     elif Estimator is PairClassifier:
         return  # warns of each of its fits
     elif hasattr(estimator, "max_iter"):
@@ -626,7 +629,7 @@ DOUBTFUL = {
         (E, doubt)
         for E in ESTIMATORS
         for doubt, (_, _, warn) in DOUBTFUL.items()
-        if {E, type(getattr(make(E), "learner", None))} & warn
+        if {E, SERAPH if E is MetricClassifier else type(getattr(make(E), "learner", None))} & warn
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )

@@ -1,11 +1,11 @@
-"""The commands: sets, try, run, report."""
+"""The commands: sets, try, run, report, classes."""
 
 import argparse
 import signal
 import sys
 from pathlib import Path
 
-from . import _data, _report
+from . import _classes, _data, _report
 from ._rivals import RIVALS
 from ._run import Records, check_settings, method_of, plan, prepare, run
 
@@ -39,6 +39,11 @@ def main(arguments=None):
     command.add_argument("--out", type=Path, default=OUT)
     command.add_argument("--page", type=Path, help="a copy of page.md to fill")
     command.set_defaults(call=write_report)
+
+    command = commands.add_parser("classes", help="print the section on class probabilities")
+    command.add_argument("--out", type=Path, default=OUT)
+    command.add_argument("--page", type=Path, help="a copy of page.md to fill")
+    command.set_defaults(call=print_classes)
 
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # ends the other processes too
@@ -104,6 +109,14 @@ def write_report(chosen):
     records = Records(chosen.out / "records.jsonl").found.values()
     parts = _report.report(records, chosen.out, _data.chosen_sets(chosen.sets), chosen.page)
     print(parts["aims"])
+
+
+def print_classes(chosen):
+    text = _classes.report(Records(chosen.out / "records.jsonl").found.values())
+    if chosen.page is not None:
+        page = _report.fill(chosen.page.read_text(), {"classes": text})
+        chosen.page.write_text(page)
+    print(text)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.evidence import _data, _rivals, _run
+from benchmarks.evidence import _classes, _data, _rivals, _run
 from benchmarks.evidence._fetch import PACKAGES, Unavailable, cache, fetch
 from benchmarks.evidence._report import fill
 from benchmarks.evidence._results import Results, critical_difference, holm
@@ -250,3 +250,35 @@ def test_the_page_is_filled_between_its_markers():
     filled = fill(page, {"wins": "new"})
     assert filled == "before\n<!-- evidence: wins -->\n\nnew\n\n<!-- end -->\nafter\n"
     assert fill(filled, {"wins": "new"}) == filled
+
+
+def test_probabilities_are_judged_by_the_formulas():
+    chances = np.array([[0.8, 0.2], [0.4, 0.6], [0.55, 0.45]])
+    y, classes = np.array([0, 0, 5]), np.array([0, 1])
+    wrong = classes[chances.argmax(axis=1)] != y
+    found = _rivals.judge_probabilities(chances, classes, y, wrong)
+    squares = [0.2**2 + 0.2**2, 0.6**2 + 0.6**2, 0.55**2 + 0.45**2 + 1.0]  # 5 has no label
+    assert found["brier"] == pytest.approx(100 * np.mean(squares))
+    assert found["least_sure"] == 100.0
+    count, best, right = np.array(found["curve"])
+    assert (count[8], count[6], count[5]) == (1, 1, 1)
+    assert (best[8], right[8], right[6]) == (0.8, 1, 0)
+
+
+def test_the_section_on_classes_lists_what_is_behind_the_best_logistic_regression():
+    records = []
+    for seed in range(3):
+        for method in _classes.METHODS:
+            error = {"seraph-classes": 30.0 + seed, "logistic-10": 20.0}.get(method, 25.0)
+            records.append(
+                {"set": "zoo", "setting": "labels-10", "seed": seed, "method": method}
+                | {"error": error, "auc": 70.0, "map": 50.0, "brier": 40.0, "least_sure": 60.0}
+                | {"curve": [[0] * 9 + [10], [0] * 9 + [9], [0] * 9 + [8]]}
+            )
+    results = _classes.ClassResults(records)
+    keys, gaps, worse = results.losses()
+    assert keys == worse == [("zoo", 10)]
+    assert gaps == [pytest.approx(11.0)]
+    assert results.mean("tables", 10, "seraph-classes", "error") == 31.0
+    count, best, right = results.curve("logistic")
+    assert (count[9], best[9], right[9]) == (30, 0.9, 0.8)

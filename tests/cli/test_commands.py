@@ -374,7 +374,7 @@ def test_models_that_python_saved_can_be_used():
     [
         (
             ["transform", "classifier.skops", "plain.csv"],
-            "MetricClassifier.*cannot transform",
+            "MetricClassifier.*no learned distance",
         ),
         (["inspect", "unfitted.skops"], "not fitted"),
         (["query", "euclidean.skops", "plain.csv"], "a Euclidean, which cannot say how sure"),

@@ -148,6 +148,15 @@ def test_two_rows_with_one_id_are_refused(folder):
     assert "70 rows of twins.csv have this id" in done.err
 
 
+def test_a_column_of_numbers_as_labels_is_noticed(folder):
+    wines().assign(kind=wines()["proline"]).to_csv("numbers.csv", index=False)
+    done = ok("fit", "numbers.csv", "--label", "kind", "--id", "bottle", "--drop", "proline",
+              "--drop", "truth", "--no-check")  # fmt: skip
+    said = " ".join(done.err.split())
+    assert "kind has" in said
+    assert "seraph.classic.MLKR" in said
+
+
 # compare
 
 

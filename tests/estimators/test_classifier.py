@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from seraph import SERAPH, Marks, metrics
 from seraph._base import MahalanobisLearner
 from seraph._estimators._classifier import MetricClassifier
+from seraph._estimators._quantities import is_quantity
 from seraph._estimators._rules import WIDTHS, C
 from seraph.classic import LMNN, MLKR, Euclidean
 
@@ -296,3 +297,26 @@ def test_a_learner_of_numbers_is_refused():
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match=r"rule must be one of .*'vote'.* got 'knn'"):
         MetricClassifier(rule="knn").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("labels", "noticed"),
+    [
+        (np.arange(100) * 3, True),
+        (np.arange(60) / 4.0, True),
+        (np.arange(100) % 40, False),
+        (np.arange(100) % 15 * 7, False),
+        (np.array([f"p{k}" for k in range(50)]), False),
+        (np.repeat(np.arange(25) * 10, 9), False),
+    ],
+    ids=["whole numbers", "quarters", "codes", "few", "names", "shared"],
+)
+def test_labels_that_are_a_quantity_are_noticed(labels, noticed):
+    assert is_quantity(labels) is noticed
+    assert is_quantity(labels.astype(str)) is noticed
+
+
+def test_a_quantity_is_noticed_in_words(rng):
+    X, y = rng.normal(size=(60, 2)), np.repeat(3 * np.arange(30), 2)
+    with pytest.warns(UserWarning, match=r"y has 30 different numbers in 60 .*MLKR.*qcut"):
+        MetricClassifier(Euclidean()).fit(X, y)

@@ -4,6 +4,7 @@ import warnings
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from distributed import Client, LocalCluster
@@ -172,8 +173,21 @@ def test_em_that_stops_early_warns():
 
 
 def test_features_of_very_different_scales_give_a_warning():
-    with pytest.warns(UserWarning, match=r"range from .* to .*Scale the features"):
-        SERAPH().fit(X * [1.0, 1.0, 1e4], Y)
+    wide = X / X.std(axis=0) * [1.0, 2.0, 25.0]
+    said = r"range from 1 \(column 0\) to 25 \(column 2\).*Scale the features"
+    with pytest.warns(UserWarning, match=said):
+        SERAPH().fit(wide, Y)
+    table = pd.DataFrame(wide, columns=["length", "depth", "mass"])
+    with pytest.warns(UserWarning, match=r"from 1 \('length'\) to 25 \('mass'\)"):
+        SERAPH().fit(table, Y)
+
+
+def test_a_few_features_that_hardly_vary_give_no_warning():
+    pixels = np.hstack([X / X.std(axis=0)] * 2)
+    pixels[:, 0] /= 500.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        SERAPH().fit(pixels, Y)
 
 
 CASES = {

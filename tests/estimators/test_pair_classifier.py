@@ -14,7 +14,17 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from seraph import SERAPH, KernelSERAPH, Marks, MarksKFold, PairClassifier, load, save
+from seraph import (
+    SERAPH,
+    KernelSERAPH,
+    Marks,
+    MarksKFold,
+    MetricClassifier,
+    PairClassifier,
+    load,
+    query_pairs,
+    save,
+)
 from seraph.classic import GMML, LMNN, Euclidean
 
 WINE, Y = load_wine(return_X_y=True)
@@ -62,6 +72,30 @@ def test_decisions_are_better_than_the_base_rate_with_every_learner(learner):
     assert not hasattr(learner, "components_")  # it was cloned
 
 
+def test_from_classes_alone_class_probabilities_decide():
+    some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
+    model = PairClassifier(FAST).fit(POINTS, some)
+    classifier = MetricClassifier(FAST).fit(POINTS, some)
+    assert isinstance(model.estimator_, MetricClassifier)
+    chances = classifier.predict_proba(X[TEST])
+    differ = 1.0 - (chances @ chances.T)[ALL[:, 0], ALL[:, 1]]
+    d = model.pair_distance(ALL, X[TEST])
+    np.testing.assert_allclose(d, differ, atol=1e-12)
+    np.testing.assert_allclose(model.pair_distance(X[TEST][ALL[:9]]), d[:9], atol=1e-12)
+    np.testing.assert_array_equal(model.predict(ALL, X[TEST]) == 1, d <= model.threshold_)
+    auc = model.score(X[TEST], Y[TEST])
+    assert auc == pytest.approx(roc_auc_score(SAME, -d), abs=1e-9)
+    by_distance = PairClassifier(FAST).fit(POINTS, some, marks=MARKS)
+    assert auc > by_distance.score(X[TEST], Y[TEST])
+    assert isinstance(by_distance.estimator_, SERAPH)
+    assert np.mean((model.predict(ALL, X[TEST]) == 1) == SAME) > 0.85
+    nearest = PairClassifier(MetricClassifier(FAST, rule="nearest")).fit(POINTS, some)
+    assert set(nearest.pair_distance(ALL, X[TEST])) <= {0.0, 1.0}
+    query = query_pairs(model, X[TEST], 3)
+    doubt = np.abs(model.pair_distance(query, X[TEST]) - model.threshold_)
+    assert doubt[0] == pytest.approx(np.abs(d - model.threshold_).min(), abs=1e-12)
+
+
 def test_classes_are_marks_too():
     some = np.where(np.arange(len(TRAIN)) < 60, Y[TRAIN], -1)
     report = PairClassifier(LMNN(), strategy="equal_error_rate", cv=3).fit(POINTS, some).report_
@@ -74,7 +108,8 @@ def test_classes_are_marks_too():
      ("false_accept_rate", "false_accept_rate", 0.1)],
 )  # fmt: skip
 def test_a_target_is_reached_across_the_folds_or_nearly(strategy, name, target):
-    model = PairClassifier(Euclidean(), strategy=strategy, target=target).fit(POINTS, Y[TRAIN])
+    model = PairClassifier(Euclidean(), strategy=strategy, target=target)
+    model.fit(POINTS, Y[TRAIN], marks=MARKS)
     i, j = np.triu_indices(120, k=1)
     same = Y[TRAIN][i] == Y[TRAIN][j]
     called = model.predict(np.c_[i, j], POINTS) == 1

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import Marks, PairClassifier, query_pairs
+from seraph import Marks, MetricClassifier, PairClassifier, query_pairs, query_rows
 from seraph._estimators._best_pairs import best_pairs
 from seraph.classic import GMML, Euclidean
 from seraph.metrics._tiles import SquaredDistances
@@ -244,3 +244,17 @@ def test_20_queries_beat_20_random_pairs_on_digits():
     at_random, entropy, gradient = np.mean(scores, axis=0)
     assert entropy > at_random + 0.0005
     assert gradient > at_random + 0.0005
+
+
+def test_unsure_rows_are_those_whose_class_is_least_probable(wine):
+    X, y_partial, _ = wine
+    classifier = MetricClassifier(SERAPH()).fit(X, y_partial)
+    best = classifier.predict_proba(X).max(axis=1)
+    rows = query_rows(classifier, X, 5, y=y_partial, strategy="unsure")
+    assert (y_partial[rows] == -1).all()
+    np.testing.assert_array_equal(rows, [r for r in best.argsort() if y_partial[r] < 0][:5])
+    typical = query_rows(classifier, X, 5, y=y_partial, random_state=0)
+    same = query_rows(classifier.estimator_, X, 5, y=y_partial, random_state=0)
+    np.testing.assert_array_equal(typical, same)
+    with pytest.raises(ValueError, match=r"needs class probabilities; got a SERAPH: fit a Metric"):
+        query_rows(classifier.estimator_, X, 5, strategy="unsure")

@@ -23,6 +23,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
+    Marks,
     MetricClassifier,
     PairClassifier,
     classic,
@@ -117,7 +118,8 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
 
 def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(wine):
     X, y_partial, _ = wine
-    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial)
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2)
+    model.fit(X, y_partial, marks=Marks([[0, 2]], [1], rows=X))
     graph = to_onnx(model, dtype="float64")
     (Z,) = run(graph, X)
     stored = {entry.key: float(entry.value) for entry in graph.metadata_props}
@@ -128,6 +130,17 @@ def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata
     )
     alike = 1.0 / (1.0 + np.exp(-(stored["intercept"] + stored["slope"] * d)))
     np.testing.assert_allclose(alike, model.predict_proba(rows, X)[:, 1], atol=1e-9)
+
+
+def test_the_graph_of_a_pair_classifier_of_classes_returns_probabilities(wine):
+    X, y_partial, _ = wine
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial)
+    graph = to_onnx(model, dtype="float64")
+    _, chances = run(graph, X)
+    numbers = {entry.key: float(entry.value) for entry in graph.metadata_props}
+    rows = np.array([[0, 1], [0, 40], [7, 60]])
+    differ = 1.0 - np.sum(chances[rows[:, 0]] * chances[rows[:, 1]], axis=1)
+    np.testing.assert_array_equal(differ <= numbers["threshold"], model.predict(rows, X) == 1)
 
 
 @pytest.mark.parametrize(

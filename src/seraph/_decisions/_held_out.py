@@ -108,12 +108,13 @@ def held_out(
     labels: PairLabels,
     cv: int | str,
     refit: Callable[[Any, PairLabels, Array], Any],
+    measure: Callable[[Any, Any, Array], Array] | None = None,
 ) -> HeldOut:
     """Compute distances of the labeled pairs by metrics that have not seen their points.
 
     The labeled points are assigned to folds. For each fold a metric is learned without its
-    points, and measures the pairs within it. Metrics of different fits may differ in scale; each
-    is given the mean squared distance on `X` of the model's own.
+    points, and measures the pairs within it. Metrics of different fits may differ in scale;
+    unless `measure` is given, each gets the mean squared distance on `X` of the model's own.
 
     Parameters
     ----------
@@ -127,13 +128,17 @@ def held_out(
         Largest number of folds; or "prefit" to use the model's own metric.
     refit : callable
         Fits another such model to some points, what is known about them, and their row numbers.
+    measure : callable, optional
+        Computes distances of pairs of rows from a fitted model, points and row numbers; None is
+        `row_distances`.
     """
     prefit = cv == "prefit"
     folds = assign_folds(labels, 5 if prefit else int(cv), np.random.RandomState(0))
     most = _MOST_PAIRS // (folds.max() + 1)
     if prefit:
-        return _joined(_by_the_metric_there_is(model, X, labels, folds, most), labels)
-    spread = _spread(model, X)
+        parts = _by_the_metric_there_is(model, X, labels, folds, most, measure or row_distances)
+        return _joined(parts, labels)
+    spread = 0.0 if measure else _spread(model, X)
     kernel_values = get_tags(model).input_tags.pairwise
     parts = []
     for number in range(folds.max() + 1):
@@ -147,15 +152,21 @@ def held_out(
         # With kernel values for X, the columns stand for the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train, outside)
-        factor = np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
-        d = factor * row_distances(metric, _safe_indexing(seen, inside), rows)
+        d = (measure or row_distances)(metric, _safe_indexing(seen, inside), rows)
+        if not measure:
+            d = d * np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
         fold = np.full(len(rows), number)
         parts.append(HeldOut.of_marks(d, likeness, weights, inside[rows], fold))
     return _joined(parts, labels)
 
 
 def _by_the_metric_there_is(
-    model: Any, X: Any, labels: PairLabels, folds: Array, most: int
+    model: Any,
+    X: Any,
+    labels: PairLabels,
+    folds: Array,
+    most: int,
+    measure: Callable[[Any, Any, Array], Array],
 ) -> list[HeldOut]:
     """Measure all labeled pairs within folds, and the marked ones across them.
 
@@ -171,7 +182,7 @@ def _by_the_metric_there_is(
     across = folds[labels.pairs[:, 0]] != folds[labels.pairs[:, 1]]
     parts.append((labels.pairs[across], labels.likeness[across], labels.weights[across]))
     return [
-        HeldOut.of_marks(row_distances(model, X, rows), likeness, weights, rows, folds[rows[:, 0]])
+        HeldOut.of_marks(measure(model, X, rows), likeness, weights, rows, folds[rows[:, 0]])
         for rows, likeness, weights in parts
         if len(rows)
     ]
@@ -183,6 +194,23 @@ def row_distances(model: Any, X: Any, rows: Array) -> Array:
     Z = np.asarray(model.transform(_safe_indexing(X, some)), dtype=np.float64)
     places = places.reshape(-1, 2)
     return np.linalg.norm(Z[places[:, 0]] - Z[places[:, 1]], axis=1)
+
+
+def class_distances(model: Any, X: Any, rows: Array) -> Array:
+    """Compute the probability that the two rows of each pair are of different classes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Gives class probabilities; those of two rows count as independent.
+    X, rows
+        Points, and pairs of rows by number.
+    """
+    some, places = np.unique(rows, return_inverse=True)
+    chances = np.asarray(model.predict_proba(_safe_indexing(X, some)), dtype=np.float64)
+    places = places.reshape(-1, 2)
+    agree = np.einsum("ij,ij->i", chances[places[:, 0]], chances[places[:, 1]])
+    return np.clip(1.0 - agree, 0.0, 1.0)
 
 
 def _spread(learner: Any, X: Any) -> float:

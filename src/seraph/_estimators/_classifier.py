@@ -25,6 +25,7 @@ from .._marks import Marks, as_labels, is_missing
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice
 from ._models import check_directions, check_estimator, fit_model
+from ._quantities import warn_of_quantity
 from ._rules import RULES, LabeledRows
 from ._seraph import SERAPH
 
@@ -159,6 +160,7 @@ class MetricClassifier(
                 "unlabeled): label rows of each class."
             )
         classes, codes = _classes(labels[known], y)
+        warn_of_quantity(labels[known])
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)

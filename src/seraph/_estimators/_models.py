@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
@@ -74,7 +75,12 @@ def fit_model(
         return estimator.fit(X, y, **given)
 
 
-def pair_distances(model: Any, pairs: ArrayLike, X: Any = None) -> Array:
+def pair_distances(
+    model: Any,
+    pairs: ArrayLike,
+    X: Any = None,
+    measure: Callable[[Any, Any, Array], Array] = row_distances,
+) -> Array:
     """Compute distances between pairs of points, or of rows of `X`, under a fitted model.
 
     Parameters
@@ -85,11 +91,13 @@ def pair_distances(model: Any, pairs: ArrayLike, X: Any = None) -> Array:
         Pairs of points; or, with `X`, pairs of its rows, as in ``pair_distance``.
     X : array-like, optional
         Points.
+    measure : callable, default=row_distances
+        Computes the distances of pairs of rows from model, points and row numbers.
     """
     if X is not None:
         check_directions(model, X)
         with as_numbers("X"):  # a step of a pipeline may be the first to look at X
-            return row_distances(model, X, Rows.of(X).require(pairs))
+            return measure(model, X, Rows.of(X).require(pairs))
     points = np.asarray(pair_points(pairs, None))
     m = model.n_features_in_
     if points.ndim != 3 or points.shape[1:] != (2, m):
@@ -102,8 +110,7 @@ def pair_distances(model: Any, pairs: ArrayLike, X: Any = None) -> Array:
     rows = points.reshape(-1, m)
     check_directions(model, rows, "pairs")
     with as_numbers("pairs"):
-        Z = np.asarray(model.transform(_named(model, rows)), dtype=np.float64)
-    return np.linalg.norm(Z[::2] - Z[1::2], axis=1)
+        return measure(model, _named(model, rows), np.arange(len(rows)).reshape(-1, 2))
 
 
 def _named(model: Any, points: Array) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,14 +17,18 @@ from .._decisions import (
     WITH_TARGET,
     calibrated,
     choose_threshold,
+    class_distances,
     held_out,
     judged,
     probabilities,
+    row_distances,
 )
 from .._marks import Marks, PairLabels
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
 from ..metrics import pair_auc
+from ..metrics._pairs import class_auc
+from ._classifier import MetricClassifier
 from ._models import check_directions, check_estimator, fit_model, pair_distances
 from ._seraph import SERAPH
 
@@ -33,6 +38,11 @@ _OWN = {"checkpoint": None, "callback": None, "warm_start": False}
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     """Decide whether two points are alike, with a distance that is learned for it.
+
+    Fitted with marked pairs, it goes by the learned distance. Fitted with classes alone, it goes
+    by the agreement of class probabilities: the distance of two points is the probability that
+    their classes differ, ``1 - p @ q``, by a :class:`seraph.MetricClassifier`. That
+    answers "same class?" about classes with a label; for others, fit with marks.
 
     ``fit`` learns the metric from all rows. Then it chooses the threshold of the distance and
     calibrates the probabilities *out of fold*: the metric is learned again without each fold of
@@ -44,6 +54,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     estimator : estimator, optional
         Learner of a metric, or a pipeline that ends in one, such as
         ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``SERAPH()``.
+        A :class:`seraph.MetricClassifier` is taken as it is, where classes are known.
     strategy : str, default="accuracy"
         What the threshold is chosen for. "accuracy": most pairs decided correctly.
         "equal_error_rate": as large a share of the similar pairs rejected as of the dissimilar
@@ -63,7 +74,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : estimator
-        The fitted learner or pipeline.
+        The fitted learner or pipeline; a :class:`seraph.MetricClassifier` with it, if fitted with
+        classes alone.
     threshold_ : float
         The distance up to which two points are called alike.
     report_ : dict
@@ -143,7 +155,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             All points, labeled or not.
         y : array-like of shape (n_samples,), optional
-            Class labels, -1 where unknown: points of one class are alike.
+            Class labels, -1 where unknown: points of one class are alike. Without marks, class
+            probabilities decide.
         marks : Marks, optional
             Pairs of rows that you know to be alike or not. A mark counts as much as its weight,
             and one of 0.7 as a similar pair of weight 0.7 and a dissimilar one of weight 0.3.
@@ -167,9 +180,11 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         if isinstance(y, Marks):
             y, marks = None, y
         graph = None if graph is None else _checked_graph(graph, n)
+        by_classes = y is not None and marks is None and graph is None
+        blank = self._model(by_classes=by_classes)
 
         def refit(part: Any, known: PairLabels, rows: Array) -> Any:
-            model = clone(self.estimator or SERAPH())
+            model = clone(blank)
             own = {name: name.rpartition("__")[2] for name in model.get_params()}
             model.set_params(**{name: _OWN[key] for name, key in own.items() if key in _OWN})
             inner = None if graph is None else graph[rows][:, rows]
@@ -180,9 +195,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             model = self.estimator
             check_is_fitted(model)
         else:
-            model = fit_model(clone(self.estimator or SERAPH()), X, y, marks, graph=graph)
+            model = fit_model(clone(blank), X, y, marks, graph=graph)
         with as_numbers("X"):
-            held = held_out(model, X, labels, self.cv, refit)
+            held = held_out(model, X, labels, self.cv, refit, _measure(model))
         weights = held.weights(self.base_rate)
         threshold = choose_threshold(
             held.distances, held.similar, weights, self.strategy, self.target
@@ -232,6 +247,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the learned distance between the two points of each pair.
 
+        Fitted with classes alone, this is the probability that their classes differ.
+
         Parameters
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
@@ -246,7 +263,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Learned distances.
         """
         check_is_fitted(self)
-        return pair_distances(self.estimator_, pairs, X)
+        return pair_distances(
+            self.estimator_, pairs, X, _measure(self.estimator_) or row_distances
+        )
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -270,12 +289,21 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_directions(self.estimator_, X)
-        with as_numbers("X"):
-            Z = np.asarray(self.estimator_.transform(X))
         found = y if isinstance(y, Marks) else marks
+        y = None if isinstance(y, Marks) else y
         if found is not None:
-            found = found.aligned(X, len(Z))
-        return pair_auc(Z, None if isinstance(y, Marks) else y, marks=found)
+            found = found.aligned(X, _num_samples(X))
+        with as_numbers("X"):
+            if isinstance(self.estimator_, MetricClassifier):
+                return class_auc(self.estimator_.predict_proba(X), y, marks=found)
+            return pair_auc(np.asarray(self.estimator_.transform(X)), y, marks=found)
+
+    def _model(self, *, by_classes: bool) -> Any:
+        """Return what to fit: a learner, or a classifier with it where classes are known."""
+        learner = SERAPH() if self.estimator is None else self.estimator
+        if by_classes and not isinstance(learner, MetricClassifier):
+            return MetricClassifier(learner)
+        return learner
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -303,6 +331,11 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"base_rate must be between 0 and 1; got {shown(self.base_rate)}.")
         if not (isinstance(self.cv, str) and self.cv == "prefit"):
             check_number("cv", self.cv, low=2, integer=True, instead="prefit")
+
+
+def _measure(model: Any) -> Callable[[Any, Any, Array], Array] | None:
+    """Return how pairs are measured; None is the Euclidean distance after ``transform``."""
+    return class_distances if isinstance(model, MetricClassifier) else None
 
 
 def _checked_graph(graph: Any, n: int) -> Any:

@@ -190,7 +190,7 @@ def seraph_path(
     settings.check()
     points, settings = read_array(X, settings)
     labels = read_labels(X, len(points), y, marks)
-    warn_of_scales(points.std())
+    warn_of_scales(points.std(), getattr(X, "columns", None))
     weights = None if lams is None else _check_lams(lams)
     parameters = {
         "lams": weights,

@@ -16,8 +16,10 @@ from .._sweep import posterior
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, check_seed, prepared_by
 from .._utils._warnings import warn
+from ..metrics._classes import ClassDistances
 from ..metrics._tiles import SquaredDistances
 from ._best_pairs import best_pairs
+from ._classifier import MetricClassifier
 from ._pair_classifier import PairClassifier
 from ._posterior import PosteriorLearner
 
@@ -79,9 +81,9 @@ def query_pairs(
     """
     check_number("n", n, low=1, integer=True)
     check_choice("strategy", strategy, ("entropy", "gradient"))
-    points, Z, threshold, slope = _decision(model, X)
-    d2, span2 = SquaredDistances(Z), SquaredDistances(points)
-    known = PairLabels.of(X, len(Z), y, marks, required=False)
+    points, d2, threshold, slope = _decision(model, X)
+    span2 = SquaredDistances(points)
+    known = PairLabels.of(X, len(points), y, marks, required=False)
 
     def doubt(a: Array, b: Array) -> Array:
         return -np.abs(d2(a, b) - threshold)
@@ -106,6 +108,7 @@ def query_rows(
     n: int = 10,
     *,
     y: ArrayLike | None = None,
+    strategy: Literal["typical", "unsure"] = "typical",
     random_state: int | np.random.RandomState | None = None,
 ) -> Array:
     """Choose rows of `X` whose class to ask an expert for next.
@@ -114,18 +117,22 @@ def query_rows(
     typical ones from regions of the learned space without a label, as in TypiClust: k-means
     makes as many clusters as there are labeled and wanted rows, and the largest clusters without
     a label give the row whose neighbors are nearest. With few labels, such rows teach more than
-    those that the model is least sure of.
+    those that the model is least sure of, which ``strategy="unsure"`` returns.
 
     Parameters
     ----------
     model : fitted estimator
-        Any learner with ``transform``, or a pipeline that ends in one.
+        Any learner with ``transform``, or a pipeline that ends in one; or a
+        :class:`seraph.MetricClassifier`.
     X : array-like of shape (n_samples, n_features)
         Points.
     n : int, default=10
         Number of rows.
     y : array-like of shape (n_samples,), optional
         Class labels as in ``fit``; rows with a label are not asked about.
+    strategy : {"typical", "unsure"}, default="typical"
+        "typical" as above. "unsure": the rows whose most probable class is least probable by a
+        MetricClassifier, the least sure first: to check predictions, rather than to learn.
     random_state : int, RandomState instance or None, default=None
         Seed of k-means.
 
@@ -151,9 +158,18 @@ def query_rows(
     True
     """
     check_number("n", n, low=1, integer=True)
+    check_choice("strategy", strategy, ("typical", "unsure"))
     check_seed(random_state)
     check_is_fitted(model)
-    model = model.estimator_ if isinstance(model, PairClassifier) else model
+    classifier = None
+    while isinstance(model, PairClassifier | MetricClassifier):
+        classifier = model if isinstance(model, MetricClassifier) else classifier
+        model = model.estimator_
+    if strategy == "unsure" and classifier is None:
+        raise ValueError(
+            f'strategy="unsure" needs class probabilities; got a {type(model).__name__}: fit a '
+            f"MetricClassifier({type(model).__name__}()) and pass it."
+        )
     with as_numbers("X"):
         Z = np.asarray(model.transform(X), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
@@ -170,17 +186,28 @@ def query_rows(
         warn(f"Only {free} of {n} rows are left to ask about: the others have a label.")
     if free == 0:
         return Rows.of(X).called(np.empty(0, dtype=np.intp))
+    if classifier is not None and strategy == "unsure":
+        best = classifier.predict_proba(X).max(axis=1)
+        best[labeled] = np.inf
+        return Rows.of(X).called(np.argsort(best, kind="stable")[: min(n, free)])
     rng = check_random_state(random_state)
     return Rows.of(X).called(typical_rows(Z, labeled, min(n, free), rng))
 
 
-def _decision(model: Any, X: Any) -> tuple[Array, Array, float, float]:
-    """Return the points, the mapped points, and where and how steeply their fate is decided.
+def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistances, float, float]:
+    """Return the points, their squared distances, and where and how steeply pairs are decided.
 
     The last two are the squared distance at which a pair is as likely alike as not, and the
-    slope of the log-odds of "different" there.
+    slope of the log-odds of "different" there. Where class probabilities decide, the probability
+    of different classes is in the place of the squared distance.
     """
     given: float | None = None
+    if isinstance(model, PairClassifier) and isinstance(
+        getattr(model, "estimator_", None), MetricClassifier
+    ):
+        with as_numbers("X"):
+            chances = model.estimator_.predict_proba(X)
+        return chances, ClassDistances(chances), model.threshold_, abs(model.slope_)
     if isinstance(model, PairClassifier):
         check_is_fitted(model)
         given = model.threshold_
@@ -198,7 +225,7 @@ def _decision(model: Any, X: Any) -> tuple[Array, Array, float, float]:
         points = model._points_of_metric(X)  # noqa: SLF001
         Z = points @ model.components_.T.astype(points.dtype)
         if given is None:
-            return points, Z, float(model.eta_), float(-model.kappa_)
+            return points, SquaredDistances(Z), float(model.eta_), float(-model.kappa_)
     else:
         Z = np.asarray(model.transform(X))
         points = np.asarray(X)
@@ -207,4 +234,4 @@ def _decision(model: Any, X: Any) -> tuple[Array, Array, float, float]:
             f"{type(model).__name__} cannot say how sure it is about a pair: pass a SERAPH, or a "
             f"PairClassifier({type(model).__name__}())."
         )
-    return points, Z, given * abs(given), slope
+    return points, SquaredDistances(Z), given * abs(given), slope

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._marks import PairLabels
 from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
+from ._classes import ClassDistances
 from ._tiles import SquaredDistances
 
 _TILE = 1024  # side of a tile: 8 MB of distances
@@ -34,12 +35,14 @@ class Counts(NamedTuple):
     dissimilar: Array
 
 
-def pair_chunks(d2: SquaredDistances, labels: PairLabels, tile: int = _TILE) -> Chunks:
+def pair_chunks(
+    d2: SquaredDistances | ClassDistances, labels: PairLabels, tile: int = _TILE
+) -> Chunks:
     """Return a function that yields all labeled pairs: squared distances, and which are similar.
 
     Parameters
     ----------
-    d2 : SquaredDistances
+    d2 : SquaredDistances or ClassDistances
         Squared distances of the points.
     labels : PairLabels
         Labels of the pairs.

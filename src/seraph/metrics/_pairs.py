@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._marks import Marks, PairLabels
 from .._utils._typing import Array
+from ._classes import ClassDistances
 from ._ordered import Counts, ordered_counts, pair_chunks
 from ._tiles import SquaredDistances, checked_points, in_range
 
@@ -56,7 +57,16 @@ def pair_auc(
 
 def labels_auc(points: Array, labels: PairLabels) -> float:
     """Compute the same from checked points and labels."""
-    counted = _counted(points, labels)
+    return _auc(_counted(SquaredDistances(*in_range(points)), labels), labels)
+
+
+def class_auc(chances: Array, y: ArrayLike | None, *, marks: Marks | None = None) -> float:
+    """Compute the same where the distance is the probability that two classes differ."""
+    labels = PairLabels.of(chances, len(chances), y, marks)
+    return _auc(_counted(ClassDistances(chances), labels), labels)
+
+
+def _auc(counted: Iterator[Counts], labels: PairLabels) -> float:
     below, area = 0.0, 0.0
     for counts in counted:
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
@@ -96,7 +106,7 @@ def equal_error_rate(
     """
     points = checked_points(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
-    counted = _counted(points, labels)
+    counted = _counted(SquaredDistances(*in_range(points)), labels)
     accepted, rejected = 0.0, 1.0
     for counts in counted:
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
@@ -112,12 +122,11 @@ def equal_error_rate(
     return 0.5 * (accepted + rejected)  # only rounding keeps the ends, 1 and 0, from crossing
 
 
-def _counted(points: Array, labels: PairLabels) -> Iterator[Counts]:
+def _counted(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> Iterator[Counts]:
     """Check that there are pairs of both kinds, and count them at each distance."""
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(
             "Pairs of both kinds are needed to judge a distance; got "
             f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
         )
-    d2 = SquaredDistances(*in_range(points))
     return ordered_counts(pair_chunks(d2, labels), labels.n_labeled, d2.tie)

@@ -34,7 +34,9 @@ def to_onnx(
     The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. It
     returns what ``transform`` returns; for a classifier, the classes and then the probabilities.
     The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
-    "intercept", which decide about the Euclidean distance of two mapped points.
+    "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
+    with classes alone, the graph is that of its `MetricClassifier`, and they decide about
+    ``1 - p @ q`` with the probabilities p and q of two points.
     Before it is returned, it is run and compared with the model.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._estimators._quantities import warn_of_quantity
 from ..._marks import Marks, PairLabels
 from ..._utils._typing import Array, BoolArray, IntArray, computed_once
 from ._prepare import Features, renumbered, sample_rows
@@ -114,6 +115,8 @@ def _check_labels(
         )
     if table.n_rows < 2:
         raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
+    if labels is not None:
+        warn_of_quantity([value for value in labels if value is not None], label or "y")
 
 
 def _needed(pairs: IntArray, labels: Array | None) -> IntArray:

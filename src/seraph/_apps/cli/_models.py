@@ -44,6 +44,7 @@ class SavedModel:
     @classmethod
     def read(cls, path: Path) -> SavedModel:
         """Load a model; refuse one that is not fitted or cannot transform points."""
+        from sklearn.base import is_classifier
         from sklearn.utils.validation import check_is_fitted
 
         from ...persist import load
@@ -53,9 +54,9 @@ class SavedModel:
                 f"{path} is a folder, not a model: name a file that `seraph fit -o` saved."
             )
         estimator = load(path)
-        if not hasattr(estimator, "transform"):
+        if not hasattr(estimator, "transform") or is_classifier(estimator):
             raise ValueError(
-                f"{path} holds a {type(estimator).__name__}, which cannot transform points: save "
+                f"{path} holds a {type(estimator).__name__}, which is no learned distance: save "
                 "the metric learner, or a pipeline that ends in one."
             )
         check_is_fitted(estimator)

@@ -1,0 +1,164 @@
+"""The section "From classes": MetricClassifier beside three logistic regressions and 1-NN."""
+
+import warnings
+from collections import defaultdict
+
+import numpy as np
+from scipy.stats import ttest_rel
+
+from . import _data
+from ._results import holm, kind_of
+from ._rivals import RIVALS
+from ._tasks import LABELS
+
+OURS = "seraph-classes"
+LOGISTIC = ("logistic", "logistic-10", "logistic-cv")
+METHODS = ("euclidean", "seraph", *LOGISTIC, OURS)
+LEVEL = 0.05
+GROUPS = ("tables", "everyday tables", "embeddings")
+
+
+def group_of(name):
+    """Return the group of a set."""
+    everyday = name in {one.name for one in _data.EVERYDAY}
+    return "everyday tables" if everyday else kind_of(name)
+
+
+class ClassResults:
+    """Records of the classifiers, of samplings that all of them have done."""
+
+    def __init__(self, records):
+        self.cells = defaultdict(dict)
+        for r in records:
+            if r["setting"].startswith("labels") and not r.get("skipped"):
+                key = r["set"], int(r["setting"].partition("-")[2])
+                self.cells[key].setdefault(r["seed"], {})[r["method"]] = r
+        self.cells = {
+            key: [by for by in seeds.values() if set(METHODS) <= set(by)]
+            for key, seeds in self.cells.items()
+        }
+        self.cells = {key: found for key, found in self.cells.items() if found}
+
+    def sets(self, group, n):
+        """Return the sets of a group that have results with n labels."""
+        return [s for s, k in self.cells if k == n and group in ("all sets", group_of(s))]
+
+    def values(self, name, n, method, metric):
+        """Return a figure of all samplings."""
+        return np.array([by[method][metric] for by in self.cells[name, n]], dtype=float)
+
+    def mean(self, group, n, method, metric):
+        """Return the mean over the sets; None if the method has no such figure."""
+        found = [self.values(s, n, method, metric).mean() for s in self.sets(group, n)]
+        return float(np.mean(found)) if found else None
+
+    def samplings(self):
+        """Return the smallest and the largest number of samplings."""
+        counts = [len(found) for found in self.cells.values()]
+        return min(counts), max(counts)
+
+    def losses(self):
+        """Return what is significantly worse than the best of the logistic regressions.
+
+        On each set and number of labels, the error is compared with that of the logistic
+        regression that is best there on average, by a paired t-test, Holm-corrected.
+        """
+        keys, gaps, p_values = [], [], []
+        for name, n in sorted(self.cells):
+            ours = self.values(name, n, OURS, "error")
+            rivals = [self.values(name, n, m, "error") for m in LOGISTIC]
+            best = min(rivals, key=np.mean)
+            keys.append((name, n))
+            gaps.append(ours.mean() - best.mean())
+            with np.errstate(invalid="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # two samplings alike
+                p = ttest_rel(ours, best).pvalue if np.ptp(ours - best) else 1.0
+            p_values.append(p)
+        corrected = holm(p_values)
+        worse = [k for k, gap, p in zip(keys, gaps, corrected, strict=True)
+                 if gap > 0 and p < LEVEL]  # fmt: skip
+        return keys, gaps, worse
+
+    def curve(self, method, group="all sets"):
+        """Return the reliability curve: rows, mean probability and share right, by tenths."""
+        total = np.zeros((3, 10))
+        for (name, _), found in self.cells.items():
+            if group in ("all sets", group_of(name)):
+                total += sum(np.array(by[method]["curve"]) for by in found)
+        count, best, right = total
+        return count, best / np.maximum(count, 1), right / np.maximum(count, 1)
+
+
+def _table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def means(results, metric, title):
+    """Return a table: a row a method and group, a column a number of labels."""
+    parts = []
+    for group in (*GROUPS, "all sets"):
+        numbers = [n for n in LABELS if results.sets(group, n)]
+        methods = [m for m in METHODS if metric in ("error", "auc") or m in (*LOGISTIC, OURS)]
+        values = {m: [results.mean(group, n, m, metric) for n in numbers] for m in methods}
+        best = [
+            (max if metric == "auc" else min)(values[m][k] for m in methods)
+            for k in range(len(numbers))
+        ]
+        rows = []
+        for m in methods:
+            cells = [f"**{v:.1f}**" if v == b else f"{v:.1f}" for v, b in zip(values[m], best)]  # noqa: B905
+            rows.append([RIVALS[m].title, *cells])
+        head = [f"{title}, {group}"]
+        head += [f"{n} labels ({len(results.sets(group, n))} sets)" for n in numbers]
+        parts.append(_table(head, rows))
+    return "\n\n".join(parts)
+
+
+def reliability(results):
+    """Return how often the rows of each tenth of probability are right."""
+    rows = []
+    for method in (OURS, *LOGISTIC):
+        count, best, right = results.curve(method)
+        gap = 100 * float(np.sum(count * np.abs(best - right)) / count.sum())
+        cells = [
+            f"{100 * r:.0f} ({100 * b:.0f})" if c else ""
+            for c, b, r in zip(count, best, right, strict=True)
+        ]
+        rows.append([RIVALS[method].title, *cells[2:], f"{gap:.1f}"])
+    tenths = [f"{k}0 to {k + 1}0 %" for k in range(2, 10)]
+    return _table(["right (promised), %", *tenths, "mean gap"], rows)
+
+
+def least_sure(results):
+    """Return the error of the least sure tenth of the rows, over the mean error."""
+    rows = []
+    for method in (OURS, *LOGISTIC):
+        cells = []
+        for n in LABELS:
+            ratio = results.mean("all sets", n, method, "least_sure")
+            cells.append(f"{ratio / results.mean('all sets', n, method, 'error'):.1f}")
+        rows.append([RIVALS[method].title, *cells])
+    return _table(["error of the least sure 10 % / mean error", *map(str, LABELS)], rows)
+
+
+def report(records):
+    """Return the section as text, losses included."""
+    results = ClassResults(records)
+    low, high = results.samplings()
+    keys, gaps, worse = results.losses()
+    behind = [f"{s}, {n} ({g:+.1f})" for (s, n), g in zip(keys, gaps, strict=True) if g > 2.0]
+    text = [
+        f"{low} to {high} samplings of {len({s for s, _ in keys})} sets.",
+        means(results, "error", "error"),
+        means(results, "auc", "pair AUC"),
+        means(results, "brier", "Brier score"),
+        reliability(results),
+        least_sure(results),
+        f"Compared with the logistic regression that is best on each set and number of labels: "
+        f"lower error in {sum(g < 0 for g in gaps)}, equal in {sum(g == 0 for g in gaps)}, higher "
+        f"in {sum(g > 0 for g in gaps)} of {len(gaps)} cases; significantly higher (paired "
+        f"t-test, Holm, 5 %): {'; '.join(f'{s}, {n}' for s, n in worse) or 'nowhere'}. "
+        f"More than 2 points higher: {'; '.join(behind) or 'nowhere'}.",
+    ]
+    return "\n\n".join(text)

@@ -1,0 +1,57 @@
+"""Notice labels that are a quantity, each number of which would become a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._utils._typing import Array
+from .._utils._warnings import warn
+
+# Fewer different numbers may well be classes; and so may numbers that most rows share.
+_FEWEST = 20
+_SHARE = 0.2
+# Codes of classes fill a range of whole numbers, with few gaps.
+_GAPS = 1.5
+
+
+def is_quantity(labels: Array) -> bool:
+    """Say whether labels look like a measured quantity rather than like classes.
+
+    Parameters
+    ----------
+    labels : ndarray
+        Known labels, numbers or text.
+
+    Examples
+    --------
+    >>> is_quantity(np.array([str(k / 10) for k in range(100)]))
+    True
+    >>> is_quantity(np.arange(100) % 40), is_quantity(np.array(["a", "b"] * 50))
+    (False, False)
+    """
+    different = np.unique(np.array([str(label) for label in labels]))
+    if len(different) < _FEWEST or len(different) < _SHARE * len(labels):
+        return False
+    try:
+        numbers = different.astype(np.float64)
+    except ValueError:
+        return False
+    if not np.isfinite(numbers).all():
+        return False
+    whole = bool(np.all(numbers == np.rint(numbers)))
+    return not whole or float(np.ptp(numbers)) + 1.0 > _GAPS * len(numbers)
+
+
+def warn_of_quantity(labels: Any, name: str = "y") -> None:
+    """Warn if labels look like a quantity, and say what to do with one."""
+    known = np.asarray(labels)
+    if known.dtype.kind != "b" and is_quantity(known):
+        n = len({str(label) for label in known.tolist()})
+        warn(
+            f"{name} has {n} different numbers in {len(known)} labels, and each becomes a class "
+            "of its own. If they measure a quantity, learn a distance for it with "
+            "seraph.classic.MLKR, or make a few classes of it first, for example with "
+            "pandas.qcut(values, 3)."
+        )
