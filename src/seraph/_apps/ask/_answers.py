@@ -115,6 +115,38 @@ class PairFormat:
         return PairAnswer(i, j, same, _weight(cells["test_weight"]))
 
 
+class LinkFormat(PairFormat):
+    """Pairs of a row of one table and a row of another, numbered and named in each by itself.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Names of the rows of the first table, and then of the other. The two may share names.
+    n_first : int
+        Number of rows of the first table.
+    """
+
+    def __init__(self, ids: Sequence[str], n_first: int) -> None:
+        self._n_first = n_first
+        self._sides = [
+            {name: row for row, name in enumerate(ids) if (row < n_first) == first}
+            for first in (True, False)
+        ]
+
+    def line(self, answer: Answer, ids: Sequence[str]) -> list[str]:
+        """Return the cells of an answer, all but the time."""
+        i, j, *rest = super().line(answer, ids)
+        return [i, str(int(j) - self._n_first), *rest]
+
+    def answer(self, cells: Mapping[str, str], rows: Mapping[str, int]) -> Answer:  # noqa: ARG002
+        """Return the answer in a line; the names of each table are its own."""
+        both = [
+            side[cells[name]] for side, name in zip(self._sides, ("id_i", "id_j"), strict=True)
+        ]
+        numbers = dict(zip(("id_i", "id_j"), map(str, both), strict=True))
+        return super().answer({**cells, **numbers}, {str(row): row for row in both})
+
+
 class ClassFormat:
     """One line per row that was named."""
 
