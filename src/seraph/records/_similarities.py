@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -64,7 +65,7 @@ class Similarities:
             if len(known) and np.any(known != known[0]):
                 self._add(name, features, present)
         self.n_columns = len(set(self.of_column))
-        self.vectors = _whole_vectors(whole) if whole else None
+        self.vectors: Any = _whole_vectors(whole) if whole else None
         if self.vectors is not None:
             self._add(WHOLE, [_cosine(self.vectors)], np.ones(self.vectors.shape[0], dtype=bool))
 
