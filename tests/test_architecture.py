@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "compat": {"_decisions", "_marks", "_utils", "classic"},
     "persist": {"_base", "_estimators", "_utils", "classic"},
     # Applications: nothing below imports them.
-    "records": {"_base", "_decisions", "_marks", "_sweep", "_utils", "metrics"},
+    "records": {"_decisions", "_marks", "_sweep", "_utils"},
     "_apps": {
         "_base",
         "_decisions",

@@ -203,6 +203,31 @@ def test_answers_about_records_find_the_duplicates(run):
     assert len(groups) > 54  # of 60
 
 
+def test_two_tables_are_asked_about_across(run):
+    """The ids of the two tables may be the same; each row is found in its own."""
+    table, person = people(90, 60)
+    first = np.array([np.flatnonzero(person == p)[0] for p in range(90)])
+    second = np.setdiff1d(np.arange(len(table)), first)
+    for name, rows in (("a.csv", first), ("b.csv", second)):
+        part = table.iloc[rows].copy()
+        part.insert(0, "id", [f"P{k}" for k in range(len(part))])
+        part.to_csv(name, index=False)
+    command = ["ask", "a.csv", "--against", "b.csv", "--id", "id", "--duplicates"]
+    classes = np.concatenate([person[first], person[second]])
+    kept = run(*command, n=30, classes=classes)
+    answers = pd.read_csv("answers.csv")
+    alike = person[first][answers["i"]] == person[second][answers["j"]]
+    assert (alike == answers["similar"]).all()
+    assert answers["j"].max() < len(second)
+    assert [f"P{j}" for j in answers["j"]] == answers["id_j"].tolist()
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    assert line.startswith("seraph duplicates a.csv --against b.csv --id id --pairs answers.csv")
+    assert seraph(*shlex.split(line)[1:]).code == 0
+    again = run(*command, n=10, classes=classes)
+    assert "Going on after 30 answers" in again["done"].out
+    assert len(pd.read_csv("answers.csv")) == 40
+
+
 REFUSED = [
     ("nothing.csv", "No such file"),
     ("table.csv --id nobody", "no column 'nobody'"),
@@ -226,6 +251,7 @@ REFUSED = [
     ("table.csv --classes a --pairs few.csv", "leave out --classes"),
     ("table.csv --classes " + "x" * 61, "1 to 60 characters"),
     ("table.csv --port 0", "Invalid value"),
+    ("table.csv --against few.csv", "--against has a meaning only with --duplicates"),
     ("table.csv --duplicates --scale unit", "--scale has no meaning with --duplicates"),
     ("table.csv --duplicates --classes a", "--classes has no meaning with --duplicates"),
     ("vectors.npy --duplicates --show photos", "is an array of numbers: duplicates are found by"),

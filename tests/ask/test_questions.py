@@ -6,7 +6,9 @@ import pytest
 from seraph import SERAPH, Marks, query_rows
 from seraph._apps.ask._questions import POOL, PairQuestions, RowQuestions, distances_of
 from seraph._apps.ask._records import RecordQuestions, Records
+from seraph.records import DuplicateFinder
 from tests.helpers.ask import clusters
+from tests.helpers.people import people, same
 
 X, y = clusters(60)
 ROWS = np.arange(60)
@@ -58,41 +60,44 @@ def test_questions_without_a_model_are_near_and_far_in_turn():
     assert near.max() < np.median(far)
 
 
-# Records: two blocks of two features, and each row with its next two as neighbors.
-BLOCKS = np.repeat(np.arange(2), 2)
-NEAR = np.array([(k, k + step) for k in range(58) for step in (1, 2)])
+# Records
 
 
-def record_questions(rows=ROWS, seed=0):
-    return RecordQuestions(X, rows, np.random.default_rng(seed), Records(NEAR, BLOCKS))
+@pytest.fixture(scope="module")
+def records():
+    table, person = people(40, 20)
+    return Records(DuplicateFinder(n_neighbors=3).fit(table)), person
+
+
+def record_questions(records, rows=range(60)):
+    return RecordQuestions(records.points(), np.array(rows), np.random.default_rng(0), records)
 
 
 @pytest.mark.parametrize("kind", ["test", "plain"])
-def test_every_pair_of_neighboring_records_is_asked_once(kind):
-    questions = record_questions(np.array([3, 4, 5, 20, 22]))
+def test_every_pair_of_neighboring_records_is_asked_once(kind, records):
+    questions = record_questions(records[0], range(12))
     known = set()
     while question := getattr(questions, kind)(known):
         known.add(question.rows)
-    assert known == {(3, 4), (3, 5), (4, 5), (20, 22)}
+    assert known == {pair for pair in map(tuple, records[0].pairs.tolist()) if max(pair) < 12}
 
 
-def test_records_without_neighbors_to_show_are_refused():
+def test_records_without_neighbors_to_show_are_refused(records):
     with pytest.raises(ValueError, match="No two neighboring records can be shown"):
-        record_questions(np.array([3, 9, 20]))
+        record_questions(records[0], [3])
 
 
-def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(monkeypatch):
-    monkeypatch.setattr("seraph._apps.ask._records._UNSURE", 1)
-    learner = Records(NEAR, BLOCKS).learner()
-    learner.fit(X, marks=Marks(NEAR[:40], y[NEAR[:40, 0]] == y[NEAR[:40, 1]], rows=X))
-    known = {(0, 1), (0, 2)}
-    found = [question.rows for question in record_questions().chosen(learner, known)]
+def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(records):
+    made, person = records
+    some = made.pairs[::3]
+    learner = made.learned(some, same(person, some))
+    known = set(map(tuple, some.tolist()))
+    found = [question.rows for question in record_questions(made).chosen(learner, known)]
     assert 0 < len(found) <= POOL
     assert len({row for pair in found for row in pair}) == 2 * len(found)
-    assert set(found) <= set(map(tuple, NEAR.tolist())) - known
-    unsure = np.abs(learner.pair_distance(NEAR, X=X) ** 2 - learner.offset_)
-    mine = np.abs(learner.pair_distance(found, X=X) ** 2 - learner.offset_)
-    assert mine.max() <= np.sort(unsure)[POOL]
+    assert set(found) <= set(map(tuple, made.pairs.tolist())) - known
+    doubt = [np.abs(made.distances(learner, np.array(pairs))[0]) for pairs in (found, made.pairs)]
+    assert np.median(doubt[0]) < np.median(doubt[1])
 
 
 def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():

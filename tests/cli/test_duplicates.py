@@ -88,6 +88,22 @@ def test_json_has_the_figures(folder):
     assert ok(*FIND, "--quiet").out == ""
 
 
+def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
+    done = ok(*FIND, "--precision", "1", "-o", "found.csv")
+    assert "cannot be reached" in done.out
+    assert len(pd.read_csv("found.csv")) > 80
+    assert "cannot be reached" in json.loads(ok(*FIND, "--precision", "1", "--json").out)["note"]
+    assert json.loads(ok(*FIND, "--json").out)["note"] == ""
+
+
+def test_the_least_sure_pairs_are_shown_with_their_records(folder):
+    shown = ok(*FIND).out.split("Least sure")[1]
+    pairs = pd.read_csv("people.csv", dtype=str)
+    named = pairs[pairs["id"].map(lambda name: f" {name} " in shown)]
+    assert len(named) == 10
+    assert all(name[:6] in shown for name in named["name"])
+
+
 def test_the_result_itself_goes_to_standard_output(folder):
     assert ok(*FIND, "-o", "-", "--quiet").out.startswith("group,row,probability,id,name")
 
@@ -125,6 +141,10 @@ def test_two_tables_are_linked(folder):
     assert (person[first][pairs["i"]] == person[second][pairs["j"]]).mean() >= 0.95
     assert len(pairs) >= 65
     assert set(found["table"]) == {"a.csv", "b.csv"}
+    ok(*link, "--pairs", "q.csv", "--one-to-one", "--pairs-out", "single.csv")
+    single = pd.read_csv("single.csv")
+    assert single["i"].is_unique
+    assert single["j"].is_unique
 
 
 def test_hostile_names_and_cells_stay_as_they_are(folder):
@@ -168,7 +188,7 @@ def test_what_cannot_be_done_is_said_in_one_line(folder):
     assert "both kinds" in rewrite(one_kind)
     assert "No pair is answered" in rewrite(unanswered)
     assert "'nobody'" in rewrite(unknown)
-    assert "cannot be reached" in refused(*FIND, "--precision", "1", "-o", "out.csv")
+    assert "needs two tables" in refused(*FIND, "--one-to-one", "-o", "out.csv")
     assert "leave out -o" in refused(*FIND, "--ask", "q.csv", "-o", "out.csv")
     assert "both name" in refused(*FIND, "--pairs-out", "out.csv", "-o", "out.csv")
     assert "is an input" in refused(*FIND, "-o", "answers.csv")

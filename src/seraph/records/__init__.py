@@ -4,11 +4,14 @@ An application on top of the estimators, which import nothing from here.
 
 ::
 
-    _duplicates      the estimator and its result
-    _vectors         records as vectors of letter triples
-    _column_weights  how much each column counts
-    _candidates      a threshold for candidate pairs that reaches a wanted precision
-    _groups          groups of rows from accepted pairs, without chains
+    _duplicates    the estimator and its result
+    _columns       tables as columns of text, numbers and days
+    _candidates    pairs of neighbors, by sparse vectors of letters and words
+    _similarities  how similar a pair is in each column
+    _model         the probability that a pair is one thing
+    _line          from which probability to accept, and what that is worth
+    _groups        groups of rows from accepted pairs, without chains
+    _questions     which pairs to ask about
 """
 
 from .._utils._public import publish as _publish

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -10,71 +12,117 @@ from .._decisions._cluster import Merging
 from .._decisions._links import Links
 from .._marks import PairLabels
 from .._utils._typing import Array
-from ..metrics._tiles import SquaredDistances
 
-# Rows that hang together by more than this are first parted at a shorter distance.
-_LARGEST = 2000
-_SHORTER = 0.9
+# Rows that hang together by more than this are first parted by a higher probability.
+_LARGEST = 500
 
 
 def grouped(
-    Z: Array, pairs: Array, distances: Array, threshold: float, labels: PairLabels
+    n: int,
+    pairs: Array,
+    probability: Array,
+    least: float,
+    labels: PairLabels,
+    probability_of: Callable[[Array], Array],
 ) -> Array:
     """Return the group of each row, -1 for rows that are alone.
 
-    Rows that accepted pairs connect may be far apart at the two ends of a chain. So within such
-    rows, the nearest two groups are merged as long as the mean distance between them is within
-    the threshold. Rows answered to be similar are together, and groups with two rows that were
-    answered to be dissimilar are never merged.
+    Rows that accepted pairs connect may be quite different at the two ends of a chain. So within
+    such rows, the two groups that are likeliest the same are merged, as long as the mean
+    probability between them is at least that of the line. Rows answered to be the same are
+    together, and groups with two rows that were answered to be different are never merged.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
-        The rows, in the space whose Euclidean distance counts.
+    n : int
+        Number of rows.
     pairs : ndarray of int of shape (k, 2)
         Accepted pairs.
-    distances : ndarray of shape (k,)
-        Their distances; 0 for pairs that were answered.
-    threshold : float
-        Largest mean distance between two groups to be merged.
+    probability : ndarray of shape (k,)
+        Their probabilities; 1 for pairs that were answered.
+    least : float
+        Smallest mean probability between two groups to be merged.
     labels : PairLabels
         The answers.
+    probability_of : callable
+        Returns the probabilities of any pairs.
 
     Examples
     --------
-    >>> Z, none = np.array([[0.0], [1.0], [2.0], [3.0], [9.0]]), PairLabels.make(5, required=False)
-    >>> chain = np.array([[0, 1], [1, 2], [2, 3]])
-    >>> grouped(Z, chain, np.ones(3), 1.4, none)
+    >>> none = PairLabels.make(5, required=False)
+    >>> near = lambda pairs: np.where(np.abs(pairs[:, 0] - pairs[:, 1]) == 1, 0.9, 0.1)
+    >>> grouped(5, np.array([[0, 1], [1, 2], [2, 3]]), np.full(3, 0.9), 0.6, none, near)
     array([ 0,  0,  1,  1, -1])
     """
     links = Links.of(labels)
-    found = np.full(len(Z), -1)
+    found = np.full(n, -1)
     n_groups = 0
-    for rows in _connected(len(Z), pairs, distances):
-        if len(rows) == 2 or len(rows) > _LARGEST:  # more than that only if all are equal
-            part = np.zeros(len(rows), dtype=np.intp)
+    parts = _connected(n, pairs, probability)
+    chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
+    within = [np.column_stack([rows[k] for k in np.triu_indices(len(rows), 1)]) for rows in chains]
+    between = iter(np.split(*_all_at_once(within, probability_of)))
+    for rows in parts:
+        if 2 < len(rows) <= _LARGEST:  # more than that only if all are as sure
+            part = _merged(rows, links, least, next(between))
         else:
-            part = _merged(Z[rows], links.group[rows], links.apart, threshold)
+            part = np.zeros(len(rows), dtype=np.intp)
         sizes = np.bincount(part)
         number = np.where(sizes > 1, np.cumsum(sizes > 1) - 1 + n_groups, -1)
         found[rows] = number[part]
         n_groups += int(np.sum(sizes > 1))
-    return _numbered(found)
+    return numbered(found)
 
 
-def _connected(n: int, pairs: Array, distances: Array) -> list[Array]:
+def pairs_within(group: Array) -> Array:
+    """List the pairs of rows of one group, smaller row first.
+
+    Examples
+    --------
+    >>> pairs_within(np.array([0, 1, 0, -1, 0])).tolist()
+    [[0, 2], [0, 4], [2, 4]]
+    """
+    rows = np.flatnonzero(group >= 0)
+    rows = rows[np.argsort(group[rows], kind="stable")]
+    found = [np.empty((0, 2), dtype=np.intp)]
+    for part in np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1):
+        i, j = np.triu_indices(len(part), 1)
+        found.append(np.column_stack([part[i], part[j]]))
+    return np.concatenate(found)
+
+
+def best_partners(pairs: Array, probability: Array) -> Array:
+    """Return which pairs to keep so that no row is in two: the likeliest first."""
+    used: set[int] = set()
+    kept = np.zeros(len(pairs), dtype=bool)
+    for place in np.argsort(-probability, kind="stable").tolist():
+        if used.isdisjoint(both := pairs[place].tolist()):
+            used.update(both)
+            kept[place] = True
+    return kept
+
+
+def numbered(found: Array) -> Array:
+    """Number groups by their first rows."""
+    known = found >= 0
+    _, first, which = np.unique(found[known], return_index=True, return_inverse=True)
+    again = found.copy()
+    again[known] = np.argsort(np.argsort(first))[which.reshape(-1)]
+    return again
+
+
+def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     """List the rows that pairs connect, by way of others too; parted if they are too many."""
     i, j = pairs.T.astype(np.int32)
     graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
     component = connected_components(graph, directed=False)[1]
     sizes = np.bincount(component)
     inside = sizes[component[pairs[:, 0]]] > _LARGEST
-    farthest = distances[inside].max(initial=0.0)
+    least, most = probability[inside].min(initial=1.0), probability[inside].max(initial=0.0)
     parts: list[Array] = []
     taken = sizes[component] > 1
-    if farthest > 0.0:  # otherwise all are equal, however many
-        kept = inside & (distances <= _SHORTER * farthest)
-        parts = _connected(n, pairs[kept], distances[kept])
+    if least < most:  # otherwise all are as sure, however many
+        kept = inside & (probability >= 0.5 * (least + most))
+        parts = _connected(n, pairs[kept], probability[kept])
         taken &= sizes[component] <= _LARGEST
     rows = np.flatnonzero(taken)
     order = rows[np.argsort(component[rows], kind="stable")]
@@ -82,25 +130,27 @@ def _connected(n: int, pairs: Array, distances: Array) -> list[Array]:
     return [*parts, *(part for part in np.split(order, cuts) if len(part))]
 
 
-def _merged(Z: Array, must: Array, apart: Array, threshold: float) -> Array:
-    everything = np.arange(len(Z))
-    merging = Merging(np.sqrt(SquaredDistances(Z)(everything, everything)), "average")
+def _all_at_once(
+    parts: list[Array], probability_of: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """Return the probabilities of all pairs, and where the parts but the first begin."""
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.intp), *parts])
+    return probability_of(pairs), np.cumsum([len(part) for part in parts[:-1]]).astype(np.intp)
+
+
+def _merged(rows: Array, links: Links, least: float, between: Array) -> Array:
+    i, j = np.triu_indices(len(rows), 1)
+    unlike = np.zeros((len(rows), len(rows)))
+    unlike[i, j] = unlike[j, i] = 1.0 - between
+    merging = Merging(unlike, "average")
     place: dict[int, int] = {}
-    for row, group in enumerate(must.tolist()):
+    for row, group in enumerate(links.group[rows].tolist()):
         first = place.setdefault(group, row)
         if first != row:
             merging.merge(first, row)
-    forbidden = [(place[a], place[b]) for a, b in apart.tolist() if a in place and b in place]
+    apart = links.apart.tolist()
+    forbidden = [(place[a], place[b]) for a, b in apart if a in place and b in place]
     merging.forbid(np.array(forbidden, dtype=np.intp).reshape(-1, 2))
-    while merging.gap.min() <= threshold and merging.merge_nearest():
+    while merging.gap.min() <= 1.0 - least and merging.merge_nearest():
         pass
     return merging.labels()
-
-
-def _numbered(found: Array) -> Array:
-    """Number the groups by their first rows."""
-    known = found >= 0
-    _, first, which = np.unique(found[known], return_index=True, return_inverse=True)
-    numbered = found.copy()
-    numbered[known] = np.argsort(np.argsort(first))[which.reshape(-1)]
-    return numbered

@@ -84,18 +84,35 @@ class RowNames:
         Digest of each row, all different (`digests`), if the ids are mere row numbers, which
         mean other rows in another table.
 
+    n_first : int or None
+        Number of rows of the first table, if the ids are those of two tables, which may share
+        them; an answer then names a row of each.
+
     Examples
     --------
     >>> RowNames(["a", "b"]).find(["b", "a"], "")
     [1, 0]
+    >>> RowNames(["a", "b", "a"], n_first=2).find(["a", "a"], "")
+    [0, 2]
     >>> RowNames(["0", "1"], ["f00d", "cafe"]).find(["0", "1"], "cafe f00d")
     [1, 0]
     """
 
-    def __init__(self, ids: Sequence[str], contents: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        contents: Sequence[str] | None = None,
+        n_first: int | None = None,
+    ) -> None:
         self.ids = ids
         self._contents = contents
-        self._place = {name: row for row, name in enumerate(contents or ids)}
+        one = {name: row for row, name in enumerate(contents or ids)}
+        self._places = [one, one]
+        if n_first is not None and contents is None:
+            self._places = [
+                {name: row for row, name in enumerate(ids) if (row < n_first) == first}
+                for first in (True, False)
+            ]
 
     def content(self, rows: Sequence[int]) -> str:
         """Return the digests of rows; nothing if they go by id."""
@@ -103,9 +120,8 @@ class RowNames:
 
     def find(self, ids: Sequence[str], content: str) -> list[int]:
         """Return the numbers of the rows of an answer; a KeyError if one is not there."""
-        if self._contents is None:
-            return [self._place[name] for name in ids]
-        return [self._place[name] for name in content.split(" ")]
+        names = ids if self._contents is None else content.split(" ")
+        return [self._places[min(k, 1)][name] for k, name in enumerate(names)]
 
 
 def digests(rows: Iterable[bytes]) -> list[str]:
@@ -134,6 +150,11 @@ class Format(Protocol):
         """Names of the columns."""
         ...
 
+    @property
+    def n_first(self) -> int | None:
+        """Number of rows of the first table, if the rows are those of two tables."""
+        ...
+
     def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
         ...
@@ -150,6 +171,7 @@ class PairFormat:
     """The columns that ``seraph fit --pairs`` reads, and a few more that it ignores."""
 
     header = ("i", "j", "similar", "id_i", "id_j", "test_weight", "content", "when")
+    n_first: int | None = None
 
     def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
@@ -173,10 +195,29 @@ class PairFormat:
         return PairAnswer(i, j, same, _weight(cells["test_weight"]))
 
 
+class LinkFormat(PairFormat):
+    """Pairs of a row of one table and a row of another, which has row numbers of its own.
+
+    Parameters
+    ----------
+    n_first : int
+        Number of rows of the first table.
+    """
+
+    def __init__(self, n_first: int) -> None:
+        self.n_first = n_first
+
+    def line(self, answer: Answer, names: RowNames) -> list[str]:
+        """Return the cells of an answer, all but the time."""
+        i, j, *rest = super().line(answer, names)
+        return [i, str(int(j) - (self.n_first or 0)), *rest]
+
+
 class ClassFormat:
     """One line per row that was named."""
 
     header = ("row", "class", "id", "test_weight", "content", "when")
+    n_first: int | None = None
 
     def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
@@ -239,7 +280,7 @@ class AnswerFile:
         contents: Sequence[str] | None = None,
     ) -> None:
         self.path = path
-        self._names = RowNames(ids, contents)
+        self._names = RowNames(ids, contents, form.n_first)
         self._form = form
         self._file = path.open("a+b", buffering=0)
         try:

@@ -87,7 +87,7 @@ class Learning:
     seed : int, default=0
         Seed of the samples.
     records : Records, optional
-        Columns of the points, if these are records.
+        Their neighbors and how to compare them, if the rows are records.
     """
 
     X: Array
@@ -106,9 +106,10 @@ class Learning:
         first = rng.integers(n, size=_WATCHED)
         second = (first + rng.integers(1, n, size=_WATCHED)) % n
         self._watched = np.column_stack([first, second])
+        if self.records is not None:  # other pairs are hardly ever compared
+            some = rng.permutation(len(self.records.pairs))[:_WATCHED]
+            self._watched = self.records.pairs[some]
         self._warm: Any = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
-        if self.records is not None:
-            self._warm = self.records.learner()
         self._past: list[tuple[int, Array]] = []
         self._frame: tuple[Array, Array] | None = None
 
@@ -117,6 +118,10 @@ class Learning:
         labels = Labels.of([a for a in answers if a.weight is None])
         if not labels.enough:
             return False
+        if self.records is not None:
+            self.learner = self.records.learned(labels.pairs, labels.same)
+            self._note(answers)
+            return True
         rows = np.union1d(self._rows, labels.rows)
         learner = self._warm
         if labels.codes:
@@ -173,6 +178,8 @@ class Learning:
 
     def _distances(self, pairs: IntArray) -> tuple[Array, Array]:
         """Return the learned and the Euclidean distances of pairs of rows."""
+        if self.records is not None:
+            return self.records.distances(self.learner, pairs)
         rows, places = np.unique(pairs, return_inverse=True)
         places = places.reshape(-1, 2)
         X = self.X[rows]
@@ -188,7 +195,7 @@ class Learning:
         rows = np.union1d(self._points, pairs.ravel()).astype(np.intp)
         before = self._before(self.X[rows])
         after = before
-        if self.learner is not None:
+        if self.learner is not None and self.records is None:  # records have no other map
             after = _flat(self.learner.transform(self.X[rows]))
             after = _scaled(after @ orthogonal_procrustes(after, before)[0])
         places = np.searchsorted(rows, pairs[:400])

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
+from sklearn.decomposition import TruncatedSVD
 
 from ..._utils._typing import Array, IntArray
-from ...records._column_weights import ColumnWeights, block_gaps
-from ._questions import DRAW, POOL, PairQuestions, Question, distances_of
+from ...records import DuplicateFinder
+from ...records._model import PairModel
+from ...records._questions import open_questions, without_repeats
+from ._questions import DRAW, POOL, PairQuestions, Question
 
-# Pairs that a choice by the model looks at, and how many times as many as wanted are unsure.
-_PAIRS, _UNSURE = 5000, 10
+# Pairs that a choice by the model looks at.
+_PAIRS = 5000
+_PLANE = 8  # dimensions that the map of the records is made from
 
 
 @dataclass(frozen=True)
@@ -22,18 +27,38 @@ class Records:
 
     Parameters
     ----------
-    pairs : ndarray of int of shape (k, 2)
-        Pairs of neighboring rows, smaller first.
-    block_of : ndarray of int
-        The column of the table that each feature belongs to.
+    finder : DuplicateFinder
+        The finder, fitted to the records.
     """
 
-    pairs: IntArray
-    block_of: IntArray
+    finder: DuplicateFinder
 
-    def learner(self) -> ColumnWeights:
-        """Return the learner of ``seraph duplicates``."""
-        return ColumnWeights(self.block_of)
+    @property
+    def pairs(self) -> IntArray:
+        """Pairs of neighboring rows, smaller first; those of a second table come last."""
+        pairs: IntArray = self.finder.pairs_
+        return pairs
+
+    @property
+    def n_first(self) -> int | None:
+        """Rows of the first of two tables; None if there is only one."""
+        return self.finder.n_ if self.finder.links_ else None
+
+    def points(self) -> Array:
+        """Return the records as points, for the map of them."""
+        vectors = self.finder.similarities_.vectors
+        size = max(1, min(_PLANE, min(vectors.shape) - 1))
+        return np.asarray(TruncatedSVD(size, random_state=0).fit_transform(vectors))
+
+    def learned(self, pairs: IntArray, same: Array) -> PairModel:
+        """Return the model of ``seraph duplicates``, learned from answers."""
+        finder = self.finder
+        return finder.prior_.learned(finder.similarities_(pairs), same, finder.features_)
+
+    def distances(self, model: PairModel, pairs: IntArray) -> tuple[Array, Array]:
+        """Return how unlike pairs are, by the model and by the letters of the whole records."""
+        similarities = self.finder.similarities_
+        return -model.margins(similarities(pairs)), 1.0 - similarities.score(pairs)
 
 
 class RecordQuestions(PairQuestions):
@@ -42,7 +67,7 @@ class RecordQuestions(PairQuestions):
     Parameters
     ----------
     X : ndarray of shape (n, m)
-        All records, as vectors.
+        All records, as points.
     rows : ndarray of int
         Rows that can be shown.
     rng : numpy Generator
@@ -53,29 +78,27 @@ class RecordQuestions(PairQuestions):
 
     def __init__(self, X: Array, rows: Array, rng: np.random.Generator, records: Records) -> None:
         super().__init__(X, rows, rng)
-        self._block_of = records.block_of
-        self._pairs = records.pairs[np.isin(records.pairs, rows).all(axis=1)]
+        self._score = records.finder.similarities_.score
+        shown = np.isin(records.pairs, rows).all(axis=1)
+        self._pairs, self._features = records.pairs[shown], records.finder.features_[shown]
         if len(self._pairs) == 0:
             raise ValueError("No two neighboring records can be shown: check --show.")
 
     def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
-        """Return pairs of a sample that the learner is unsure of; no row is in two of them."""
+        """Return pairs that the answers leave open; no row is in two of them."""
         size = min(_PAIRS, len(self._pairs))
-        sample = self._pairs[self._rng.choice(len(self._pairs), size, replace=False)]
-        squared = block_gaps(self._X, sample, self._block_of) @ learner.weights_
-        order = np.argsort(np.abs(learner.offset_ - squared), kind="stable")
-        found: list[Question] = []
-        used: set[int] = set()
-        for pair in self._rng.permutation(sample[order[: _UNSURE * POOL]]).tolist():
-            if tuple(pair) not in known and used.isdisjoint(pair) and len(found) < POOL:
-                used.update(pair)
-                found.append(Question(tuple(pair)))
-        return found
+        sample = self._rng.choice(len(self._pairs), size, replace=False)
+        order = sample[
+            open_questions(expit(learner.margins(self._features[sample])), POOL, self._rng)
+        ]
+        new = [pair for pair in self._pairs[order].tolist() if tuple(pair) not in known]
+        pairs = without_repeats(np.array(new, dtype=np.intp).reshape(-1, 2), POOL)
+        return [Question(tuple(pair)) for pair in pairs.tolist()]
 
     def _draw(self) -> tuple[Array, Array]:
-        """Sample pairs of neighbors; return their rows and Euclidean distances."""
+        """Sample pairs of neighbors; return their rows and how unlike they are."""
         pairs = self._pairs[self._rng.integers(len(self._pairs), size=DRAW)]
-        return pairs, distances_of(self._X, pairs)
+        return pairs, 1.0 - self._score(pairs)
 
     def _any(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return the first pair of neighbors that was not asked; None if all were."""

@@ -61,7 +61,7 @@ class Setting:
     seed : int
         Seed of the samples.
     records : Records or None
-        Neighbors and columns, if the rows are records that may be duplicates.
+        Their neighbors, if the rows are records that may be duplicates.
     """
 
     X: Array

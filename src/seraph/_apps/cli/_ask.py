@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,6 +71,14 @@ def ask(
             "thing, for seraph duplicates.",
         ),
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --duplicates: second table with the same columns, to find the rows of "
+            "DATA in.",
+        ),
+    ] = None,
     scale: options.Scale = "standard",
     drop: Annotated[
         list[str] | None,
@@ -101,16 +109,21 @@ def ask(
     from ._prepare import Preparation
     from ._tables import check_output, read_table
 
-    check_output(output, (".csv",), (data, table, pairs))
+    check_output(output, (".csv",), (data, table, pairs, against))
     preparation = Preparation(scale)
     if duplicates:
         _check_records(scale, classes, table)
+    elif against is not None:
+        raise ValueError("--against has a meaning only with --duplicates.")
     points = read_table(data, decimal_comma=decimal_comma)
+    others = [read_table(against, decimal_comma=decimal_comma)] if against is not None else []
     shown = _shown_table(points, table)
     if points.n_rows < 3:
         raise ValueError(f"{data} has {points.n_rows} rows: at least 3 are needed to ask about.")
     ids = row_ids(shown, points.n_rows, id_column)
-    contents = None if id_column else _contents(points)
+    for other in others:
+        ids += row_ids(other, other.n_rows, id_column)
+    contents = None if id_column else _contents([points, *others])
     columns, folder = _what_to_show(shown, show or [], id_column)
     not_features = [] if duplicates else _not_numbers(points, columns)
     dropped = list(dict.fromkeys([*(drop or []), *not_features]))
@@ -118,6 +131,7 @@ def ask(
     job = _Job(
         arguments=[
             *("duplicates" if duplicates else "fit", str(data)),
+            *(["--against", str(against)] if against is not None else []),
             *(["--id", id_column] if id_column and points.names else []),
             *(part for name in dropped for part in ("--drop", name)),
             *(["--scale", scale] if scale != "standard" else []),
@@ -131,17 +145,22 @@ def ask(
         seed=seed,
     )
     if duplicates:
-        X, records = _records(points, without)
+        X, records = _records([points, *others], without)
     else:
         X, records = _scaled(points.points(without=without), preparation, data), None
     from ..ask._things import Folder, RowThings
 
     things = RowThings(
         ids,
-        {name: _Cells(shown.cells(name)) for name in columns if shown is not None},
+        {
+            name: _Cells([table.cells(name) for table in (shown, *others)])
+            for name in columns
+            if shown is not None
+        },
         None if folder is None else Folder(folder, ids),
     )
-    earlier = _earlier(pairs, ids, job) if pairs is not None else []
+    n_first = points.n_rows if others else None
+    earlier = _earlier(pairs, ids, job, n_first) if pairs is not None else []
     job.run(X, things, ids, earlier, records, contents)
 
 
@@ -194,12 +213,16 @@ class _Job:
         contents: Sequence[str] | None = None,
     ) -> None:
         """Serve the page until the user ends it."""
-        from ..ask._answers import AnswerFile, ClassFormat, PairFormat
+        from ..ask._answers import AnswerFile, ClassFormat, LinkFormat, PairFormat
         from ..ask._server import Server
         from ..ask._session import Session, Setting
 
         setting: Setting = Setting(X, things, self.title, self.classes, self.seed, records)
-        form = PairFormat() if self.classes is None else ClassFormat()
+        form: ClassFormat | PairFormat = PairFormat()
+        if self.classes is not None:
+            form = ClassFormat()
+        elif records is not None and records.n_first is not None:
+            form = LinkFormat(records.n_first)
         with AnswerFile(self.output, ids, form, contents) as file:
             n_before = len(file.answers)
             file.add_earlier(earlier)
@@ -292,16 +315,21 @@ def row_ids(table: InputTable | None, n_rows: int, column: str | None) -> list[s
     return ids
 
 
-def _contents(table: InputTable) -> list[str]:
+def _contents(tables: Sequence[InputTable]) -> list[str]:
     """Return a digest of each row, which answers find it by when it has no id."""
-    import numpy as np
-
     from ..ask._answers import digests
 
+    return digests(row for table in tables for row in _rows_as_bytes(table))
+
+
+def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
+    import numpy as np
+
     if table.names is None:
-        return digests(np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
+        yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
+        return
     columns = [table.cells(name).to_pylist() for name in table.names]
-    return digests(repr(cells).encode() for cells in zip(*columns, strict=True))
+    yield from (repr(cells).encode() for cells in zip(*columns, strict=True))
 
 
 def _what_to_show(
@@ -353,20 +381,16 @@ def _check_records(scale: str, classes: str | None, table: Path | None) -> None:
             raise ValueError(f"{option} has no meaning with --duplicates: leave one of them out.")
 
 
-def _records(table: InputTable, without: Sequence[str]) -> tuple[Array, Records]:
-    """Return records as the vectors of seraph duplicates, and their neighbors."""
-    from ...records import DuplicateFinder
+def _records(tables: Sequence[InputTable], without: Sequence[str]) -> tuple[Array, Records]:
+    """Return the neighbors of records, and the records as points to draw."""
     from ..ask._records import Records
-    from ._record_columns import record_columns
+    from ._record_columns import fitted_finder
 
-    if table.names is None:
-        raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")
-    columns = record_columns([table], without)
-    try:
-        finder = DuplicateFinder(random_state=0).fit(columns)
-    except ValueError as error:
-        raise ValueError(f"{table.path}: {error}") from None
-    return finder.Z_, Records(finder.candidates(), finder.block_of_)
+    for table in tables:
+        if table.names is None:
+            raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")
+    records = Records(fitted_finder(tables, without))
+    return records.points(), records
 
 
 def _class_names(text: str | None) -> tuple[str, ...] | None:
@@ -393,14 +417,18 @@ def _scaled(points: Any, preparation: Preparation, path: Path) -> Array:
     return np.ascontiguousarray(X, dtype=np.float32)
 
 
-def _earlier(path: Path, ids: Sequence[str], job: _Job) -> list[Answer]:
+def _earlier(path: Path, ids: Sequence[str], job: _Job, n_first: int | None) -> list[Answer]:
     """Return the answers of an earlier file, by ids if it has them."""
     from ..ask._answers import PairAnswer
     from ._tables import read_pairs, read_table
 
     if job.classes is not None:
         raise ValueError("--pairs holds answers about pairs: leave out --classes, or --pairs.")
-    pairs, same = read_pairs(read_table(path), len(ids), list(ids))
+    n = len(ids) if n_first is None else n_first
+    other = None if n_first is None else (len(ids) - n, list(ids[n:]))
+    pairs, same = read_pairs(read_table(path), n, list(ids[:n]), other)
+    if n_first is not None:
+        pairs[:, 1] += n_first
     return [
         PairAnswer(min(pair), max(pair), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)
@@ -408,13 +436,15 @@ def _earlier(path: Path, ids: Sequence[str], job: _Job) -> list[Answer]:
 
 
 class _Cells:
-    """A column whose cells become text when they are shown."""
+    """A column, of one table or of two, whose cells become text when they are shown."""
 
-    def __init__(self, column: Any) -> None:
-        self._column = column
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self._parts = parts
 
     def __getitem__(self, row: int) -> str:
-        return _text(self._column[row].as_py())
+        first = len(self._parts[0])
+        part, place = (0, row) if row < first else (1, row - first)
+        return _text(self._parts[part][place].as_py())
 
 
 def _text(cell: Any) -> str:

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _options as options
-from ._console import SHARES_TITLE, command, print_table, progress_bar, result, say, show
+from ._console import command, print_table, progress_bar, result, say, show
 from ._console import show_facts as facts
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array
-    from ...records import DuplicateFinder, Duplicates
+    from ...records import Duplicates
     from ._tables import InputTable
 
 _LEAST_SURE = 5  # pairs to show
+_CELL, _RECORD = 30, 70  # letters of a cell, and of a record, to show
 
 
 @command
@@ -41,21 +42,29 @@ def duplicates(
         ),
     ] = None,
     precision: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0.0,
             max=1.0,
             metavar="SHARE",
-            help="Share of the found pairs that is to be right; pairs that are more likely "
-            "different are left out in any case.",
+            help="Share of the found pairs that is to be right. By default, pairs are found that "
+            "are likelier the same than different.",
         ),
-    ] = 0.95,
+    ] = None,
+    one_to_one: Annotated[
+        bool,
+        typer.Option(
+            "--one-to-one",
+            help="With --against: a row of one table is at most one row of the other.",
+        ),
+    ] = False,
     output: options.TableOutput = None,
     pairs_out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the found pairs here, with their probabilities, the surest first.",
+            help="Write the found pairs here, all those within groups, with their probabilities, "
+            "the surest first.",
         ),
     ] = None,
     ask: Annotated[
@@ -71,7 +80,12 @@ def duplicates(
     ] = 50,
     k: Annotated[
         int,
-        typer.Option("-k", min=1, metavar="NUMBER", help="Neighbors of each row to look at."),
+        typer.Option(
+            "-k",
+            min=1,
+            metavar="NUMBER",
+            help="Neighbors of each row to look at first; more where all of them are the same.",
+        ),
     ] = 10,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
@@ -97,7 +111,7 @@ def duplicates(
     Example: seraph duplicates people.csv --id id --pairs answers.csv -o found.csv
     """
     from ...records import DuplicateFinder
-    from ._record_columns import record_columns
+    from ._record_columns import fitted_finder
     from ._tables import MIXED_TABLES, STDOUT, check_output, read_table, read_tables
 
     inputs = (*data, against, *(pairs or ()))
@@ -105,25 +119,26 @@ def duplicates(
         if path is not None and path != STDOUT:
             check_output(path, MIXED_TABLES, inputs)
     _check_options(pairs, output, pairs_out, ask)
+    if one_to_one and against is None:
+        raise ValueError("--one-to-one needs two tables: name the other with --against.")
     tables = [read_tables(data, asked=[id_column], decimal_comma=decimal_comma, sql=sql)]
     if against is not None:
         tables.append(read_table(against, decimal_comma=decimal_comma))
     sides = [_Side.of(table, id_column) for table in tables]
     answers = [_answers(path, sides) for path in pairs or ()]
     with progress_bar() as progress:
-        task = progress.add_task("Reading letters", total=3)
-        columns = record_columns(
-            tables, [*(drop or ()), *([id_column] if id_column else ())], text or ()
+        task = progress.add_task("Comparing neighbors", total=2)
+        finder = fitted_finder(
+            tables,
+            [*(drop or ()), *([id_column] if id_column else ())],
+            DuplicateFinder(n_neighbors=k, text=text or (), random_state=seed),
         )
-        progress.advance(task)
-        finder = DuplicateFinder(n_neighbors=k, text=text or (), random_state=seed)
-        _fit(finder, columns, tables, sides[0].n_rows)
-        progress.update(task, advance=1, description="Comparing neighbors")
+        progress.update(task, advance=1, description="Learning")
         rows, same = _together(answers)
         if ask is not None:
             asked = finder.questions(n, *((rows, same) if len(rows) else ()))
         else:
-            found = finder.find(rows, same, precision=precision)
+            found = finder.find(rows, same, precision=precision, one_to_one=one_to_one)
     if ask is not None:
         _write_questions(ask, asked, sides, id_column)
         return
@@ -202,19 +217,6 @@ def _together(answers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     return rows, same
 
 
-def _fit(
-    finder: DuplicateFinder, columns: dict[str, Array], tables: Sequence[InputTable], n: int
-) -> None:
-    try:
-        if len(tables) == 1:
-            finder.fit(columns)
-        else:
-            first = {name: values[:n] for name, values in columns.items()}
-            finder.fit(first, {name: values[n:] for name, values in columns.items()})
-    except ValueError as error:
-        raise ValueError(f"{tables[0].path}: {error}") from None
-
-
 def _write_questions(
     path: Path, asked: Array, sides: Sequence[_Side], id_column: str | None
 ) -> None:
@@ -258,6 +260,7 @@ def _write_found(
         n_pairs=len(found.pairs),
         n_candidates=found.n_candidates,
         threshold=found.threshold,
+        note=found.note,
         precision=dict(zip(("value", "low", "high"), found.precision, strict=True)),
         recall=dict(zip(("value", "low", "high"), found.recall, strict=True)),
         shares=found.weights,
@@ -336,22 +339,34 @@ def _summarize(found: Duplicates, sides: Sequence[_Side], n_same: int, n_differe
             ["precision", _interval(found.precision)],
             ["recall", f"{_interval(found.recall)} of the candidates that are the same"],
         ],
-        "Duplicates; precision and recall are expected ones, from answers out of fold",
+        "Duplicates; precision and recall are expected ones, from the answers",
     )
     shares = sorted(found.weights.items(), key=lambda item: -item[1])
     rows = [[name, f"{100 * share:.1f} %"] for name, share in shares]
-    show([["column", "share"], *rows], SHARES_TITLE)
-    some = np.argsort(found.probability, kind="stable")[:_LEAST_SURE]
-    columns = _pairs(found, sides)
-    by_id = "id_i" in columns
+    show([["column", "share"], *rows], "What matters: share of the weights")
     lines = []
-    for row in some.tolist():
-        cells = [columns[name][row] for name in (("id_i", "id_j") if by_id else "ij")]
-        shown = [str(cell.as_py() if hasattr(cell, "as_py") else cell) for cell in cells]
-        lines.append([*shown, f"{found.probability[row]:.3f}", str(columns["group"][row])])
+    for place in np.argsort(found.probability, kind="stable")[:_LEAST_SURE].tolist():
+        for side, row in zip([sides[0], sides[-1]], found.pairs[place].tolist(), strict=True):
+            named = side.named(np.array([row]))[0]
+            name = str(named.as_py() if hasattr(named, "as_py") else named)
+            lines.append([f"{found.probability[place]:.3f}", name, _short(side, row)])
     if lines:
-        heads = ["row", "other row", "probability", "group"]
-        show([heads, *lines], "Least sure: look at these", numbers=slice(2, None))
+        heads = ["probability", "row", "record"]
+        show([heads, *lines], "Least sure: look at these", numbers=slice(0, 1))
+    if found.note:
+        say(found.note)
+
+
+def _short(side: _Side, row: int) -> str:
+    """Return the beginnings of the cells of a row that are not empty."""
+    cells = [side.table.cells(name)[row].as_py() for name in side.table.names or ()]
+    names = side.table.names or ()
+    texts = [
+        str(cell).strip()[:_CELL]
+        for name, cell in zip(names, cells, strict=True)
+        if name != side.id_column and cell is not None and cell == cell  # noqa: PLR0124 (NaN)
+    ]
+    return ", ".join(text for text in texts if text)[:_RECORD]
 
 
 def _interval(values: tuple[float, float, float]) -> str:

@@ -9,8 +9,25 @@ from dataclasses import replace
 import numpy as np
 
 from ..._utils._typing import Array
+from ...records import DuplicateFinder
+from ...records._columns import is_code
 from ._prepare import looks_like_ids
 from ._tables import InputTable
+
+
+def fitted_finder(
+    tables: Sequence[InputTable], without: Collection[str], finder: DuplicateFinder | None = None
+) -> DuplicateFinder:
+    """Fit a finder to the columns of one table or of two, all but some of them."""
+    finder = DuplicateFinder() if finder is None else finder
+    columns = record_columns(tables, without, finder.text)
+    n = tables[0].n_rows
+    first = {name: values[:n] for name, values in columns.items()}
+    other = {name: values[n:] for name, values in columns.items()}
+    try:
+        return finder.fit(first, other if len(tables) == 2 else None)
+    except ValueError as error:
+        raise ValueError(f"{tables[0].path}: {error}") from None
 
 
 def record_columns(
@@ -55,8 +72,6 @@ def record_columns(
 
 def _are_codes(numbers: Array) -> bool:
     """Return whether numbers are codes in no order; such text keeps its leading zeros."""
-    from ...records._vectors import is_code
-
     return is_code(numbers) and looks_like_ids("", numbers) is None
 
 

@@ -1,0 +1,191 @@
+"""Draw the line between pairs that are the same and others, and say what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import default_rng
+from scipy.special import expit, log_expit
+
+from .._decisions._threshold import Interval
+from .._utils._typing import Array
+
+# Scale of the Cauchy prior on the slope, per standard deviation of the margin. Gelman, Jakulin,
+# Pittau and Su (2008) propose 2.5 for a logistic regression. Its heavy tail leaves room for
+# answers that the margin tells apart without error.
+_SCALE = 2.5
+_SLOPES = np.geomspace(0.1, 500.0, 121)
+_PLACES, _BETWEEN = 121, 41  # of the curve's middle: over the whole range, and where kinds meet
+_BESIDE = 0.5  # standard deviations beyond the answers that the middle may lie
+_CURVES = 400  # that stand for the posterior
+_OUTCOMES = 5  # for each of them
+# Percentiles. A range of 95 % would end at 2.5 and 97.5 if the answers were a random sample and
+# one curve were right; on the choosing sets the truth then was above the range too often.
+_ENDS = (1.0, 50.0, 99.9)
+_AT_ONCE = 20_000  # candidates, to save memory
+_NEARLY = 0.005  # of the best precision: where the wanted one is out of reach
+
+
+@dataclass(frozen=True)
+class Line:
+    r"""A margin from which candidate pairs are accepted, and what it is expected to reach.
+
+    Answered pairs are no random sample of the candidates. But as far as they were chosen by their
+    similarities, they do tell how likely a pair with a given margin f is the same. A hundred
+    answers leave many curves :math:`p(f) = \sigma(a + b f)` possible; `curves_given` has them as
+    likely as the answers make them. Margins of a model that knows the answers promise too much,
+    and those of models that know fewer answers too little: half the curves are from each. With
+    the mean :math:`\bar p` of the curves and the margins of all candidates, a line at t is
+    expected to reach
+
+    .. math:: \text{precision}(t) = \frac{\sum_{f_k \ge t} \bar p(f_k)}{\#\{f_k \ge t\}}.
+
+    Parameters
+    ----------
+    margin : float
+        Margin from which pairs are accepted.
+    reachable : float
+        The best expected precision of any line.
+    intercepts, slopes : ndarray of shape (n_curves,)
+        The numbers a and b of each curve.
+    """
+
+    margin: float
+    reachable: float
+    intercepts: Array
+    slopes: Array
+
+    @classmethod
+    def draw(
+        cls, answered: Array, same: Array, margins: Array, precision: float | None = None
+    ) -> Line:
+        """Draw the lowest line whose expected precision is at least `precision`.
+
+        Parameters
+        ----------
+        answered : ndarray of shape (k, n)
+            Margins of the answered pairs, by k ways to know them, each with its own curves.
+        same : ndarray of bool of shape (n,)
+            The answers.
+        margins : ndarray of shape (m,)
+            Margins of the candidates.
+        precision : float, optional
+            The wanted precision. If it cannot be reached, the lowest line close to the best
+            reachable one is drawn. By default, pairs that are likelier the same than different
+            are accepted.
+        """
+        curves = [curves_given(margins_of, same) for margins_of in answered]
+        a, b = (np.concatenate(parts) for parts in zip(*curves, strict=True))
+        ordered = np.sort(margins)[::-1]
+        p = _mean_curve(a, b, ordered)
+        expected = np.cumsum(p) / np.arange(1, len(p) + 1)
+        if precision is None:
+            last = int(np.flatnonzero(p >= min(0.5, p[0]))[-1])
+        else:
+            wanted = min(precision, expected.max() - _NEARLY)
+            last = int(np.flatnonzero(expected >= wanted)[-1])
+        return cls(float(np.mean(ordered[last : last + 2])), float(expected.max()), a, b)
+
+    def probability(self, margins: Array) -> Array:
+        """Return the probability that pairs with these margins are the same."""
+        return _mean_curve(self.intercepts, self.slopes, margins)
+
+    def note(self, precision: float | None) -> str:
+        """Say in words if the wanted precision cannot be reached; "" if it can."""
+        if precision is None or self.reachable >= precision:
+            return ""
+        return (
+            f"A precision of {precision:g} cannot be reached with these answers: the best expected"
+            f" one is {np.floor(1e3 * self.reachable) / 1e3:g}, and the pairs found are close to "
+            "it. More answers may reach more."
+        )
+
+    def predicted(self, taken: Array, left: Array, sure: int = 0) -> tuple[Interval, Interval]:
+        """Predict the precision and the recall of taking some pairs and leaving the others.
+
+        Each curve says how many of the pairs taken are wrong and how many others are missed, on
+        average. The counts themselves are sums of rare events: Poisson.
+
+        Parameters
+        ----------
+        taken, left : ndarray
+            Margins of the pairs that were taken, and of the others.
+        sure : int, default=0
+            Number of other pairs that were taken and are known to be right.
+
+        Returns
+        -------
+        precision, recall : (value, low, high)
+            The middle, and the ends of a range. The recall is that among the candidates.
+        """
+        rng = default_rng(0)
+        shape = _OUTCOMES, len(self.slopes)
+        wrong = rng.poisson(self._counts(taken, -1.0), size=shape)
+        missed = rng.poisson(self._counts(left, 1.0), size=shape)
+        total = sure + len(taken)
+        right = total - np.minimum(wrong, len(taken))
+        return _interval(right / max(total, 1)), _interval(right / np.maximum(right + missed, 1))
+
+    def _counts(self, margins: Array, sign: float) -> Array:
+        """Return how many of some pairs each curve expects to be the same, or not (sign -1)."""
+        counts = np.zeros(len(self.slopes))
+        for start in range(0, len(margins), _AT_ONCE):
+            part = margins[start : start + _AT_ONCE]
+            logits = self.intercepts + np.multiply.outer(part, self.slopes)
+            counts += expit(sign * logits).sum(axis=0)
+        return counts
+
+
+def curves_given(margins: Array, same: Array) -> tuple[Array, Array]:
+    r"""Return curves :math:`p = \sigma(a + b f)`, each as likely as the answers make it.
+
+    In standard deviations of the margin, a curve has a slope :math:`\beta > 0` with a Cauchy
+    prior, and a middle :math:`\tau`, where p is 1/2, with a uniform prior over the range of the
+    answers and a little beyond. The posterior is computed on a grid, and represented by curves at
+    evenly spaced levels of its cumulative sum: no chance is involved.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+        Margins of answered pairs.
+    same : ndarray of bool of shape (n,)
+        The answers.
+
+    Returns
+    -------
+    a, b : ndarray of shape (n_curves,)
+        Intercepts and slopes.
+    """
+    center, scale = margins.mean(), margins.std() or 1.0
+    x, sign = (margins - center) / scale, np.where(same, 1.0, -1.0)
+    # Where the kinds meet, or overlap, a steep curve needs a finer grid.
+    lowest, highest = x[same].min(initial=x.max()), x[~same].max(initial=x.min())
+    places = np.union1d(
+        np.linspace(x.min() - _BESIDE, x.max() + _BESIDE, _PLACES),
+        np.linspace(lowest, highest, _BETWEEN),
+    )
+    # The grid of slopes is even in their logarithm, so each stands for a share of its own size.
+    prior = np.log(_SLOPES) - np.log1p((_SLOPES / _SCALE) ** 2)
+    logits = sign * (x - places[:, np.newaxis])
+    found = np.array([log_expit(slope * logits).sum(axis=1) for slope in _SLOPES])
+    found += prior[:, np.newaxis]
+    mass = np.exp(found - found.max()) * np.gradient(places)
+    levels = (np.arange(_CURVES) + 0.5) / _CURVES * mass.sum()
+    chosen = np.searchsorted(np.cumsum(mass), levels)
+    which, where = np.unravel_index(chosen, mass.shape)
+    slopes = _SLOPES[which] / scale
+    return -slopes * (scale * places[where] + center), slopes
+
+
+def _mean_curve(a: Array, b: Array, margins: Array) -> Array:
+    p = np.empty(len(margins))
+    for start in range(0, len(p), _AT_ONCE):
+        part = margins[start : start + _AT_ONCE]
+        p[start : start + _AT_ONCE] = expit(a + np.multiply.outer(part, b)).mean(axis=1)
+    return p
+
+
+def _interval(values: Array) -> Interval:
+    low, middle, high = np.percentile(values, _ENDS).tolist()
+    return middle, low, high

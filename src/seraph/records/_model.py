@@ -1,0 +1,132 @@
+"""The probability that a pair is one thing: a logistic model with entropy regularization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from .._sweep import one_blas_thread
+from .._utils._typing import Array
+
+# Chosen on four public sets (Fodors-Zagats, DBLP-ACM, Abt-Buy, Chicago sites) with 50 and 100
+# answers, see benchmarks/RESULTS.md: strengths of the prior and of the entropy, and the length of
+# the prior's mean, for features of variance 1.
+RHO, GAMMA, LENGTH = 0.3, 0.3, 1.0
+# Unlabeled pairs in the entropy, a sample: their share counts, not their number.
+_UNLABELED = 5000
+_OFFSET = 1e-3  # strength on the offset, which keeps it finite
+
+
+@dataclass(frozen=True)
+class PairModel:
+    r"""A logistic model of similarities, :math:`p = \sigma(b + \sum_f w_f x_f)`.
+
+    The features are standardized over the candidates; a missing one is at their mean, so that it
+    says nothing. The weights minimize
+
+    .. math:: -\sum_{k} \ln p(y_k) + \gamma \frac{n}{m} \sum_{u} H(p_u)
+              + \tfrac{\rho}{2} \lVert w - w_0 \rVert^2,
+
+    over the n answered pairs k and m unlabeled candidates u: SERAPH's principle, with the trace
+    norm of a metric replaced by a Gaussian prior. Its mean :math:`w_0` weighs all similarities
+    equally, and no similarity may speak against a pair.
+
+    Parameters
+    ----------
+    mean, scale : ndarray of shape (n_features,)
+        For standardizing.
+    weights : ndarray of shape (n_features,)
+        The numbers w.
+    signed : ndarray of bool of shape (n_features,)
+        Features whose weights are at least 0.
+    offset : float
+        The number b.
+    """
+
+    mean: Array
+    scale: Array
+    weights: Array
+    signed: Array
+    offset: float = 0.0
+
+    @classmethod
+    def prior(cls, candidates: Array, signed: Array) -> PairModel:
+        """Return the model before any answer, which knows that similar is closer."""
+        known = np.isfinite(candidates)
+        counts = np.maximum(known.sum(axis=0), 1)
+        filled = np.where(known, candidates, 0.0).astype(np.float64)
+        mean = filled.sum(axis=0) / counts
+        squares = np.where(known, (filled - mean) ** 2, 0.0).sum(axis=0) / counts
+        scale = np.where(squares > 1e-12, np.sqrt(squares), np.inf)
+        usable = signed & np.isfinite(scale)
+        weights = np.where(usable, LENGTH / np.sqrt(max(usable.sum(), 1)), 0.0)
+        return cls(mean, scale, weights, signed)
+
+    def standardized(self, features: Array) -> Array:
+        """Return features of mean 0 and variance 1 over the candidates, 0 where missing."""
+        return np.nan_to_num((features - self.mean) / self.scale, nan=0.0)
+
+    def margins(self, features: Array) -> Array:
+        """Return the logits: positive for pairs that are likelier the same."""
+        margins: Array = self.standardized(features) @ self.weights + self.offset
+        return margins
+
+    def learned(self, features: Array, same: Array, candidates: Array) -> PairModel:
+        """Return the model that has learned from answers, with this one as the prior.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n, n_features)
+            Of the answered pairs.
+        same : ndarray of bool of shape (n,)
+            The answers.
+        candidates : ndarray of shape (m, n_features)
+            Features of unlabeled pairs.
+        """
+        X, U = self.standardized(features), self.standardized(sampled(candidates))
+        signs = np.where(same, 1.0, -1.0)
+        x = np.append(self.weights, 0.0)
+        bounds = [(0.0 if s else None, None) for s in self.signed] + [(None, None)]
+        with one_blas_thread():
+            # The entropy is not convex: it starts from the solution without it.
+            for gamma in (0.0, GAMMA):
+                found = minimize(
+                    objective,
+                    x,
+                    args=(X, signs, U, self.weights, gamma),
+                    jac=True,
+                    method="L-BFGS-B",
+                    bounds=bounds,
+                )
+                x = found.x
+        return replace(self, weights=x[:-1], offset=float(x[-1]))
+
+
+def objective(
+    x: Array, X: Array, signs: Array, U: Array, prior: Array, gamma: float
+) -> tuple[float, Array]:
+    """Return the value and the gradient at ``x = (w, b)``."""
+    w, b = x[:-1], x[-1]
+    margins = signs * (X @ w + b)
+    slopes = -signs * expit(-margins)
+    logits = U @ w + b
+    p = expit(logits)
+    share = gamma * len(X) / max(len(U), 1)
+    # H(p) = ln(1 + e^f) - p f, whose derivative is -f p (1 - p).
+    entropies = np.logaddexp(0.0, logits) - p * logits
+    falls = -share * logits * p * (1.0 - p)
+    off = w - prior
+    value = np.logaddexp(0.0, -margins).sum() + share * entropies.sum()
+    value += 0.5 * RHO * (off @ off) + 0.5 * _OFFSET * b**2
+    gradient = X.T @ slopes + U.T @ falls + RHO * off
+    return float(value), np.append(gradient, slopes.sum() + falls.sum() + _OFFSET * b)
+
+
+def sampled(candidates: Array) -> Array:
+    """Return the features of some candidates, the same ones every time."""
+    if len(candidates) <= _UNLABELED:
+        return candidates
+    return candidates[np.random.default_rng(0).choice(len(candidates), _UNLABELED, replace=False)]

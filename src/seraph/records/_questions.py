@@ -1,0 +1,74 @@
+"""Choose pairs to ask a person about."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._utils._typing import Array
+
+# Probabilities that answers leave open, and the share of the questions about such pairs. The
+# others are a sample of all pairs, which shows where the model is sure and wrong.
+_OPEN, _SHARE = (0.02, 0.98), 2 / 3
+
+
+def spread_evenly(values: Array, n: int, rng: np.random.Generator) -> Array:
+    """Order numbers so that the first `n` of them are spread evenly over their range.
+
+    Examples
+    --------
+    >>> values = np.array([0.0, 0.1, 0.2, 0.5, 1.0])
+    >>> np.sort(values[spread_evenly(values, 3, np.random.default_rng(0))[:3]])[1:]
+    array([0.5, 1. ])
+    """
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    bins = np.minimum((n * (values - low) / ((high - low) or 1.0)).astype(np.intp), n - 1)
+    shuffled = rng.permutation(len(values))
+    shuffled = shuffled[np.argsort(bins[shuffled], kind="stable")]
+    ordered = bins[shuffled]
+    turn = np.arange(len(values)) - np.searchsorted(ordered, ordered)  # within its bin
+    return shuffled[np.lexsort([ordered, turn])]
+
+
+def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
+    r"""Order pairs by what there is to learn from them; every third is of a sample of all.
+
+    The sample is stratified: pairs that are likelier the same take turns with the others. Of each
+    kind it takes a pair in proportion to :math:`\sqrt{p (1 - p)}`: Neyman's allocation, which
+    estimates a total best.
+
+    Examples
+    --------
+    >>> p = np.array([0.001, 0.3, 0.5, 0.7, 0.999])
+    >>> sorted(open_questions(p, 3, np.random.default_rng(0))[:2].tolist())
+    [1, 3]
+    """
+    unsure = np.flatnonzero((p > _OPEN[0]) & (p < _OPEN[1]))
+    wanted = max(1, round(_SHARE * n))
+    near = unsure[spread_evenly(p[unsure], wanted, rng)]
+    # The Gumbel trick samples without replacement.
+    chance = 0.5 * np.log(np.maximum(p * (1.0 - p), 1e-12)) + rng.gumbel(size=len(p))
+    sampled = np.argsort(-chance, kind="stable")
+    above = p[sampled] >= 0.5
+    turn = np.where(above, 2 * np.cumsum(above), 2 * np.cumsum(~above) + 1)
+    away = sampled[np.argsort(turn, kind="stable")]
+    place = np.arange(len(near))
+    rank = np.concatenate([place // 2 * 3 + place % 2, 3 * np.arange(len(away)) + 2])
+    order = np.concatenate([near, away])[np.argsort(rank, kind="stable")]
+    _, first = np.unique(order, return_index=True)
+    return order[np.sort(first)]
+
+
+def without_repeats(pairs: Array, n: int) -> Array:
+    """Take the first `n` pairs that share no row, then others if there are too few."""
+    used: set[int] = set()
+    taken: list[list[int]] = []
+    spare: list[list[int]] = []
+    for pair in pairs.tolist():
+        if len(taken) == n:
+            break
+        if used.isdisjoint(pair):
+            used.update(pair)
+            taken.append(pair)
+        else:
+            spare.append(pair)
+    return np.array([*taken, *spare][:n], dtype=np.intp).reshape(-1, 2)

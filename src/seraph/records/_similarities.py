@@ -1,0 +1,185 @@
+"""Describe a pair of records by how similar it is in each column, and as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._utils._typing import Array
+from ._candidates import term_vectors
+from ._columns import joined, numbers_of, texts_of
+
+WHOLE, RIVALS = "(whole record)", "(best match)"
+# Cells up to this median length are compared by edit distance, too: names, codes, streets.
+_SHORT = 50
+_WORDS = 1.5  # per cell: with fewer, words say nothing that letters do not
+_PAIRS_AT_ONCE = 50_000
+
+Compare = Callable[[Array, Array], Array]
+
+
+class Similarities:
+    """Similarities of pairs of records, one number for each way to compare them.
+
+    Text is compared by the cosines of its letter triples and of its words (TF-IDF), short cells
+    also by edit distance, and numbers and dates by their difference. Where a cell is missing,
+    its similarities are NaN and a feature of its own is 1. Two more features compare the cosine
+    of the whole records with the best that either record has with any third one: of two products
+    that differ in one letter, the better match is likelier the same.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        The records, by column.
+    text : collection of str
+        Columns to take for text whatever they look like.
+
+    Attributes
+    ----------
+    of_column : list of str
+        The column of each feature.
+    free : list of bool
+        Whether a feature may speak against a pair the larger it is: only missing cells may.
+    vectors : sparse matrix or None
+        The whole records as vectors whose products are the mean cosine of letters and words;
+        None without text.
+    """
+
+    def __init__(self, columns: Mapping[str, Array], text: Collection[str] = ()) -> None:
+        self.of_column: list[str] = []
+        self.free: list[bool] = []
+        self._compare: list[Compare] = []
+        whole = []
+        for name, values in columns.items():
+            cells = texts_of(values)
+            numbers = None if name in text else numbers_of(values, cells)
+            features = [] if numbers is None else [_differences(numbers, values.dtype.kind)]
+            if numbers is None or values.dtype.kind == "M":
+                whole.append(cells)
+                features += _of_text(cells)
+            present = cells != "" if numbers is None else np.isfinite(numbers)
+            known = cells[present]
+            if len(known) and np.any(known != known[0]):
+                self._add(name, features, present)
+        self.n_columns = len(set(self.of_column))
+        self.vectors: Any = _whole_vectors(whole) if whole else None
+        if self.vectors is not None:
+            self._add(WHOLE, [_cosine(self.vectors)], np.ones(self.vectors.shape[0], dtype=bool))
+
+    def _add(self, column: str, features: list[Compare], present: Array) -> None:
+        for compare in features:
+            self._compare.append(_where_present(compare, present))
+            self.of_column.append(column)
+            self.free.append(False)
+        if not present.all():
+            self._compare.append(lambda i, j: ~(present[i] & present[j]))
+            self.of_column.append(column)
+            self.free.append(True)
+
+    def score(self, pairs: Array) -> Array:
+        """Return the mean cosine of letters and words of whole records."""
+        return _in_parts(_cosine(self.vectors), pairs)
+
+    def compete(self, pairs: Array) -> None:
+        """Let the features of each pair know the best of `pairs` that its records are in."""
+        n, score = self.vectors.shape[0], self.score(pairs)
+        rows, partners = pairs.ravel("F"), pairs[:, ::-1].ravel("F")
+        order = np.lexsort([partners, -np.tile(score, 2), rows])
+        starts = np.searchsorted(rows[order], np.arange(n))
+        counts = np.bincount(rows, minlength=n)
+        self._best, self._second = np.zeros(n), np.zeros(n)
+        self._partner = np.full(n, -1)
+        for values, place in ((self._best, 0), (self._second, 1)):
+            has = counts > place
+            values[has] = np.tile(score, 2)[order[starts[has] + place]]
+        self._partner[counts > 0] = partners[order[starts[counts > 0]]]
+
+    def __call__(self, pairs: Array) -> Array:
+        """Return the features of pairs, of shape (pairs, features)."""
+        made = np.empty((len(pairs), len(self._compare) + 2), dtype=np.float32)
+        for number, compare in enumerate(self._compare):
+            made[:, number] = _in_parts(compare, pairs)
+        i, j = pairs.T
+        rivals = np.column_stack([self._rival(i, j), self._rival(j, i)])
+        score = self.score(pairs)
+        made[:, -2] = score - rivals.max(axis=1)
+        made[:, -1] = score - rivals.min(axis=1)
+        return made
+
+    def _rival(self, row: Array, partner: Array) -> Array:
+        return np.where(self._partner[row] == partner, self._second[row], self._best[row])
+
+    @property
+    def columns(self) -> list[str]:
+        """The column of each feature that ``__call__`` returns."""
+        return [*self.of_column, RIVALS, RIVALS]
+
+    @property
+    def signed(self) -> Array:
+        """Which features may only speak for a pair the larger they are."""
+        return ~np.array([*self.free, False, False])
+
+
+def _whole_vectors(texts: Collection[Array]) -> sparse.csr_matrix:
+    whole = joined(texts)
+    parts = [term_vectors(whole, unit) for unit in ("letters", "words")]
+    return sparse.hstack(parts, format="csr") * np.float32(np.sqrt(0.5))
+
+
+def _of_text(cells: Array) -> list[Compare]:
+    known = [cell for cell in cells.tolist() if cell]
+    features = [_cosine(term_vectors(cells, "letters"))]
+    if known and np.mean([len(cell.split()) for cell in known]) > _WORDS:
+        features.append(_cosine(term_vectors(cells, "words")))
+    if known and np.median([len(cell) for cell in known]) <= _SHORT:
+        features.append(_edits(cells))
+    return features
+
+
+def _cosine(vectors: sparse.csr_matrix) -> Compare:
+    return lambda i, j: np.asarray(vectors[i].multiply(vectors[j]).sum(axis=1)).ravel()
+
+
+def _edits(cells: Array) -> Compare:
+    try:
+        from rapidfuzz import fuzz, process
+    except ImportError:
+        raise ImportError(
+            "Edit distances need one more package: pip install 'seraph-learn[records]'."
+        ) from None
+
+    # Letters inserted and deleted, as a share of both lengths: 1 for equal cells.
+    return lambda i, j: process.cpdist(cells[i], cells[j], scorer=fuzz.ratio) / 100.0
+
+
+def _differences(numbers: Array, kind: str) -> Compare:
+    r"""Compare quantities by their ratio, and dates and signed numbers by their difference.
+
+    The ratio of two amounts is that of the smaller to the larger. A difference counts in standard
+    deviations :math:`s` of the column: :math:`1 / (1 + |a - b| / s)`.
+    """
+    known = numbers[np.isfinite(numbers)]
+    if kind != "M" and len(known) and known.min() >= 0.0:
+        return lambda i, j: _ratio(numbers[i], numbers[j])
+    spread = float(known.std()) if len(known) else 0.0
+    return lambda i, j: 1.0 / (1.0 + np.abs(numbers[i] - numbers[j]) / (spread or 1.0))
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    larger = np.maximum(a, b)
+    return np.where(larger == 0.0, 1.0, np.minimum(a, b) / np.where(larger == 0.0, 1.0, larger))
+
+
+def _where_present(compare: Compare, present: Array) -> Compare:
+    return lambda i, j: np.where(present[i] & present[j], compare(i, j), np.nan)
+
+
+def _in_parts(compare: Compare, pairs: Array) -> Array:
+    values = np.empty(len(pairs), dtype=np.float32)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        part = slice(start, start + _PAIRS_AT_ONCE)
+        values[part] = compare(*pairs[part].T)
+    return values

@@ -1,0 +1,240 @@
+"""How pairs are described, proposed and weighed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import approx_fprime, minimize
+
+from seraph.records import _candidates
+from seraph.records._candidates import neighbor_pairs, rarest_terms, term_vectors
+from seraph.records._columns import as_columns
+from seraph.records._model import PairModel, objective
+from seraph.records._questions import open_questions, spread_evenly, without_repeats
+from seraph.records._similarities import RIVALS, WHOLE, Similarities
+from tests.helpers.people import people
+
+ACROSS = np.array([[0, 1], [0, 2]])
+
+
+def described(table, pairs=ACROSS, **parameters):
+    """Return the features of pairs as a data frame with a column for each."""
+    made = Similarities(as_columns(table), **parameters)
+    made.compete(np.asarray(pairs))
+    frame = pd.DataFrame(made(np.asarray(pairs)))
+    frame.columns = [
+        f"{name} {made.columns[:k].count(name)}" for k, name in enumerate(made.columns)
+    ]
+    return made, frame
+
+
+def test_a_slip_is_more_similar_than_another_name():
+    table, _ = people()
+    table.loc[0, "name"], table.loc[1, "name"] = "katherine müller", "catherine muller"
+    pairs = np.column_stack([np.zeros(39, dtype=int), np.arange(1, 40)])
+    _, features = described(table, pairs)
+    for way in ("name 0", "name 1", "name 2"):  # letters, words, edits
+        assert features[way][0] > features[way][1:].max()
+
+
+def test_equal_cells_are_at_one_and_letters_compare_like_cosines():
+    table = {"name": ["ann lee", "ann lee", "bo wu", "ann wu"]}
+    _, features = described(table, [[0, 1], [0, 3]])
+    assert features.loc[0, ["name 0", "name 1", "name 2"]].tolist() == pytest.approx([1, 1, 1])
+    A = term_vectors(np.array(table["name"], dtype=object), "letters").toarray()
+    assert features["name 0"][1] == pytest.approx(A[0] @ A[3], abs=1e-6)
+    # Of 13 letters, 2 + 3 - 2 are inserted or deleted: "lee" and "wu" have nothing in common.
+    assert features["name 2"][1] == pytest.approx(1 - 5 / 13)
+
+
+def test_a_missing_cell_is_neither_similar_nor_different():
+    table = {"name": ["ann", "ann", "bob", "cy"], "town": ["ulm", None, "ulm", "bern"]}
+    _, features = described(table)
+    assert np.isnan(features["town 0"][0])
+    assert features["town 0"][1] == pytest.approx(1.0)
+    assert features["town 2"].tolist() == [1.0, 0.0]  # its own feature
+    model = PairModel.prior(features.to_numpy(), np.ones(features.shape[1], dtype=bool))
+    assert (model.standardized(np.full((1, features.shape[1]), np.nan)) == 0.0).all()
+
+
+def test_a_column_that_is_hardly_filled_leaves_the_score_to_the_others():
+    table, _ = people()
+    pairs = np.column_stack([np.arange(20), np.arange(1, 21)])
+    made, _ = described(table, pairs)
+    sparse_table = table.assign(
+        **{f"gap {k}": ["x", "y"] + [""] * (len(table) - 2) for k in range(9)}
+    )
+    _, wider = described(sparse_table, pairs[2:])
+    assert wider.filter(regex="gap . 0").isna().to_numpy().all()
+    assert made.n_columns == 5
+
+
+def test_numbers_are_compared_by_ratio_and_dates_by_days():
+    table = {
+        "name": ["ann", "bob", "cy"],
+        "price": ["$100", "$1,000.00", "$110.50"],
+        "born": pd.to_datetime(["1980-01-02", "1980-01-03", "1990-05-01"]),
+        "zip": [2601, 2602, 9611],
+    }
+    _, features = described(table)
+    assert features["price 0"].tolist() == pytest.approx([0.1, 100 / 110.5])
+    assert features["born 0"][0] > 0.99 > features["born 0"][1]
+    assert features["zip 1"].tolist() == [0.75, 0.5]  # edits: a code is text
+
+
+def test_exchanged_columns_are_alike_as_a_whole_record():
+    table = {"first": ["ann", "lee", "bob"], "last": ["lee", "ann", "wu"]}
+    _, features = described(table)
+    assert features[f"{WHOLE} 0"][0] == pytest.approx(1.0, abs=1e-3)
+    assert features["first 0"][0] < 0.1
+
+
+def test_a_pair_is_set_against_the_best_that_its_records_are_in():
+    table, _ = people(20, 10)
+    made = Similarities(as_columns(table))
+    pairs = neighbor_pairs(made.vectors, np.arange(30), 5, 30)
+    made.compete(pairs)
+    score = made.score(pairs)
+    plain = []
+    for own, (i, j) in zip(score, pairs.tolist(), strict=True):
+        other = [
+            max(
+                [
+                    s
+                    for s, p in zip(score, pairs.tolist(), strict=True)
+                    if row in p and p != [i, j]
+                ],
+                default=0.0,
+            )
+            for row in (i, j)
+        ]
+        plain.append([own - max(other), own - min(other)])
+    np.testing.assert_allclose(made(pairs)[:, -2:], plain, atol=1e-6)
+    assert made.columns[-2:] == [RIVALS, RIVALS]
+
+
+# Candidates
+
+
+def plain_neighbors(V, k, n_first):
+    S = (V @ V.T).toarray()
+    n = len(S)
+    side = np.arange(n) >= n_first
+    found = set()
+    for i in range(n):
+        allowed = [
+            j for j in range(n) if j != i and (n_first == n or side[i] != side[j]) and S[i, j] > 0
+        ]
+        for j in sorted(allowed, key=lambda j: (-S[i, j], j))[:k]:
+            found.add((min(i, j), max(i, j)))
+    return found
+
+
+@pytest.mark.parametrize("n_first", [40, 25])
+def test_neighbors_are_those_of_all_cosines(n_first, monkeypatch):
+    monkeypatch.setattr(_candidates, "_AT_ONCE", 50)
+    table, _ = people(30, 10)
+    V = term_vectors(table["name"].to_numpy(object), "letters").astype(np.float64)
+    found = neighbor_pairs(V, np.arange(40), 4, n_first)
+    assert set(map(tuple, found.tolist())) == plain_neighbors(V, 4, n_first)
+    assert len(np.unique(found, axis=0)) == len(found)
+
+
+def test_the_terms_of_a_search_are_the_rarest_when_there_are_too_many(monkeypatch):
+    V = sparse.csr_matrix(np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]]))
+    assert rarest_terms(V) is V
+    monkeypatch.setattr(_candidates, "_PRODUCTS", 2)
+    assert rarest_terms(V).toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+
+
+# The model
+
+
+@pytest.fixture
+def task():
+    rng = np.random.default_rng(0)
+    U = rng.normal(size=(200, 4))
+    X = rng.normal(size=(40, 4))
+    same = X @ [2.0, 1.0, 0.0, 0.0] + 0.5 * rng.normal(size=40) > 0.0
+    return X, same, U
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.7])
+def test_the_gradient_of_the_model_is_right(task, gamma):
+    X, same, U = task
+    arguments = (X, np.where(same, 1.0, -1.0), U, np.full(4, 0.5), gamma)
+    x = np.array([0.8, 0.3, -0.2, 0.4, -0.5])
+    numeric = approx_fprime(x, lambda x: objective(x, *arguments)[0], 1e-7)
+    np.testing.assert_allclose(objective(x, *arguments)[1], numeric, rtol=1e-5, atol=1e-5)
+
+
+def test_the_entropy_is_that_of_its_definition(task):
+    X, same, U = task
+    signs, x = np.where(same, 1.0, -1.0), np.array([0.8, 0.3, -0.2, 0.4, -0.5])
+    without, with_it = (objective(x, X, signs, U, np.zeros(4), gamma)[0] for gamma in (0.0, 1.0))
+    p = 1.0 / (1.0 + np.exp(-(U @ x[:-1] + x[-1])))
+    entropy = -(p * np.log(p) + (1 - p) * np.log(1 - p)).sum() * len(X) / len(U)
+    assert with_it - without == pytest.approx(entropy)
+
+
+def test_another_solver_finds_the_same_weights(task, monkeypatch):
+    monkeypatch.setattr("seraph.records._model.GAMMA", 0.0)  # convex
+    X, same, U = task
+    prior = PairModel.prior(U, np.ones(4, dtype=bool))
+    model = prior.learned(X, same, U)
+    other = minimize(
+        lambda x: objective(
+            x,
+            prior.standardized(X),
+            np.where(same, 1.0, -1.0),
+            prior.standardized(U),
+            prior.weights,
+            0.0,
+        )[0],
+        np.full(5, 0.1),
+        method="SLSQP",
+        bounds=[(0, None)] * 4 + [(None, None)],
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    np.testing.assert_allclose([*model.weights, model.offset], other.x, atol=1e-3)
+
+
+def test_similar_never_speaks_against_a_pair(task):
+    X, same, U = task
+    model = PairModel.prior(U, np.array([True, True, True, False])).learned(-X, same, U)
+    assert (model.weights[:3] >= 0.0).all()
+    prior = PairModel.prior(U, np.ones(4, dtype=bool))
+    assert prior.margins(np.ones((1, 4)))[0] > prior.margins(np.zeros((1, 4)))[0]
+
+
+def test_unlabeled_pairs_lower_the_doubt(task):
+    X, same, U = task
+    prior = PairModel.prior(U, np.ones(4, dtype=bool))
+    doubt = []
+    for some in (U[:0], U):
+        p = 1.0 / (1.0 + np.exp(-prior.learned(X[:10], same[:10], some).margins(U)))
+        doubt.append(-(p * np.log(p) + (1 - p) * np.log(1 - p)).mean())
+    assert doubt[1] < doubt[0]
+
+
+# Questions
+
+
+def test_questions_spread_over_what_is_open():
+    rng = np.random.default_rng(0)
+    p = np.r_[rng.beta(0.1, 3.0, 3000), rng.random(300)]
+    asked = p[open_questions(p, 30, rng)[:30]]
+    assert np.histogram(asked, bins=5, range=(0.02, 0.98))[0].min() >= 2
+    assert sorted(open_questions(p, 30, rng).tolist()) == list(range(len(p)))
+
+
+def test_numbers_are_spread_over_their_range():
+    values = np.r_[np.zeros(1000), np.linspace(0.0, 1.0, 50)]
+    taken = np.sort(values[spread_evenly(values, 10, np.random.default_rng(0))[:10]])
+    assert (np.diff(taken) > 0.0).all()
+
+
+def test_pairs_that_share_a_row_come_last():
+    pairs = np.array([[0, 1], [1, 2], [3, 4], [2, 5]])
+    assert without_repeats(pairs, 3).tolist() == [[0, 1], [3, 4], [2, 5]]
+    assert without_repeats(pairs, 4).tolist() == [[0, 1], [3, 4], [2, 5], [1, 2]]
