@@ -116,7 +116,7 @@ class GMML(ClassicLearner):
             D = with_ridge(all_pairs(Z) / n_pairs, self.ridge, "rows of X")
         # In units of their traces, neither can overflow. The geodesic is homogeneous: of degree
         # t - 1 in S and t in D. Both are in units of size^2 to begin with.
-        t, s, d = float(self.t), float(np.trace(S)), float(np.trace(D))
+        t, s, d = float(self.t), float(S.trace()), float(D.trace())
         unit = size ** (2.0 * t - 1.0) * s ** (0.5 * (t - 1.0)) * d ** (0.5 * t)
         return unit * power(geodesic(S / s, D / d, t), 0.5), {}
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from .._marks import Marks, PairLabels, Rows
 from .._utils._typing import Array
@@ -107,7 +108,7 @@ class DuplicateFinder(BaseEstimator):
         the same.
     text : collection of str, default=()
         Columns to compare letter by letter, although they hold numbers.
-    random_state : int, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed of the choice of questions.
 
     Examples
@@ -133,7 +134,7 @@ class DuplicateFinder(BaseEstimator):
         n_neighbors: int = 10,
         *,
         text: Collection[str] = (),
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.text = text
@@ -228,7 +229,8 @@ class DuplicateFinder(BaseEstimator):
         check_number("n", n, low=1, integer=True)
         labels = None if pairs is None else self._labels(pairs, answers)
         known = np.empty((0, 2), dtype=np.intp) if labels is None else labels.pairs
-        rng = np.random.default_rng([self.random_state, len(known)])
+        seed = check_random_state(self.random_state).randint(2**31)
+        rng = np.random.default_rng([seed, len(known)])
         free = np.flatnonzero(~np.isin(self._keys(self.pairs_), self._keys(known)))
         if len(free) == 0:
             raise ValueError("All neighboring pairs are answered: there is nothing to ask.")
