@@ -294,18 +294,20 @@ class DuplicateFinder(BaseEstimator):
             labels,
             lambda some: line.probability(self._margins(model, some)),
         )
-        return self._result(model, line, labels, candidates[free], group, precision)
+        candidates, margins = candidates[free], margins[free]
+        return self._result(model, line, labels, (candidates, margins), group, precision)
 
     def _result(
         self,
         model: PairModel,
         line: Line,
         labels: PairLabels,
-        candidates: Array,
+        free: tuple[Array, Array],
         group: Array,
         precision: float | None,
     ) -> Duplicates:
         """Describe groups: their pairs, and what to expect of them."""
+        candidates, free_margins = free
         pairs = pairs_within(group)
         if self.links_:
             pairs = pairs[(pairs[:, 0] < self.n_) & (pairs[:, 1] >= self.n_)]
@@ -313,8 +315,8 @@ class DuplicateFinder(BaseEstimator):
         yes = np.isin(keys, known[labels.similar])
         margins = self._margins(model, pairs)
         p = np.where(yes, 1.0, line.probability(margins))
-        left = candidates[~np.isin(self._keys(candidates), keys)]
-        reached = line.predicted(margins[~yes], self._margins(model, left), int(yes.sum()))
+        left = free_margins[~np.isin(self._keys(candidates), keys)]
+        reached = line.predicted(margins[~yes], left, int(yes.sum()))
         order = np.lexsort([pairs[:, 1], pairs[:, 0], -p])
         return Duplicates(
             pairs=self._named(pairs[order]),
