@@ -13,7 +13,7 @@ from seraph._solvers import _lbfgs
 from seraph._sweep import one_blas_thread
 from seraph.classic import MFDA, NCA, _mfda
 from seraph.classic._learner import ClassicLearner
-from seraph.records import _column_weights
+from seraph.records import _model
 
 LEARNERS = [
     learner
@@ -69,7 +69,7 @@ SPIED = [
     *((np.linalg, name) for name in ("cholesky", "slogdet")),
     *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
     (_lbfgs, "minimize"),
-    (_column_weights, "minimize"),
+    (_model, "minimize"),
 ]
 
 

@@ -183,9 +183,9 @@ def test_verbose_lines_go_to_stderr_and_not_into_the_model(folder):
 
 
 def test_a_better_distance_is_called_better_and_a_worse_one_worse(tmp_path, rng):
-    # One feature of twenty tells the class: the Euclidean distance drowns in the others.
+    # One feature of sixty tells the class: the Euclidean distance drowns in the others.
     y = np.tile([0, 1], 60)
-    X = rng.normal(size=(120, 20))
+    X = rng.normal(size=(120, 60))
     X[:, 0] += 4 * y
     np.savez(tmp_path / "noisy.npz", X=X, y=y)
     out = ok("fit", tmp_path / "noisy.npz").out

@@ -100,8 +100,8 @@ class MetricClassifier(
     array([0, 1, 2])
     >>> bool(classifier.score(X, y) > 0.9)
     True
-    >>> classifier.predict_proba(X[[1]]).round(1)
-    array([[1., 0., 0.]])
+    >>> bool(classifier.predict_proba(X[[1]])[0, 0] > 0.8)
+    True
     """
 
     # With metadata routing, marks go to the learner without being asked for.

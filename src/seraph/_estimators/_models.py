@@ -137,8 +137,8 @@ def check_directions(model: Any, X: Any, name: str = "X") -> None:
     name : str, default="X"
         What to call them.
     """
-    while isinstance(model, Pipeline):
-        model = model.steps[0][1]
+    while isinstance(model, Pipeline) or hasattr(model, "estimator_"):
+        model = model.steps[0][1] if isinstance(model, Pipeline) else model.estimator_
     if not isinstance(model, Normalizer):
         return
     points = np.asarray(X)

@@ -39,7 +39,9 @@ def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     names : ndarray or None
         Names of its features, where they are known.
     """
-    pipeline = estimator = getattr(estimator, "estimator_", estimator)
+    while hasattr(estimator, "estimator_"):  # a classifier of pairs may hold one of rows
+        estimator = estimator.estimator_
+    pipeline = estimator
     steps = getattr(pipeline, "steps", None)
     if steps is None:
         return estimator, X, getattr(estimator, "feature_names_in_", None)

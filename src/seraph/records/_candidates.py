@@ -11,7 +11,7 @@ from .._utils._typing import Array
 _BUCKETS = 2**20
 # Products per row that a search may take, so that its time grows linearly with the rows: with
 # more, the most frequent terms are left out, which say least. On Abt-Buy, DBLP-ACM and Chicago,
-# 99.9, 100 and 96.0 % of the true pairs were neighbors; with 20,000, they were 100, 100 and 94.6 %.
+# 99.9, 100 and 96.0 % of the true pairs were neighbors; with 20,000: 100, 100 and 94.6 %.
 _PRODUCTS = 6_000
 _AT_ONCE = 4_000_000  # products, to save memory
 

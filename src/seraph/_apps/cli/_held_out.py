@@ -209,8 +209,9 @@ def _classified(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all labels has already warned
         marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-        learned = MetricClassifier(learner).fit(points, kept, marks=marks)
-    euclidean = MetricClassifier(FunctionTransformer()).fit(points, kept)
+        learned = MetricClassifier(learner, rule="vote").fit(points, kept, marks=marks)
+    # By the vote alone: a linear rule would make up for features that a distance drowns in.
+    euclidean = MetricClassifier(FunctionTransformer(), rule="vote").fit(points, kept)
     return _FoldResult(
         *(classifier.predict(points[held]) == codes[held] for classifier in (learned, euclidean))
     )
