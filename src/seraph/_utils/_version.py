@@ -15,6 +15,7 @@ _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib",
     "skops",
+    "rapidfuzz",
     "safetensors",
     "skl2onnx",
     "onnx",
