@@ -411,3 +411,11 @@ def test_what_is_no_table_is_refused_in_words():
     for wrong in (None, 3.0, object()):
         with pytest.raises(TypeError, match="X must be a table of points, one in each row; got"):
             PairClassifier().fit(wrong, [0, 1])
+
+
+@pytest.mark.parametrize("marks", [{}, 3, (1, 2), "marks"])
+def test_a_score_refuses_what_is_no_marks(marks):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = PairClassifier(cv=2).fit(X, np.arange(30) % 2)
+    with pytest.raises(TypeError, match=r"marks must be a seraph\.Marks"):
+        model.score(X, marks=marks)

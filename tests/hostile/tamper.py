@@ -281,6 +281,8 @@ def outcome(kind, content):
     if refused(model):
         assert path.name in str(model)
         return "refused"
+    if not all(hasattr(model, name) for name in offers(kind)):
+        return "a sound model of another kind"  # as where the last step became a scaler
     answers, _ = guarded(lambda: ask_everything(kind, model))
     if refused(answers):  # in words: the model is for other rows
         return "answers that the rows are others"

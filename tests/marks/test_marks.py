@@ -495,3 +495,9 @@ def test_the_names_of_a_table_come_before_its_numbers():
 def test_rows_that_are_no_rows_are_refused(wrong):
     with pytest.raises(TypeError, match=r"rows must say which table the marks are about.*got"):
         Marks([[0, 1]], [1], rows=wrong)
+
+
+@pytest.mark.parametrize("number", [-1, 10**30, 10**5000], ids=["-1", "1e30", "1e5000"])
+def test_no_table_has_so_many_rows(number):
+    with pytest.raises(ValueError, match="rows must be a number of rows"):
+        Marks([[0, 1]], [1], rows=number)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._base import pair_points
 from .._decisions import row_distances
-from .._marks import Marks, Rows
+from .._marks import Marks, Rows, aligned_marks
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, shown
 
@@ -56,7 +56,7 @@ def fit_model(
         Further arguments of the learner's ``fit``; those that are None are left out.
     """
     if marks is not None:
-        more["marks"] = marks.aligned(X, _num_samples(X))
+        more["marks"] = aligned_marks(X, _num_samples(X), None, marks)[1]
     given = {name: value for name, value in more.items() if value is not None}
     learner = learner_of(estimator)
     taken = signature(learner.fit).parameters

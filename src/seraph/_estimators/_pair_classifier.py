@@ -23,7 +23,7 @@ from .._decisions import (
     probabilities,
     row_distances,
 )
-from .._marks import Marks, PairLabels
+from .._marks import Marks, PairLabels, aligned_marks
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
 from ..metrics import pair_auc
@@ -289,10 +289,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_directions(self.estimator_, X)
-        found = y if isinstance(y, Marks) else marks
-        y = None if isinstance(y, Marks) else y
-        if found is not None:
-            found = found.aligned(X, _num_samples(X))
+        y, found = aligned_marks(X, _num_samples(X), y, marks)
         with as_numbers("X"):
             if isinstance(self.estimator_, MetricClassifier):
                 return class_auc(self.estimator_.predict_proba(X), y, marks=found)

@@ -2,7 +2,7 @@
 
 from ._answers import ANSWERS, is_unknown, mark_weights, pair_signs
 from ._columns import exact_column
-from ._labels import PairLabels, as_labels, is_missing
+from ._labels import PairLabels, aligned_marks, as_labels, is_missing
 from ._marks import Marks
 from ._rows import Rows, is_frame
 
@@ -11,6 +11,7 @@ __all__ = [
     "Marks",
     "PairLabels",
     "Rows",
+    "aligned_marks",
     "as_labels",
     "exact_column",
     "is_frame",

@@ -203,16 +203,7 @@ class PairLabels:
 
         Where scikit-learn passes no more than X and y, marks may stand in the place of y.
         """
-        if isinstance(y, Marks):
-            if marks is not None:
-                raise ValueError("Marks were passed as y and as marks: pass them once.")
-            y, marks = None, y
-        if marks is not None and not isinstance(marks, Marks):
-            raise TypeError(
-                "marks must be a seraph.Marks, which knows the rows it is about: "
-                f"marks=seraph.Marks(pairs, labels, rows=X); got {shown(marks)}."
-            )
-        found = None if marks is None else marks.aligned(X, n)
+        y, found = aligned_marks(X, n, y, marks)
         return cls.make(n, y, found, required=required)
 
     @property
@@ -225,6 +216,29 @@ class PairLabels:
             triplets=self.triplets,
             rows=len(self.codes),
         )
+
+
+def aligned_marks(
+    X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None
+) -> tuple[ArrayLike | None, Marks | None]:
+    """Return class labels, and marks by number of the `n` rows of `X`, from whichever came.
+
+    Examples
+    --------
+    >>> marks = Marks([[0, 1]], [1], rows=3)
+    >>> aligned_marks([[0.0], [1.0], [2.0]], 3, marks, None)
+    (None, Marks(3 rows: 1 similar, 0 dissimilar))
+    """
+    if isinstance(y, Marks):
+        if marks is not None:
+            raise ValueError("Marks were passed as y and as marks: pass them once.")
+        y, marks = None, y
+    if marks is not None and not isinstance(marks, Marks):
+        raise TypeError(
+            "marks must be a seraph.Marks, which knows the rows it is about: "
+            f"marks=seraph.Marks(pairs, labels, rows=X); got {shown(marks)}."
+        )
+    return y, None if marks is None else marks.aligned(X, n)
 
 
 def _n_pairs(k: int) -> int:

@@ -6,6 +6,7 @@ table is sorted, split or cut.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -51,9 +52,12 @@ class Rows:
         (Rows(n=3, names=None, source='rows'), 1, ['a', 'b'])
         """
         if isinstance(rows, Integral) and not isinstance(rows, bool):
-            if rows < 0:
-                raise ValueError(f"rows must be a number of rows of at least 0; got {rows}.")
-            return cls(int(rows))
+            number = int(rows)
+            if not 0 <= number <= sys.maxsize:
+                raise ValueError(
+                    f"rows must be a number of rows of at least 0; got {shown(number)}."
+                )
+            return cls(number)
         if is_frame(rows):
             index = exact_column(rows.index)
             return cls(len(rows), _names("The index", index.tolist()), "the index")

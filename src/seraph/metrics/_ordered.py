@@ -153,7 +153,7 @@ def _counts(chunks: Chunks, low: int, high: int, tie: int) -> tuple[Counts, int]
     n_similar = np.add.reduceat((ordered & 1).astype(np.uint8), starts, dtype=np.int64)
     n_all = np.diff(starts, append=len(ordered))
     counts = Counts(_distances(ordered[starts] >> 1), n_similar, n_all - n_similar)
-    return counts, int(ordered[-1] >> 1)
+    return counts, int(ordered[-1]) >> 1
 
 
 def _distances(keys: ArrayLike) -> Array:
