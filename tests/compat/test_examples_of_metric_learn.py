@@ -125,7 +125,8 @@ def plain_lfda(points, y, k, d):
         D = own[:, np.newaxis] - own
         squared = (D**2).sum(axis=2)
         scales = np.sqrt(np.partition(squared, k, axis=0)[:, k])
-        affinity = np.exp(-squared / np.outer(scales, scales))
+        products = np.outer(scales, scales)
+        affinity = np.where(products > 0.0, np.exp(-squared / np.maximum(products, 1e-300)), 0.0)
         local = 0.5 * np.einsum("ij,ijk,ijl->kl", affinity, D, D)
         total = own.sum(axis=0)
         within = within + local / len(own)
