@@ -75,6 +75,8 @@ class Dense:
         self.size += 1e-6 * scale * (np.abs(w) @ lengths)
         # A huge mu amplifies the rounding of each entropy, also where they cancel.
         self.size += 1e-8 * mu * len(t)
+        # And a huge eta that of each distance from it: d2 - eta has an error of eta / 2^53.
+        self.size += 1e-3 * scale * eta * len(t)
         self.gradient = scale * (D.T * w) @ D - lam * np.eye(X.shape[1])
         squares = np.sum(D**2, axis=1)
         self.pull = float(np.abs(w) @ squares)
