@@ -107,7 +107,8 @@ def means(results, metric, title):
         ]
         rows = []
         for m in methods:
-            cells = [f"**{v:.1f}**" if v == b else f"{v:.1f}" for v, b in zip(values[m], best)]  # noqa: B905
+            both = zip(values[m], best, strict=True)
+            cells = [f"**{v:.1f}**" if v == b else f"{v:.1f}" for v, b in both]
             rows.append([RIVALS[m].title, *cells])
         head = [f"{title}, {group}"]
         head += [f"{n} labels ({len(results.sets(group, n))} sets)" for n in numbers]
