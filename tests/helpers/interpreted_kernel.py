@@ -45,13 +45,19 @@ def errors_of_samples():
         # the labeled rows meet the first 128 others.
         near = (i >= k) & ((i - k) // 512 == (j - k) // 512)
         edge = (i < k) & (j >= k) & (j < k + 128)
-        known = (j < k) & ((i // 512 == j // 512) | (labeled == 1.0))
+        # The tiles of labeled rows are those of the plan.
+        strips, (weight, *_) = plan.tiles(k, k, 512, 64, unlabeled=False)
+        met = np.zeros((n, n), dtype=bool)
+        for rows, across in strips:
+            for columns in across:
+                met[rows, columns] = True
+        known = met[i, j] | met[j, i]
         for wrt in ("metric", "factor"):
             single = TorchSweep(X.astype(np.float32), "cpu")
             assert fits_kernel(single.X, P, terms)
             value, gradient = single(P, terms, wrt)
             similar = terms.codes[i[known]] == terms.codes[j[known]]
-            weights = np.full(len(similar), k * (k - 1) / 2 / max(len(similar), 1))
+            weights = np.full(len(similar), weight)
             nobody, pairs = np.empty(0, dtype=int), np.stack([i, j], axis=1)
             marked = PairTerms(nobody, pairs[known], similar, 1.3, weights=weights)
             exact, expected = NumpySweep(X)(P, marked, wrt)

@@ -1,7 +1,10 @@
 """The kernels of the fused sweep, in Triton. `_triton` prepares their operands and launches them.
 
 Their arguments are grouped in named tuples: operands, places, and a `Form` of constants, for each
-of which Triton compiles a kernel of its own. Triton inlines the functions that kernels call.
+of which Triton compiles a kernel of its own. It would also compile another where a number or an
+address is a multiple of 16, or a number is 1. So those in tuples are always multiples of 16, and
+the others are excepted by ``do_not_specialize``: a problem of another size compiles nothing.
+Triton inlines the functions that kernels call.
 """
 
 from __future__ import annotations
@@ -18,11 +21,15 @@ _WEIGHT_SCALE = tl.constexpr(16384.0)
 _SCALED_EXPONENT = tl.constexpr(7 + 2 * 127)
 # exp2 of more than this overflows a float32.
 _LARGEST_EXPONENT = tl.constexpr(126.0)
+# The scales of the operands are so many numbers apart, so that each is at a multiple of 16 bytes.
+SCALE_STRIDE = tl.constexpr(4)
+# Rows that one program splits.
+SPLIT_ROWS = tl.constexpr(64)
 LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
-# What a region of pairs has for terms: the entropy of (7); or (11) with q = 0, with q from the
-# frozen metric, or with q from the classes.
-ENTROPY, DISSIMILAR, FROZEN, LABELED = (tl.constexpr(kind) for kind in range(4))
+# What unlabeled pairs have for terms: the entropy of (7); or (11), with q = 0 or with q from the
+# frozen metric.
+ENTROPY, DISSIMILAR, FROZEN = (tl.constexpr(kind) for kind in range(3))
 
 
 class Operand(NamedTuple):
@@ -54,8 +61,6 @@ class Region(NamedTuple):
         Where the rows start; where the columns start and stop.
     columns_each : int
         Number of columns of each program of the second axis.
-    reach : int
-        Number of spans on either side that rows meet, if the region is a band.
     n_out : int
         Number of rows.
     n_mirrored : int
@@ -66,21 +71,8 @@ class Region(NamedTuple):
     column_start: int
     column_stop: int
     columns_each: int
-    reach: int
     n_out: int
     n_mirrored: int
-
-
-class Layout(NamedTuple):
-    """Where rows are after padding: the first `k` in place, and the others from `offset` on.
-
-    There are `n` rows of `width` numbers.
-    """
-
-    k: int
-    offset: int
-    n: int
-    width: int
 
 
 class Form(NamedTuple):
@@ -89,12 +81,9 @@ class Form(NamedTuple):
     Parameters
     ----------
     KIND : constexpr
-        Which terms the pairs have: ENTROPY, DISSIMILAR, FROZEN or LABELED.
+        Which terms the pairs have: ENTROPY, DISSIMILAR or FROZEN.
     WITH_PRODUCT : constexpr
         Whether to compute the product with Y.
-    BANDED : constexpr
-        Whether a program takes the span of SPAN columns that its own rows are in, and the `reach`
-        next ones on either side, in a circle.
     MIRRORED : constexpr
         Whether it leaves out the columns before its own rows, and stores what each tile adds to
         the sums of its columns, for `collect_kernel` to add up.
@@ -110,7 +99,6 @@ class Form(NamedTuple):
 
     KIND: Any
     WITH_PRODUCT: Any
-    BANDED: Any
     MIRRORED: Any
     FOLDED: Any
     R: Any
@@ -243,10 +231,10 @@ def _store_mirrored(products, beyond, w1, w2, own, FORM):
 
 
 @triton.jit
-def _sum_span(mine, operands, codes, mirrored, region, bounds, slope, FORM):
+def _sum_span(mine, operands, mirrored, region, bounds, slope, FORM):
     """Sum over a span of columns: the terms, the weights and their product with Y, by rows."""
     KIND: tl.constexpr = FORM.KIND
-    rows, old_rows, row_codes, own, first_row = mine
+    rows, old_rows, own, first_row = mine
     now, y, old = operands
     part_value = tl.zeros([FORM.ROWS], dtype=tl.float32)
     part_degree = tl.zeros([FORM.ROWS], dtype=tl.float32)
@@ -259,9 +247,6 @@ def _sum_span(mine, operands, codes, mirrored, region, bounds, slope, FORM):
             before = _to_columns(old_rows, old, columns, FORM.R)
             power = tl.exp2(tl.minimum(before * slope, _LARGEST_EXPONENT))
             q = _inverse(1.0 + power, FORM.EXACT)
-        if KIND == LABELED:
-            same = row_codes[:, None] == tl.load(codes + columns)[None, :]
-            q = tl.where(same, 1.0, 0.0)
         terms, weight = _terms_and_weights(t, q, KIND, FORM.EXACT)
         if FORM.MIRRORED:
             # Tiles beyond the own rows have each pair once, and count for both ends.
@@ -279,22 +264,22 @@ def _sum_span(mine, operands, codes, mirrored, region, bounds, slope, FORM):
     return part_value, part_degree, part
 
 
-@triton.jit
-def sweep_kernel(now, y, old, codes, out, mirrored, region, scales, eta, slope, FORM):
+@triton.jit(do_not_specialize=["reach"])
+def sweep_kernel(now, y, old, out, mirrored, region, reach, scales, eta, slope, FORM):
     """Sum over the pairs of ROWS rows with the columns of a region.
 
-    Programs of the second axis share the columns, `columns_each` at a time. Nothing is masked:
-    regions start at multiples of a block, and the padding adds nothing.
+    Programs of the second axis share the columns, `columns_each` at a time. Where `reach` is not
+    negative, a program takes the span of SPAN columns that its own rows are in, and the `reach`
+    next ones on either side, in a circle. Nothing is masked: regions start at multiples of a
+    block, and the padding adds nothing.
     """
     SPAN: tl.constexpr = FORM.SPAN
     first_row = region.row_start + tl.program_id(0) * FORM.ROWS
     rows = first_row + tl.arange(0, FORM.ROWS)
     mine = _rows_of(now, rows, eta, scales, FORM.R)
-    old_mine, row_codes, own = mine, rows, rows
+    old_mine, own = mine, rows
     if FORM.KIND == FROZEN:
-        old_mine = _rows_of(old, rows, eta, scales + 1, FORM.R)
-    if FORM.KIND == LABELED:
-        row_codes = tl.load(codes + rows)
+        old_mine = _rows_of(old, rows, eta, scales + SCALE_STRIDE, FORM.R)
     if FORM.MIRRORED and FORM.WITH_PRODUCT:
         both = tl.arange(0, 2 * FORM.C)
         own = tl.load(y.both + rows[:, None].to(tl.int64) * (2 * FORM.C) + both[None, :])
@@ -305,20 +290,17 @@ def sweep_kernel(now, y, old, codes, out, mirrored, region, scales, eta, slope, 
     upper = tl.minimum(lower + region.columns_each, region.column_stop)
     if FORM.MIRRORED:
         lower = tl.maximum(lower, first_row)
-    n_spans = tl.cdiv(upper - lower, SPAN)
-    n_all = n_spans
-    first_span = 0
-    if FORM.BANDED:
-        first_span = tl.program_id(0) * FORM.ROWS // SPAN + n_all - region.reach
-        n_spans = 2 * region.reach + 1
+    n_all = tl.cdiv(upper - lower, SPAN)
+    first_span, n_spans = 0, n_all
+    if reach >= 0:
+        first_span = tl.program_id(0) * FORM.ROWS // SPAN + n_all - reach
+        n_spans = 2 * reach + 1
     for span in range(n_spans):
-        outer = lower + span * SPAN
-        if FORM.BANDED:
-            outer = lower + (first_span + span) % n_all * SPAN
+        outer = lower + (first_span + span) % n_all * SPAN
         bounds = outer, tl.minimum(outer + SPAN, upper)
-        about = mine, old_mine, row_codes, own, first_row
+        about = mine, old_mine, own, first_row
         part_value, part_degree, part = _sum_span(
-            about, (now, y, old), codes, mirrored, region, bounds, slope, FORM
+            about, (now, y, old), mirrored, region, bounds, slope, FORM
         )
         value += part_value
         degree += part_degree
@@ -336,32 +318,34 @@ def sweep_kernel(now, y, old, codes, out, mirrored, region, scales, eta, slope, 
 
 
 @triton.jit
-def _row_at(places, layout):
+def _row_at(places, k, offset, n):
     """Return the rows at some places after padding, and whether there are any."""
-    rows = tl.where(places < layout.k, places, places - layout.offset + layout.k)
-    return rows, (places < layout.k) | ((places >= layout.offset) & (rows < layout.n))
+    rows = tl.where(places < k, places, places - offset + k)
+    return rows, (places < k) | ((places >= offset) & (rows < n))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["k", "n", "width", "stride"])
 def split_kernel(
-    a, largest, operand, scales, layout, stride, padding,
-    FOLDED: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr,
+    a, largest, operand, scale_at, k, offset, n, width, stride, padding,
+    FOLDED: tl.constexpr, W: tl.constexpr,
 ):  # fmt: skip
     """Put rows times a scale in their padded places, as sums of two float16.
 
-    The scale is a power of two, from the exponent of the `largest` number. It is stored, too, as
-    are the squared lengths of the rows.
+    There are `n` rows of `width` numbers: the first `k` stay in place, and the others follow from
+    `offset` on. The scale is a power of two, from the exponent of the `largest` number. It is
+    stored, too, as are the squared lengths of the rows.
     """
+    ROWS: tl.constexpr = SPLIT_ROWS
     place = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    row, inside = _row_at(place, layout)
+    row, inside = _row_at(place, k, offset, n)
     across = tl.arange(0, W)
     where = row[:, None].to(tl.int64) * stride + across[None, :]
-    filled = inside[:, None] & (across < layout.width)[None, :]
+    filled = inside[:, None] & (across < width)[None, :]
     points = tl.load(a + where, mask=filled, other=0.0)
     exponent = _SCALED_EXPONENT - (tl.load(largest).to(tl.int32, bitcast=True) >> 23)
     exponent = tl.where((exponent > 0) & (exponent < 255), exponent, 127)
     scale = (exponent << 23).to(tl.float32, bitcast=True)
-    tl.store(scales, scale)
+    tl.store(scale_at, scale)
     upper, lower = _halves(points * scale)
     out = place[:, None].to(tl.int64) * W + across[None, :]
     tl.store(operand.high + out, upper)
@@ -383,8 +367,10 @@ def _add_stored(sums, room, place, FORM):
     return degree, product
 
 
-@triton.jit
-def collect_kernel(room, mirrored, total, y_scale, scale, where, blocks, layout, FORM):
+@triton.jit(do_not_specialize=["n_shares", "n_blocks", "k", "n", "width"])
+def collect_kernel(
+    room, mirrored, total, y_scale, scale, where, n_shares, n_blocks, k, n, width, FORM
+):
     """Add what `sweep_kernel` has stored for some rows to their sums, in a fixed order.
 
     Parameters
@@ -397,15 +383,15 @@ def collect_kernel(room, mirrored, total, y_scale, scale, where, blocks, layout,
         Scale of Y.
     scale : tuple of two floats
         What to multiply the sums with: a float32, and the rest of the number.
-    where : tuple of four ints
-        First and last place; number of programs that shared each row, and of own rows.
-    blocks : tuple of three ints
-        If MIRRORED, first column, number of blocks of rows, and number of columns.
-    layout : Layout
-        Where rows are.
+    where : tuple of five ints
+        First place and number of own rows; if MIRRORED, first column and number of columns;
+        `offset`.
+    n_shares, n_blocks : int
+        Number of programs that shared each row; if MIRRORED, number of blocks of rows.
+    k, n, width : int
+        As for `split_kernel`.
     """
-    first_place, last_place, n_shares, n_out = where
-    column_start, n_blocks, n_mirrored = blocks
+    first_place, n_out, column_start, n_mirrored, offset = where
     first = first_place + tl.program_id(0) * FORM.COLUMNS
     places = first + tl.arange(0, FORM.COLUMNS)
     sums = (
@@ -422,16 +408,15 @@ def collect_kernel(room, mirrored, total, y_scale, scale, where, blocks, layout,
             sums = _add_stored(sums, mirrored, block * n_mirrored + places - column_start, FORM)
     # A kernel takes a float for a float32; two of them are precise enough.
     sum_degree = sums[0] * scale[0] + sums[0] * scale[1]
-    rows, inside = _row_at(places, layout)
-    inside = inside & (places < last_place)
+    rows, inside = _row_at(places, k, offset, n)
     old = tl.load(total.degrees + rows, mask=inside, other=0.0)
     tl.store(total.degrees + rows, old + sum_degree, mask=inside)
     if FORM.WITH_PRODUCT:
         deep = tl.arange(0, FORM.C)
         sum_product = sums[1] / (tl.load(y_scale).to(tl.float64) * _WEIGHT_SCALE)
         sum_product = sum_product * scale[0] + sum_product * scale[1]
-        wide = rows[:, None].to(tl.int64) * layout.width + deep[None, :]
-        inside_wide = inside[:, None] & (deep < layout.width)[None, :]
+        wide = rows[:, None].to(tl.int64) * width + deep[None, :]
+        inside_wide = inside[:, None] & (deep < width)[None, :]
         old_product = tl.load(total.products + wide, mask=inside_wide, other=0.0)
         tl.store(total.products + wide, old_product + sum_product, mask=inside_wide)
 

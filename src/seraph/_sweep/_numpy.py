@@ -142,7 +142,7 @@ class NumpySweep:
     def of_lists(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum over the listed and the sampled pairs alone; parameters and returns as above."""
         with np.errstate(under="ignore"):
-            sums = _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), in_tiles=False)
+            sums = _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), tiled="none")
             return sums.total(sums.of_sample())
 
     def of_differences(
@@ -162,7 +162,7 @@ class NumpySweep:
         value, gradient = 0.0, np.zeros(shapes[wrt])
         with np.errstate(under="ignore"):
             for chunk in chunks(len(self.X), _DIFFERENCES):
-                sums = _NumpyPass(self.X[chunk], P, terms, wrt, self._arithmetic(), in_tiles=False)
+                sums = _NumpyPass(self.X[chunk], P, terms, wrt, self._arithmetic(), tiled="none")
                 some = sums.of_differences(chunk, listed=listed)
                 value, gradient = value + some[0], gradient + some[1].astype(np.float64)
         return value, gradient

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from .._utils._typing import Array
 from ._plan import PairList, Strip, row_blocks
@@ -64,8 +64,8 @@ class Pass(ABC):
         What to differentiate by.
     arithmetic : Arithmetic
         The arithmetic of a tile.
-    in_tiles : bool, default=True
-        Whether `sweep` will be called.
+    tiled : {"all", "labeled", "none"}, default="all"
+        Of which pairs `sweep` takes tiles: all of the plan, those of class-labeled rows, or none.
     """
 
     xp: Any  # numpy or torch: where they have the same function under the same name
@@ -81,13 +81,14 @@ class Pass(ABC):
         wrt: Variable,
         arithmetic: Arithmetic,
         *,
-        in_tiles: bool = True,
+        tiled: Literal["all", "labeled", "none"] = "all",
     ) -> None:
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
         self.weights = 1.0, 1.0, 1.0  # of the pairs of tiles: see `Tiling`
-        self.n_tiled = 0
-        if in_tiles:
-            self.n_tiled = len(X) if terms.tiles_unlabeled else len(terms.codes)
+        self.tiles_unlabeled = tiled == "all" and terms.tiles_unlabeled
+        self.n_tiled = len(X) if self.tiles_unlabeled else len(terms.codes)
+        if tiled == "none":
+            self.n_tiled = 0
         self.now = self._margins(P)
         self.Z = self.now.Z
         # The threshold needs the weights alone: they are multiplied with no column at all.
@@ -136,7 +137,7 @@ class Pass(ABC):
         terms, n = self.terms, len(self.X)
         if split is None:
             strips, self.weights = terms.plan.tiles(
-                n, len(terms.codes), side, self.least_side, unlabeled=terms.tiles_unlabeled
+                n, len(terms.codes), side, self.least_side, unlabeled=self.tiles_unlabeled
             )
             return strips
         columns = row_blocks(split, n, side) if terms.tiles_unlabeled else []

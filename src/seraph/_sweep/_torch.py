@@ -1,7 +1,7 @@
 """Sweeps with PyTorch, on a GPU or any other of its devices.
 
-On a CUDA device and in float32, a fused Triton kernel streams the tiles through on-chip memory.
-Everywhere else the tiles are plain tensors, as large as memory allows.
+On a CUDA device and in float32, a fused Triton kernel streams the unlabeled pairs, which are
+many, through on-chip memory. All other tiles are plain tensors, as large as memory allows.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _LISTS_BY_NUMPY = ("cpu",)
 # The fused kernel takes no wider operands than this, which fill the shared memory (`_SHAPES` in
 # `_triton`).
 _KERNEL_WIDTH = 128
+# Columns of X that it takes at a time by the metric.
+_METRIC_WIDTH = 64
 # Rows of the kernel's product that are widened to double precision at a time, which bounds the
 # memory of the copies.
 _WIDENED_ROWS = 1 << 17
@@ -85,9 +87,12 @@ class TorchSweep:
         self.n_sweeps += 1
         with torch.inference_mode(), _full_precision:
             fused = fits_kernel(self.X, P, terms)
-            sums = _TorchPass(self.X, P, terms, wrt, _tensors, in_tiles=not fused)
+            tiled = "labeled" if fused else "all"
+            sums = _TorchPass(self.X, P, terms, wrt, _tensors, tiled=tiled)
             sums.codes = self._codes_of(terms)
-            parts = [sums.fused()] if fused else self._in_tiles(sums)
+            # (The kernel first, so that the device has work while the host prepares the rest.)
+            parts = [sums.fused()] if fused and terms.tiles_unlabeled else []
+            parts += self._in_tiles(sums)
             value, gradient = sums.total(parts)
             # One copy to the host, since it waits for each.
             found = torch.cat(
@@ -212,15 +217,15 @@ class _TorchPass(Pass):
         return super()._unlabeled_tile(rows, columns, *room)
 
     def fused(self) -> Sums:
-        """Sums over all tiles, by the fused kernel."""
+        """Sums over the unlabeled pairs, by the fused kernel."""
         from ._triton import sweep_regions
 
         if self.wrt != "metric":
-            return sweep_regions(self, self.codes, self.Y)
+            return sweep_regions(self, self.Y)
         # Half of X' W X, as in `Pass.sweep`, some columns at a time.
         half = self._zeros(*[self.X.shape[1]] * 2)
-        for columns in chunks(self.X.shape[1], _KERNEL_WIDTH):
-            value, degree, product = sweep_regions(self, self.codes, self.X[:, columns])
+        for columns in chunks(self.X.shape[1], max(_METRIC_WIDTH, self.Z.shape[1])):
+            value, degree, product = sweep_regions(self, self.X[:, columns])
             for rows in chunks(len(self.X), _WIDENED_ROWS):
                 half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
         return value, degree, half

@@ -13,7 +13,6 @@ and left out: three products are still several times faster than one in float32.
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 import torch
@@ -27,10 +26,10 @@ from ._kernels import (
     DISSIMILAR,
     ENTROPY,
     FROZEN,
-    LABELED,
     LOG2E,
+    SCALE_STRIDE,
+    SPLIT_ROWS,
     Form,
-    Layout,
     Operand,
     Region,
     Room,
@@ -55,8 +54,6 @@ _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
 # The matrix units round their sums toward zero, so the error of a long sum grows with its
 # length. After this number of columns the sum is added to one that is rounded to nearest.
 _SPAN = 512
-# Rows that one program splits.
-_SPLIT_ROWS = 64
 # Programs that fill a GPU of about 130 multiprocessors, with several on each.
 _PROGRAMS = 512
 # Where Y is narrow, each unlabeled pair is computed once. The sums of the columns then go through
@@ -66,6 +63,8 @@ _MIRRORED_SHARE, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 1 / 32, 1 << 28, 8192
 # Squared length of the rows that pad the last block: so far from all others that their terms
 # and weights are 0. That spares the kernel all masks.
 _PADDING_SQUARE = 1e4
+# What a kernel does not ask for.
+_ANY = tl.constexpr(None)
 _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
 
@@ -99,15 +98,13 @@ def _squares(Z: Tensor) -> Tensor:
     return torch.einsum("ir,ir->i", Z, Z)
 
 
-def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
-    """Sum over the labeled pairs of the first rows, and over all unlabeled pairs.
+def sweep_regions(sums: Pass, Y: Tensor) -> Sums:
+    """Sum over the unlabeled pairs.
 
     Parameters
     ----------
     sums : Pass
         The sweep: points, terms and what to differentiate by.
-    codes : Tensor of int32 of shape (k,)
-        Class codes of the first k rows.
     Y : Tensor of shape (n, at most 128)
         What to multiply the weights with.
 
@@ -116,8 +113,8 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
     value, degrees, product
         Sums over the pairs; the product is ``W Y``.
     """
-    regions = _Regions(sums, codes, Y)
-    k, n, terms = len(codes), len(sums.X), sums.terms
+    regions = _Regions(sums, Y)
+    k, n, terms = len(sums.terms.codes), len(sums.X), sums.terms
     if terms.tiles_unlabeled:
         kind = ENTROPY
         if terms.q is not None:
@@ -132,9 +129,6 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
             if k:
                 regions.add(kind, terms.mu, (0, k), (k, n))
             regions.add(kind, terms.mu, (k, n), (0, n))
-    # Last, so that the device has work while the host prepares this.
-    if k > 1:
-        regions.add_square(LABELED, 1.0, (0, k), terms.plan.labeled_share)
     return regions.value, regions.degree, regions.product
 
 
@@ -144,7 +138,7 @@ def _at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
     if kind == ENTROPY:
         value, weight = _formulas.negative_entropy(t)
     else:
-        q: Array | float = 1.0 if kind == LABELED else 0.0
+        q: Array | float = 0.0
         if kind == FROZEN:
             q = _formulas.e_step(t, sums.terms.mu)
         value, weight = _formulas.cross_entropy(t, q)
@@ -158,32 +152,27 @@ class _Regions:
     either starts at a block.
     """
 
-    def __init__(self, sums: Pass, codes: Tensor, Y: Tensor) -> None:
+    def __init__(self, sums: Pass, Y: Tensor) -> None:
         self.sums, self.width, X = sums, Y.shape[1], sums.X
-        k, n = len(codes), len(X)
-        room = torch.zeros(1 + n + Y.numel(), dtype=sums.wide, device=X.device)
+        k, n = len(sums.terms.codes), len(X)
         self.value, self.degree, self.product = (
-            room[0],
-            room[1 : n + 1],
-            room[n + 1 :].view(Y.shape),
+            torch.zeros(shape, dtype=sums.wide, device=X.device) for shape in ((), n, Y.shape)
         )
         old = sums.now if sums.frozen is None else sums.frozen
-        self.R = _padded_width(max(sums.Z.shape[1], old.Z.shape[1]))
-        self.C = _padded_width(self.width)
+        self.R, self.C = _padded_widths(max(sums.Z.shape[1], old.Z.shape[1]), self.width)
         self.shape = _SHAPES[max(self.R, self.C)]
         self.block = block = max(self.shape[:2])
         offset = -(-k // block) * block
         self.length = offset + -(-(n - k) // block) * block
         self.k, self.offset = k, offset
         # The scales stay on the device, which need not wait for the host to ask for them.
-        self.scales = X.new_empty(3)
+        self.scales = X.new_empty((3, SCALE_STRIDE.value))
         self.folded = self.C == _MIN_WIDTH
         same = Y is sums.Z and self.C == self.R
         self.now = self._split(sums.Z, self.R, 0, folded=same and self.folded)
         self.old = self.now if sums.frozen is None else self._split(old.Z, self.R, 1)
-        self.y_scale = self.scales[0 if same else 2 :]
+        self.y_scale = self.scales[0 if same else 2]
         self.y = self.now if same else self._split(Y, self.C, 2, folded=self.folded)
-        self.codes = torch.nn.functional.pad(codes, (0, offset - k), value=-1)
 
     def _split(self, a: Tensor, width: int, number: int, *, folded: bool = False) -> Operand:
         """Split rows into two of float16, times a scale, and pad them.
@@ -203,17 +192,18 @@ class _Regions:
         high, low = a.new_empty((2, self.length, width), dtype=torch.float16)
         both = a.new_empty((self.length, 2 * width), dtype=torch.float16) if folded else high
         operand = Operand(high, low, a.new_empty(self.length), both)
-        split_kernel[(self.length // _SPLIT_ROWS,)](
+        split_kernel[(self.length // SPLIT_ROWS.value,)](
             a,
             largest,
             operand,
-            self.scales[number:],
-            Layout(self.k, self.offset, *a.shape),
+            self.scales[number],
+            self.k,
+            self.offset,
+            *a.shape,
             a.stride(0),
             _PADDING_SQUARE,
             FOLDED=folded,
             W=width,
-            ROWS=_SPLIT_ROWS,
             num_warps=4,
         )
         return operand
@@ -265,9 +255,10 @@ class _Regions:
         reach : int, optional
             Number of spans to either side that rows meet, in a square region; None for all.
         """
-        sums, n_rows = self.sums, self.shape[0]
+        sums, (n_rows, n_columns, *_) = self.sums, self.shape
         first, last = self._places(*rows)
         left, right = self._places(*columns)
+        right = -(-right // n_columns) * n_columns  # the kernel takes whole tiles anyway
         n_blocks, n_spans = -(-(last - first) // n_rows), -(-(right - left) // _SPAN)
         # A few blocks of rows would leave most of the GPU idle: several programs share each.
         n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
@@ -275,8 +266,8 @@ class _Regions:
         n_shares = -(-n_spans * _SPAN // columns_each)
         n_out = n_blocks * n_rows
         room = self._room(n_shares, n_out)
-        region = Region(first, left, right, columns_each, reach or 0, n_out, 0)
-        self._launch(kind, (n_blocks, n_shares), room, region, banded=reach is not None)
+        region = Region(first, left, right, columns_each, n_out, 0)
+        self._launch(kind, (n_blocks, n_shares), room, region, reach=reach)
         # The kernel meets every pair twice, from either side.
         self.value += 0.5 * scale * room.value[:, : last - first].sum(dtype=sums.wide)
         self._collect(scale, room, (first, last))
@@ -306,10 +297,10 @@ class _Regions:
             columns_each = -(-n_spans // n_shares) * _SPAN
             n_shares = -(-n_spans * _SPAN // columns_each)
             room = self._room(n_shares, some * n_rows)
-            region = Region(first, start, length, columns_each, 0, some * n_rows, length - start)
+            region = Region(first, start, length, columns_each, some * n_rows, length - start)
             self._launch(kind, (some, n_shares), room, region, mirrored)
             self.value += 0.5 * scale * room.value.sum(dtype=sums.wide)
-            blocks = start, some, length - start
+            blocks = some, start, length - start
             self._collect(scale, room, (first, length), mirrored, blocks)
         self._subtract_own(kind, scale, (self.k, len(sums.X)))
 
@@ -332,19 +323,29 @@ class _Regions:
         mirrored: Room | None = None,
         blocks: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
-        """Add what the kernel has stored for the rows at some places to their sums."""
-        high = float(np.float32(scale))
+        """Add what the kernel has stored for the rows at some places to their sums.
+
+        `blocks` are, of what is mirrored: number of blocks of rows, first column, and number of
+        columns.
+        """
+        high, (first, last) = float(np.float32(scale)), places
         _, n_columns, *_ = self.shape
-        collect_kernel[(-(-(places[1] - places[0]) // n_columns),)](
+        n_tiles = -(-(last - first) // n_columns)
+        n_shares, n_out = room.degrees.shape
+        n_blocks, column_start, n_mirrored = blocks
+        collect_kernel[(n_tiles,)](
             room,
             room if mirrored is None else mirrored,
             Room(self.value, self.degree, self.product),
             self.y_scale,
             (high, scale - high),
-            (*places, *room.degrees.shape),
-            blocks,
-            Layout(self.k, self.offset, *self.product.shape),
-            self._form(ENTROPY, mirrored=mirrored is not None, banded=False),
+            (first, n_out, column_start, n_mirrored, self.offset),
+            n_shares,
+            n_blocks,
+            self.k,
+            *self.product.shape,
+            # The same kernel for any kind of terms and any width of Z.
+            self._form(ENTROPY, mirrored=mirrored is not None)._replace(R=_ANY),
             num_warps=4,
         )
 
@@ -365,7 +366,7 @@ class _Regions:
         region: Region,
         mirrored: Room | None = None,
         *,
-        banded: bool = False,
+        reach: int | None = None,
     ) -> None:
         """Run the kernel on a region."""
         terms, (_, _, warps, stages) = self.sums.terms, self.shape
@@ -373,22 +374,22 @@ class _Regions:
             self.now,
             self.y,
             self.old,
-            self.codes,
             room,
             room if mirrored is None else mirrored,
             region,
+            -1 if reach is None else reach,
             self.scales,
             terms.eta,
             (1.0 + terms.mu) * LOG2E.value,
-            self._form(kind, mirrored=mirrored is not None, banded=banded),
+            self._form(kind, mirrored=mirrored is not None),
             num_warps=warps,
             num_stages=stages,
         )
 
-    def _form(self, kind: tl.constexpr, *, mirrored: bool, banded: bool) -> Form:
+    def _form(self, kind: tl.constexpr, *, mirrored: bool) -> Form:
         """Make the constants of a kernel."""
         n_rows, n_columns, *_ = self.shape
-        flags = self.width > 0, banded, mirrored, self.folded
+        flags = self.width > 0, mirrored, self.folded
         sizes = self.R, self.C, n_rows, n_columns, _SPAN
         return Form(kind, *map(tl.constexpr, (*flags, *sizes, _INTERPRETED)))
 
@@ -400,6 +401,14 @@ class _Regions:
         return first, last + 1
 
 
-def _padded_width(width: int) -> int:
-    padded: Any = triton.next_power_of_2(width)
-    return max(_MIN_WIDTH, int(padded))
+def _padded_widths(of_z: int, of_y: int) -> tuple[int, int]:
+    """Widths of the operands: few combinations, since each takes a second to compile.
+
+    They are (16, 16), where tiles can be mirrored, (32, 32), (32, 64), (64, 64) and (128, 128);
+    without a product, Y has no width of its own.
+    """
+    widest = max(of_z, of_y)
+    if widest <= _MIN_WIDTH:
+        return _MIN_WIDTH, _MIN_WIDTH
+    R = int(triton.next_power_of_2(max(of_z, 2 * _MIN_WIDTH)))
+    return R, int(triton.next_power_of_2(max(R, of_y)))
