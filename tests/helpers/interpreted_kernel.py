@@ -9,13 +9,15 @@ from itertools import islice
 
 import numpy as np
 
-from seraph._sweep import NumpySweep, PairList, PairTerms, Plan, Posterior, _triton
+from seraph._sweep import NumpySweep, PairList, PairTerms, Plan, Posterior, _torch, _triton
 from seraph._sweep._torch import TorchSweep, fits_kernel
 
 
 def errors():
     rng = np.random.default_rng(0)
-    for n, k in [(70, 20), (70, 0), (40, 40), (190, 3)]:
+    for number, (n, k) in enumerate([(70, 20), (70, 0), (40, 40), (190, 3)]):
+        # The classes of more rows than this are for the kernel.
+        _torch._FEW_LABELED = (0, 4096)[number % 2]
         X = rng.normal(size=(n, 5)) * 0.6
         pairs = np.array([[0, n - 3], [n - 4, n - 6]])[: 2 if k < n - 6 else 0]
         similar, weights = np.array([[1.0, 0.2], [2.5, 0.3]])[:, : len(pairs)]
@@ -36,7 +38,13 @@ def errors():
 def errors_of_samples():
     """Differences of a share of the pairs from the same pairs one by one."""
     rng = np.random.default_rng(3)
-    for n, k, labeled in [(700, 600, 0.1), (1200, 5, 1.0), (1030, 0, 1.0)]:
+    for n, k, labeled, few in [
+        (700, 600, 0.1, 4096),
+        (700, 600, 0.1, 0),
+        (1200, 5, 1.0, 4096),
+        (1030, 0, 1.0, 4096),
+    ]:
+        _torch._FEW_LABELED = few
         X, P = rng.normal(size=(n, 5)) * 0.6, rng.normal(size=(2, 5))
         plan = Plan(share=0.1, labeled_share=labeled)
         terms = PairTerms(rng.integers(0, 3, k), eta=1.3, mu=0.4, plan=plan)
@@ -45,19 +53,19 @@ def errors_of_samples():
         # the labeled rows meet the first 128 others.
         near = (i >= k) & ((i - k) // 512 == (j - k) // 512)
         edge = (i < k) & (j >= k) & (j < k + 128)
-        # The tiles of labeled rows are those of the plan.
-        strips, (weight, *_) = plan.tiles(k, k, 512, 64, unlabeled=False)
+        # The tiles of few labeled rows are those of the plan.
+        strips, _ = plan.tiles(k, k, 512, 64, unlabeled=False)
         met = np.zeros((n, n), dtype=bool)
         for rows, across in strips:
             for columns in across:
                 met[rows, columns] = True
-        known = met[i, j] | met[j, i]
+        known = met[i, j] | met[j, i] if few else (j < k) & (i // 512 == j // 512)
         for wrt in ("metric", "factor"):
             single = TorchSweep(X.astype(np.float32), "cpu")
             assert fits_kernel(single.X, P, terms)
             value, gradient = single(P, terms, wrt)
             similar = terms.codes[i[known]] == terms.codes[j[known]]
-            weights = np.full(len(similar), weight)
+            weights = np.full(len(similar), k * (k - 1) / 2 / max(len(similar), 1))
             nobody, pairs = np.empty(0, dtype=int), np.stack([i, j], axis=1)
             marked = PairTerms(nobody, pairs[known], similar, 1.3, weights=weights)
             exact, expected = NumpySweep(X)(P, marked, wrt)

@@ -27,9 +27,9 @@ SCALE_STRIDE = tl.constexpr(4)
 SPLIT_ROWS = tl.constexpr(64)
 LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
-# What unlabeled pairs have for terms: the entropy of (7); or (11), with q = 0 or with q from the
-# frozen metric.
-ENTROPY, DISSIMILAR, FROZEN = (tl.constexpr(kind) for kind in range(3))
+# What a region of pairs has for terms: the entropy of (7); or (11) with q = 0, with q from the
+# frozen metric, or with q from the classes.
+ENTROPY, DISSIMILAR, FROZEN, LABELED = (tl.constexpr(kind) for kind in range(4))
 
 
 class Operand(NamedTuple):
@@ -81,7 +81,7 @@ class Form(NamedTuple):
     Parameters
     ----------
     KIND : constexpr
-        Which terms the pairs have: ENTROPY, DISSIMILAR or FROZEN.
+        Which terms the pairs have: ENTROPY, DISSIMILAR, FROZEN or LABELED.
     WITH_PRODUCT : constexpr
         Whether to compute the product with Y.
     MIRRORED : constexpr
@@ -231,10 +231,10 @@ def _store_mirrored(products, beyond, w1, w2, own, FORM):
 
 
 @triton.jit
-def _sum_span(mine, operands, mirrored, region, bounds, slope, FORM):
+def _sum_span(mine, operands, codes, mirrored, region, bounds, slope, FORM):
     """Sum over a span of columns: the terms, the weights and their product with Y, by rows."""
     KIND: tl.constexpr = FORM.KIND
-    rows, old_rows, own, first_row = mine
+    rows, old_rows, row_codes, own, first_row = mine
     now, y, old = operands
     part_value = tl.zeros([FORM.ROWS], dtype=tl.float32)
     part_degree = tl.zeros([FORM.ROWS], dtype=tl.float32)
@@ -247,6 +247,9 @@ def _sum_span(mine, operands, mirrored, region, bounds, slope, FORM):
             before = _to_columns(old_rows, old, columns, FORM.R)
             power = tl.exp2(tl.minimum(before * slope, _LARGEST_EXPONENT))
             q = _inverse(1.0 + power, FORM.EXACT)
+        if KIND == LABELED:
+            same = row_codes[:, None] == tl.load(codes + columns)[None, :]
+            q = tl.where(same, 1.0, 0.0)
         terms, weight = _terms_and_weights(t, q, KIND, FORM.EXACT)
         if FORM.MIRRORED:
             # Tiles beyond the own rows have each pair once, and count for both ends.
@@ -265,7 +268,7 @@ def _sum_span(mine, operands, mirrored, region, bounds, slope, FORM):
 
 
 @triton.jit(do_not_specialize=["reach"])
-def sweep_kernel(now, y, old, out, mirrored, region, reach, scales, eta, slope, FORM):
+def sweep_kernel(now, y, old, codes, out, mirrored, region, reach, scales, eta, slope, FORM):
     """Sum over the pairs of ROWS rows with the columns of a region.
 
     Programs of the second axis share the columns, `columns_each` at a time. Where `reach` is not
@@ -277,9 +280,11 @@ def sweep_kernel(now, y, old, out, mirrored, region, reach, scales, eta, slope, 
     first_row = region.row_start + tl.program_id(0) * FORM.ROWS
     rows = first_row + tl.arange(0, FORM.ROWS)
     mine = _rows_of(now, rows, eta, scales, FORM.R)
-    old_mine, own = mine, rows
+    old_mine, row_codes, own = mine, rows, rows
     if FORM.KIND == FROZEN:
         old_mine = _rows_of(old, rows, eta, scales + SCALE_STRIDE, FORM.R)
+    if FORM.KIND == LABELED:
+        row_codes = tl.load(codes + rows)
     if FORM.MIRRORED and FORM.WITH_PRODUCT:
         both = tl.arange(0, 2 * FORM.C)
         own = tl.load(y.both + rows[:, None].to(tl.int64) * (2 * FORM.C) + both[None, :])
@@ -298,9 +303,9 @@ def sweep_kernel(now, y, old, out, mirrored, region, reach, scales, eta, slope, 
     for span in range(n_spans):
         outer = lower + (first_span + span) % n_all * SPAN
         bounds = outer, tl.minimum(outer + SPAN, upper)
-        about = mine, old_mine, own, first_row
+        about = mine, old_mine, row_codes, own, first_row
         part_value, part_degree, part = _sum_span(
-            about, (now, y, old), mirrored, region, bounds, slope, FORM
+            about, (now, y, old), codes, mirrored, region, bounds, slope, FORM
         )
         value += part_value
         degree += part_degree

@@ -35,6 +35,9 @@ _LISTS_BY_NUMPY = ("cpu",)
 # The fused kernel takes no wider operands than this, which fill the shared memory (`_SHAPES` in
 # `_triton`).
 _KERNEL_WIDTH = 128
+# So many class-labeled rows or fewer meet in plain tiles, in less than half a millisecond: not
+# worth the seconds that kernels of their own take to compile (`python -m benchmarks.gpu`).
+_FEW_LABELED = 4096
 # Columns of X that it takes at a time by the metric.
 _METRIC_WIDTH = 64
 # Rows of the kernel's product that are widened to double precision at a time, which bounds the
@@ -87,12 +90,14 @@ class TorchSweep:
         self.n_sweeps += 1
         with torch.inference_mode(), _full_precision:
             fused = fits_kernel(self.X, P, terms)
-            tiled = "labeled" if fused else "all"
+            few = len(terms.codes) <= _FEW_LABELED
+            tiled = "all" if not fused else "labeled" if few else "none"
             sums = _TorchPass(self.X, P, terms, wrt, _tensors, tiled=tiled)
             sums.codes = self._codes_of(terms)
             # (The kernel first, so that the device has work while the host prepares the rest.)
-            parts = [sums.fused()] if fused and terms.tiles_unlabeled else []
-            parts += self._in_tiles(sums)
+            parts = [sums.fused(few)] if fused else []
+            if tiled != "none":
+                parts += self._in_tiles(sums)
             value, gradient = sums.total(parts)
             # One copy to the host, since it waits for each.
             found = torch.cat(
@@ -216,16 +221,17 @@ class _TorchPass(Pass):
             return _triton.negative_entropy(self.Z, rows, columns, self.terms.eta)
         return super()._unlabeled_tile(rows, columns, *room)
 
-    def fused(self) -> Sums:
-        """Sums over the unlabeled pairs, by the fused kernel."""
+    def fused(self, few: bool) -> Sums:
+        """Sums over the unlabeled pairs, and the labeled ones unless few, by the fused kernel."""
         from ._triton import sweep_regions
 
+        codes = self.codes[:0] if few else self.codes
         if self.wrt != "metric":
-            return sweep_regions(self, self.Y)
+            return sweep_regions(self, codes, self.Y)
         # Half of X' W X, as in `Pass.sweep`, some columns at a time.
         half = self._zeros(*[self.X.shape[1]] * 2)
         for columns in chunks(self.X.shape[1], max(_METRIC_WIDTH, self.Z.shape[1])):
-            value, degree, product = sweep_regions(self, self.X[:, columns])
+            value, degree, product = sweep_regions(self, codes, self.X[:, columns])
             for rows in chunks(len(self.X), _WIDENED_ROWS):
                 half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
         return value, degree, half

@@ -19,6 +19,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.nn import functional
 
 from .._utils._typing import Array
 from . import _formulas
@@ -26,6 +27,7 @@ from ._kernels import (
     DISSIMILAR,
     ENTROPY,
     FROZEN,
+    LABELED,
     LOG2E,
     SCALE_STRIDE,
     SPLIT_ROWS,
@@ -98,13 +100,15 @@ def _squares(Z: Tensor) -> Tensor:
     return torch.einsum("ir,ir->i", Z, Z)
 
 
-def sweep_regions(sums: Pass, Y: Tensor) -> Sums:
-    """Sum over the unlabeled pairs.
+def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
+    """Sum over the unlabeled pairs, and over those of class-labeled rows if given their codes.
 
     Parameters
     ----------
     sums : Pass
         The sweep: points, terms and what to differentiate by.
+    codes : Tensor of int32 of shape (k,) or (0,)
+        Class codes of the first k rows, or none.
     Y : Tensor of shape (n, at most 128)
         What to multiply the weights with.
 
@@ -113,7 +117,7 @@ def sweep_regions(sums: Pass, Y: Tensor) -> Sums:
     value, degrees, product
         Sums over the pairs; the product is ``W Y``.
     """
-    regions = _Regions(sums, Y)
+    regions = _Regions(sums, codes, Y)
     k, n, terms = len(sums.terms.codes), len(sums.X), sums.terms
     if terms.tiles_unlabeled:
         kind = ENTROPY
@@ -129,6 +133,9 @@ def sweep_regions(sums: Pass, Y: Tensor) -> Sums:
             if k:
                 regions.add(kind, terms.mu, (0, k), (k, n))
             regions.add(kind, terms.mu, (k, n), (0, n))
+    # Last, so that the device has work while the host prepares this.
+    if len(codes) > 1:
+        regions.add_square(LABELED, 1.0, (0, k), terms.plan.labeled_share)
     return regions.value, regions.degree, regions.product
 
 
@@ -138,7 +145,7 @@ def _at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
     if kind == ENTROPY:
         value, weight = _formulas.negative_entropy(t)
     else:
-        q: Array | float = 0.0
+        q: Array | float = 1.0 if kind == LABELED else 0.0
         if kind == FROZEN:
             q = _formulas.e_step(t, sums.terms.mu)
         value, weight = _formulas.cross_entropy(t, q)
@@ -152,7 +159,7 @@ class _Regions:
     either starts at a block.
     """
 
-    def __init__(self, sums: Pass, Y: Tensor) -> None:
+    def __init__(self, sums: Pass, codes: Tensor, Y: Tensor) -> None:
         self.sums, self.width, X = sums, Y.shape[1], sums.X
         k, n = len(sums.terms.codes), len(X)
         self.value, self.degree, self.product = (
@@ -173,6 +180,10 @@ class _Regions:
         self.old = self.now if sums.frozen is None else self._split(old.Z, self.R, 1)
         self.y_scale = self.scales[0 if same else 2]
         self.y = self.now if same else self._split(Y, self.C, 2, folded=self.folded)
+        # (Anything will do where nothing is read.)
+        self.codes = (
+            self.scales if codes is None else functional.pad(codes, (0, offset - k), value=-1)
+        )
 
     def _split(self, a: Tensor, width: int, number: int, *, folded: bool = False) -> Operand:
         """Split rows into two of float16, times a scale, and pad them.
@@ -374,6 +385,7 @@ class _Regions:
             self.now,
             self.y,
             self.old,
+            self.codes,
             room,
             room if mirrored is None else mirrored,
             region,
