@@ -1,14 +1,19 @@
 """Time sweeps and a whole fit on a CUDA device, and measure their errors.
 
 Run with ``python -m benchmarks.gpu``; times are medians, from device events. ``python -m
-benchmarks.gpu profiles`` profiles a sweep and a fit of 768 features.
+benchmarks.gpu profiles`` profiles a sweep and a fit of 768 features; ``python -m benchmarks.gpu
+first`` times the first fits on a machine that has compiled nothing yet, and those of a second
+process.
 """
 
 from __future__ import annotations
 
 import cProfile
+import os
 import pstats
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -225,10 +230,44 @@ def profiles() -> None:
     pstats.Stats(profile).sort_stats("tottime").print_stats(24)
 
 
+def first_fits() -> None:
+    """Fit problems of several sizes, each twice: the difference is the time to compile."""
+    total = 0.0
+    sizes = [(5000, 64, 1000), (100_000, 64, 1000), (100_000, 384, 1000), (7001, 33, 77)]
+    for n, m, k in [*sizes, (20_003, 20, 500), (60_011, 100, 999), (30_000, 128, 30_000)]:
+        X, y = classes(n, m, k)
+        seconds = []
+        for _ in range(2):
+            start = time.perf_counter()
+            SERAPH(backend="torch", device="cuda").fit(X, y)
+            seconds.append(time.perf_counter() - start)
+        total += seconds[0] - seconds[1]
+        print(
+            f"  n = {n:7,d}, m = {m:3d}, {k:6,d} labels: first {seconds[0]:5.2f} s, second "
+            f"{seconds[1]:.2f} s; {total:5.2f} s of compiling so far",
+            flush=True,
+        )
+
+
+def first_processes() -> None:
+    """Run `first_fits` in two processes, the first with nothing compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        for process in ("first", "second"):
+            print(f"{process} process", flush=True)
+            subprocess.run(
+                [sys.executable, "-c", "from benchmarks.gpu import first_fits; first_fits()"],
+                env={**os.environ, "TRITON_CACHE_DIR": folder},
+                check=True,
+            )
+
+
 if __name__ == "__main__":
     print(torch.cuda.get_device_name(), "torch", torch.__version__, flush=True)
     if sys.argv[1:] == ["profiles"]:
         profiles()
+        sys.exit()
+    if sys.argv[1:] == ["first"]:
+        first_processes()
         sys.exit()
     parity()
     errors()
