@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
+from seraph._decisions._held_out import HeldOut
 from seraph._decisions._threshold import choose_threshold, judged
 from tests.helpers.held import equal_pairs
 
@@ -120,3 +121,25 @@ def test_pairs_that_share_points_have_wider_intervals():
         )
         width.append(report["accuracy"][2] - report["accuracy"][1])
     assert width[1] > 1.5 * width[0]
+
+
+def test_ranges_hold_where_hardly_any_pair_is_wrong():
+    """A point of a wrong class spoils all its pairs: pairs tell no more than their points."""
+    rng = np.random.default_rng(0)
+    n, wrong, n_runs = 60, 0.01, 20
+    i, j = np.triu_indices(n, k=1)
+    within = i % 5 == j % 5
+    rows = np.stack([i, j], axis=1)[within]
+    alike_kept = (1 - wrong) ** 2 + wrong**2 / 2
+    apart_kept = 1 - wrong * (1 - wrong) - wrong**2 / 4
+    truth = alike_kept / 3 + 2 * apart_kept / 3
+    held = 0
+    for _ in range(n_runs):
+        y = rng.integers(3, size=n)
+        given = np.where(rng.random(n) < wrong, (y + rng.integers(1, 3, size=n)) % 3, y)
+        same, alike = (a[rows[:, 0]] == a[rows[:, 1]] for a in (given, y))
+        distances, counts = np.where(same, 1.0, 3.0), np.ones(len(rows))
+        pairs = HeldOut(distances, alike, rows, rows[:, 0] % 5, counts)
+        _, low, high = judged(pairs, 2.0, "accuracy", None, None)["accuracy"]
+        held += low <= truth <= high
+    assert held >= 0.95 * n_runs

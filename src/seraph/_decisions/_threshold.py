@@ -116,7 +116,8 @@ def judged(
 
     For each fold the threshold is chosen on the others, so no pair is judged by a threshold that
     it helped to choose. The intervals come from a bootstrap of the points, since pairs that share
-    a point are not independent; they are no narrower than Wilson's for independent pairs.
+    a point are not independent; they are no narrower than Wilson's for as many independent pairs
+    as there are points. (Where no pair is wrong, all replicates are equal.)
     """
     accepted = np.zeros(len(held.distances), dtype=bool)
     for number in np.unique(held.fold):
@@ -143,10 +144,10 @@ def judged(
         replicates.append(_rates(accepted, held.similar, weights, base))
     values = _rates(accepted, held.similar, held.counts, base)
     sizes = {
-        "recall": effective_number(held.counts[held.similar]),
-        "false_accept_rate": effective_number(held.counts[~held.similar]),
-        "precision": effective_number(held.counts[accepted]),
-        "accuracy": effective_number(held.counts),
+        "recall": _independent_number(held.only(held.similar)),
+        "false_accept_rate": _independent_number(held.only(~held.similar)),
+        "precision": _independent_number(held.only(accepted)),
+        "accuracy": _independent_number(held),
     }
     return {
         "n_similar": int(held.similar.sum()),
@@ -157,6 +158,11 @@ def judged(
             for name, value in values.items()
         },
     }
+
+
+def _independent_number(held: HeldOut) -> float:
+    """Return how many independent pairs would tell at most as much as these."""
+    return min(effective_number(held.counts), max(1, len(np.unique(held.rows))))
 
 
 def _rates(accepted: Array, similar: Array, weights: Array, base: float) -> dict[str, float]:
