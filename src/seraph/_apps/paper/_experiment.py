@@ -103,7 +103,13 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     Record
     """
     path = folder / "records.jsonl"
-    done = [r for r in load_records(path, plan) if _wanted(r, plan)]
+    done = [
+        record
+        for record in load_records(path, plan)
+        if record.task in plan.tasks
+        and record.method in plan.methods
+        and record.sampling < plan.samplings
+    ]
     yield from done
     finished = {(r.task, r.method, r.sampling) for r in done}
     work = []
@@ -118,7 +124,7 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     new = not path.exists()
     with path.open("a", encoding="utf-8") as file:
         if new:
-            _write(file, [_header(plan)])
+            _write(file, [{"format": 1, **describe(plan)}])
         note_write(path)
         for records in _run_all(work, jobs):
             _write(file, [asdict(record) for record in records])
@@ -207,18 +213,6 @@ def _run_all(work: list[_Work], jobs: int) -> Iterator[list[Record]]:
                     running |= {pool.submit(_run_sampling, w) for w in islice(waiting, 1)}
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _wanted(record: Record, plan: Plan) -> bool:
-    return (
-        record.task in plan.tasks
-        and record.method in plan.methods
-        and record.sampling < plan.samplings
-    )
-
-
-def _header(plan: Plan) -> dict[str, object]:
-    return {"format": 1, **describe(plan)}
 
 
 def _write(file: TextIO, lines: Iterable[dict[str, object]]) -> None:

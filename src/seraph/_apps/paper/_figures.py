@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,23 +25,12 @@ _COLORS = ("#2b6cb0", "#c05621")
 _PALE = ("#dbe9f7", "#fbe5d6")
 
 
-@dataclass(frozen=True)
-class FittedMethod:
-    """A method fitted on an artificial set, for one row of panels.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    classifier : MetricClassifier
-        1-NN classifier under its metric.
-    error : float
-        1-NN error on all points, in %.
-    """
+class FittedMethod(NamedTuple):
+    """A method, its 1-NN classifier fitted on an artificial set, and the error on all points."""
 
     name: str
     classifier: MetricClassifier
-    error: float
+    error: float  # in %
 
 
 def fit_sparsity(
