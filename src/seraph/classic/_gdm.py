@@ -13,17 +13,13 @@ from .. import _solvers as solvers
 from .._base import Blend
 from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._utils._typing import Array, computed_once
+from .._utils._typing import Array
 from .._utils._validation import check_choice, check_flag, check_number
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 
-# Rank of the first factor, which the solver raises or lowers as needed.
+# Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
-# Power iterations (`_by_tangents`): how many the first factor anticipates, how many to take at
-# most, and down to which tolerance. They converge linearly, and never lower the rank; L-BFGS goes
-# on from there.
-_GUESSED_STEPS, _TANGENT_STEPS, _TANGENT_TOL = 2, 8, 1e-3
 # Distances below this share of the root mean square are replaced by it where their root is
 # differentiated. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
@@ -47,11 +43,10 @@ class GDM(ClassicLearner):
 
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
-    metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
-    rank, in which nearest neighbors are often wrong: so `ridge` spreads it over more directions,
-    and the metric handed out is partly Euclidean. The paper's is
-    ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``. Points that are in no labeled
-    pair are not used.
+    metric, by L-BFGS. The solution has a very low rank, in which nearest neighbors are often
+    wrong: so `ridge` spreads it over more directions, and the metric handed out is partly
+    Euclidean. The paper's is ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``.
+    Points that are in no labeled pair are not used.
 
     Parameters
     ----------
@@ -143,11 +138,10 @@ class GDM(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_flag("diagonal", self.diagonal)
         check_number("ridge", self.ridge, low=0, instead="auto")
         check_choice("n_constraints", self.n_constraints, ("auto", None))
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:
         odds = _ODDS * n_features / max(1, labels.n_labeled_rows)
@@ -292,32 +286,12 @@ class _DissimilarDistances:
     def __init__(self, X: Array, sums: PairSums) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
-        self._last: tuple[Array, float, Array] | None = None
-        self.rank = min(_FIRST_RANK, self.n_features)
-        Z = X[:, : self.rank]
-        self.squares = np.einsum("ir,ir->r", Z, Z)
-        self.floor = max(_SHORTEST * math.sqrt(2.0 * self.squares.sum() / Z.size), _SMALLEST)
-
-    def first_factor(self, n_steps: int = 0) -> Array:
-        """Return the factor after some power iterations (see `_by_tangents`), roughly.
-
-        They take all distances for equally long, and the scatter of the dissimilar pairs for that
-        of all points.
-        """
-        weights = self.squares**n_steps
-        weights /= math.sqrt(np.vdot(weights, weights))
-        P: Array = np.zeros((self.rank, self.n_features))
-        P.flat[:: self.n_features + 1] = weights
-        return P
-
-    @computed_once
-    def lam(self) -> float:
-        """Half the sum under the first factor: with it, the maximum has a trace near 1."""
-        return 0.5 * self.sums.by_factor(self.X, self.first_factor(), self.term)[0]
-
-    @property
-    def scale(self) -> float:
-        return self.lam
+        rank = min(_FIRST_RANK, self.n_features)
+        Z = X[:, :rank]
+        self.floor = max(_SHORTEST * math.sqrt(2.0 * np.vdot(Z, Z) / Z.size), _SMALLEST)
+        self.first: Array = np.eye(rank, self.n_features) / math.sqrt(rank)
+        # Half the sum under the first factor: with it, the maximum has a trace near 1.
+        self.lam = self.scale = 0.5 * sums.by_factor(X, self.first, self.term)[0]
 
     def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
@@ -325,27 +299,14 @@ class _DissimilarDistances:
         weight = np.where(similar, 0.0, 0.5 / length)
         return float(np.vdot(weight, d2 + length**2)), weight
 
-    def _by_metric(self, P: Array) -> tuple[float, Array]:
-        """Return the sum alone, and its derivative by the metric; at once if asked again."""
-        if self._last is None or not np.array_equal(P, self._last[0]):
-            self._last = P, *self.sums.by_metric(self.X, P, self.term)
-        return self._last[1:]
-
     def by_metric(self, P: Array) -> tuple[float, Array]:
-        value, gradient = self._by_metric(P)
+        value, gradient = self.sums.by_metric(self.X, P, self.term)
         gradient = gradient - self.lam * np.eye(len(gradient))
         return value - self.lam * float(np.vdot(P, P)), gradient
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
         value, half = self.sums.by_factor(self.X, P, self.term)
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
-
-    def tangent(self, P: Array) -> tuple[float, Array]:
-        """Return the sum alone, and half its derivative by the factor."""
-        if len(P) < self.n_features:
-            return self.sums.by_factor(self.X, P, self.term)
-        value, gradient = self._by_metric(P)  # which is kept, and costs no more
-        return value, P @ gradient
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
@@ -360,7 +321,7 @@ class _DissimilarDistances:
 
         The gap is infinite if all pairs coincide under the metric.
         """
-        value, gradient = self._by_metric(P)
+        value, gradient = self.sums.by_metric(self.X, P, self.term)
         top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
         trace = float(np.vdot(P, P))
         if not trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
@@ -371,43 +332,10 @@ class _DissimilarDistances:
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
     """Return a factor of a multiple of the best metric, and the number of iterations."""
-    P, n_steps = objective.first_factor(), 0
-    if tol >= _TANGENT_TOL:
-        P, n_steps, is_done = _by_tangents(objective, min(max_iter, _TANGENT_STEPS), tol)
-        if is_done or n_steps == max_iter:
-            return P, n_steps
     found = solvers.low_rank(
-        objective, P, max_iter=max_iter - n_steps, tol=tol, callback=_ignore_step
+        objective, objective.first, max_iter=max_iter, tol=tol, callback=lambda step, P: None
     )
-    return found.P, n_steps + len(found.steps)
-
-
-def _by_tangents(
-    objective: _DissimilarDistances, max_iter: int, tol: float
-) -> tuple[Array, int, bool]:
-    """Return a factor, the number of steps, and whether its gap is within `tol`.
-
-    A distance ``||P v||`` is convex in P, so the sum is at least its tangent; the tangent
-    ``<P G, Q>`` is largest, under ``||Q|| = 1``, at ``Q = P G / ||P G||``. Going there never
-    lowers the sum: the generalized power method of Journee, Nesterov, Richtarik and Sepulchre
-    (2010).
-    """
-    P = objective.first_factor(_GUESSED_STEPS)
-    for n_steps in range(max_iter + 1):
-        value, pull = objective.tangent(P)
-        top = math.sqrt(np.vdot(pull, pull))
-        # The certificate is never below this, which costs nothing.
-        may_hold = top - float(np.vdot(pull, P)) <= tol * value
-        if may_hold and objective.certificate(P, diagonal=False)[1] <= tol:
-            return P, n_steps, True
-        if n_steps == max_iter or top == 0.0:
-            break
-        P = pull / top
-    return P, n_steps, False
-
-
-def _ignore_step(step: solvers.Step, P: Array) -> None:
-    pass
+    return found.P, len(found.steps)
 
 
 def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:

@@ -96,6 +96,7 @@ class GMML(ClassicLearner):
         self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("t", self.t, low=0, high=1)
         check_number("ridge", self.ridge, low=0)
 

@@ -16,7 +16,8 @@ from sklearn.utils.random import sample_without_replacement
 from .._marks import Marks, PairLabels
 from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed
+from .._utils._validation import check_number
+from ._comparisons import pairs_by_number
 from ._definite import minimize_factor, prior_root
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
@@ -185,14 +186,11 @@ class ITML(ClassicLearner):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("gamma", self.gamma, low=0, instead="auto")
-        check_choice("prior", self.prior, ("identity", "covariance"))
         check_number(
             "n_constraints", self.n_constraints, low=1, integer=True, instead=("auto", None)
         )
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         estimate = self.n_constraints == "auto"
@@ -334,18 +332,12 @@ def _sampled(
             labels.n_labeled, n_constraints, random_state=check_random_state(random_state)
         )
     )
-    # The pairs of the k rows of known class are numbered first, row by row, then the marked.
-    rows = np.flatnonzero(labels.codes >= 0)
-    k = len(rows)
-    starts = np.arange(k) * (2 * k - 1 - np.arange(k)) // 2
-    implied = sample[sample < k * (k - 1) // 2]
-    first = np.searchsorted(starts, implied, side="right") - 1
-    second = implied - starts[first] + first + 1
-    pairs = np.column_stack([rows[first], rows[second]])
-    marked = sample[len(implied) :] - k * (k - 1) // 2
-    similar = np.concatenate(
-        [labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]], labels.similar[marked]]
+    similar = sample < labels.n_similar
+    pairs = np.vstack(
+        [
+            pairs_by_number(labels, sample[similar], similar=True),
+            pairs_by_number(labels, sample[~similar] - labels.n_similar, similar=False),
+        ]
     )
     n = len(labels.codes)
-    marks = Marks(np.vstack([pairs, labels.pairs[marked]]), similar, rows=n)
-    return PairLabels.make(n, marks=marks)
+    return PairLabels.make(n, marks=Marks(pairs, similar, rows=n))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -218,8 +217,7 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
     return axes[:keep], left[:, :keep] * (lengths[:keep] / spread), size * spread
 
 
-@dataclass(frozen=True)
-class LikelihoodMaximum:
+class LikelihoodMaximum(NamedTuple):
     """Where `maximize` stopped: weights, objective at each iteration, gap at the end."""
 
     gamma: Array

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
-from .._utils._validation import check_number, shown
+from .._utils._validation import shown
 from ._definite import with_ridge
 from ._distances import squared_distances
 from ._learner import ClassLabelLearner, check_components
@@ -103,8 +103,7 @@ class LFDA(ClassLabelLearner):
         self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        super()._check_parameters()
         if isinstance(self.beta, str) and self.beta == "auto":
             return
         if (

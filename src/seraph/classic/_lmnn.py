@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -13,7 +12,7 @@ from .._marks import PairLabels
 from .._solvers import compress, lbfgs
 from .._sweep import centered, exact_size, magnitude, principal_directions
 from .._utils._typing import Array
-from .._utils._validation import check_number, check_verbose
+from .._utils._validation import check_verbose
 from ._learner import ClassLabelLearner
 from ._triples import Triples
 
@@ -140,10 +139,7 @@ class LMNN(ClassLabelLearner):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
+        super()._check_parameters()
         check_verbose(self.verbose)
         if not (isinstance(self.push_weight, Real) and 0.0 < float(self.push_weight) < 1.0):
             raise ValueError(
@@ -162,22 +158,19 @@ class LMNN(ClassLabelLearner):
             push_weight=float(self.push_weight),
             rounding=float(np.clip(3.0 * self.tol, 1e-3, 0.1)),
         )
-        found = _minimize(
-            triples,
-            _first_factor(triples, self.n_components),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            verbose=self.verbose,
+        first = _first_factor(triples, self.n_components)
+        P, objective, gap, converged, n_iter = _minimize(
+            triples, first, max_iter=self.max_iter, tol=self.tol, verbose=self.verbose
         )
-        stopped_early = not found.converged and found.gap <= self.tol
-        if not (found.converged or stopped_early):
-            self._warn_not_converged(f"{found.n_iter} iterations, optimality gap {found.gap:.1e}")
-        return compress(found.P) @ map_to_them, {
-            "objective_": found.objective,
-            "optimality_gap_": found.gap,
-            "converged_": found.converged,
+        stopped_early = not converged and gap <= self.tol
+        if not (converged or stopped_early):
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
+        return compress(P) @ map_to_them, {
+            "objective_": objective,
+            "optimality_gap_": gap,
+            "converged_": converged,
             "stopped_early_": stopped_early,
-            "n_iter_": max(1, found.n_iter),
+            "n_iter_": max(1, n_iter),
         }
 
 
@@ -190,17 +183,6 @@ def _principal_coordinates(X: Array) -> tuple[Array, Array]:
     left, lengths, directions = principal_directions(centered(X / size))
     unit = float(np.sqrt(np.mean(lengths**2)))
     return left * (lengths / unit), directions / unit / size
-
-
-@dataclass(frozen=True)
-class _FactorMinimum:
-    """Where `_minimize` stopped."""
-
-    P: Array
-    objective: float
-    gap: float
-    converged: bool
-    n_iter: int
 
 
 def _first_factor(triples: Triples, rank: int | None) -> Array:
@@ -226,11 +208,12 @@ def _first_factor(triples: Triples, rank: int | None) -> Array:
 
 def _minimize(
     triples: Triples, P: Array, *, max_iter: int, tol: float, verbose: int
-) -> _FactorMinimum:
+) -> tuple[Array, float, float, bool, int]:
     """Run L-BFGS on the factor until the lower bound says that the minimum is close.
 
-    It runs on ``Q`` with ``P = Q S``: where outliers pull harder in one direction than the other
-    points in all, a step for that direction would be none for the others.
+    Returns the factor, the objective, its gap, whether it converged, and the number of iterations.
+    The search runs on ``Q`` with ``P = Q S``: where outliers pull harder in one direction than
+    the other points in all, a step for that direction would be none for the others.
     """
     X, capped = triples.points, P.shape[0] < P.shape[1]
     bound = _LowerBound(triples)
@@ -271,7 +254,7 @@ def _minimize(
     at = triples.at(P)
     lower = max(lower, bound(P))
     converged = gap() <= min(tol, _AT_THE_MINIMUM) or (capped and bool(found.success))
-    return _FactorMinimum(P, at.exact, gap(), converged, n_iter)
+    return P, at.exact, gap(), converged, n_iter
 
 
 class _LowerBound:

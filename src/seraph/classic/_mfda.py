@@ -6,9 +6,7 @@ neighbors, and the trace ratio of the three.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
-from .._sweep import one_openmp_thread, principal_directions
+from .._sweep import principal_directions
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
@@ -31,8 +29,6 @@ from ._points import without_unit
 _RIDGE = 1e-3
 # Eigenvalues below this share of the largest are rounding errors of zero.
 _ZERO = 1e-12
-# With fewer points, threads that search for neighbors cost more time than they save.
-_POINTS_FOR_THREADS = 5000
 
 
 class MFDA(ClassicLearner):
@@ -150,11 +146,8 @@ class MFDA(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        super()._check_parameters()
         check_number("alpha", self.alpha, low=0, instead="auto")
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
@@ -230,8 +223,7 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     array([0.5, 0. , 0.5])
     """
     n, k = len(X), min(n_neighbors, len(X) - 1)
-    with one_openmp_thread() if n < _POINTS_FOR_THREADS else nullcontext():
-        neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
     for part in row_slices(n, CHUNK // (k * max(k, X.shape[1]))):
@@ -252,8 +244,7 @@ def _range(matrix: Array) -> Array:
     return vectors[:, values > _ZERO * values[-1]]
 
 
-@dataclass(frozen=True)
-class TraceRatio:
+class TraceRatio(NamedTuple):
     """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it converged."""
 
     W: Array

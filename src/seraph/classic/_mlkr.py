@@ -20,12 +20,10 @@ from .._sweep import (
     principal_directions,
 )
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed, shown
+from .._utils._validation import shown
 from .._utils._warnings import warn
 from ._distances import add_laplacian, neighbor_weights
-from ._learner import check_components
-
-_STARTS = ("pca", "identity", "random")
+from ._learner import check_common_parameters, check_components
 
 
 class MLKR(MahalanobisLearner):
@@ -129,7 +127,7 @@ class MLKR(MahalanobisLearner):
         self
             The fitted learner.
         """
-        self._check_parameters()
+        check_common_parameters(self)
         points = self._check_points(X)
         blend = Blend.of(self, points.shape[1])
         targets = _targets(y, len(points))
@@ -162,14 +160,6 @@ class MLKR(MahalanobisLearner):
             converged_=converged,
             n_iter_=max(1, found.nit),
         )
-
-    def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
-        if not isinstance(self.init, np.ndarray):
-            check_choice("init", self.init, _STARTS)
 
     def _start(self, Z: Array) -> Array:
         m = Z.shape[1]

@@ -106,7 +106,7 @@ class RCA(ClassicLearner):
         self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        super()._check_parameters()
         check_number("ridge", self.ridge, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:

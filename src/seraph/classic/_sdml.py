@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, shown
+from .._utils._validation import check_number, shown
 from ._definite import power, prior_root
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
@@ -125,15 +125,13 @@ class SDML(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         balance = self.balance
         if not isinstance(balance, Real) or isinstance(balance, bool) or not 0 <= balance < 1:
             raise ValueError(
                 f"balance must be a number of at least 0 and below 1; got {shown(balance)}."
             )
         check_number("sparsity", self.sparsity, low=0)
-        check_choice("prior", self.prior, ("identity", "covariance"))
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z, size = without_unit(points)

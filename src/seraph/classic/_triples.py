@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,33 +14,17 @@ from ._rows import class_ranges
 
 # Entries of one tile of distances: 8 MB.
 _TILE = 1 << 20
-# The weights of a tile are a sparse matrix if they are fewer than this share of its entries, less
-# what building the matrix costs, in weights: then its products are faster than dense ones.
-_SPARSE, _OVERHEAD = 0.02, 5000
 # Squared distance to a missing target neighbor; finite, so that 0 times it is 0.
 _ABSENT = -1e200
 
 
-@dataclass(frozen=True)
-class TripleSums:
-    """The objective at one metric.
-
-    Parameters
-    ----------
-    exact : float
-        Its value.
-    rounded : float
-        Its value with the kink of the hinge rounded off.
-    push : float
-        Sum of the weights of the triples, times the weight of the push.
-    laplacian : ndarray of shape (n, q)
-        ``Lap(W) Y`` for the weights W of the pairs in the gradient of `rounded`.
-    """
+class TripleSums(NamedTuple):
+    """The objective at one metric."""
 
     exact: float
-    rounded: float
-    push: float
-    laplacian: Array
+    rounded: float  # with the kink of the hinge rounded off
+    push: float  # sum of the weights of the triples, times the weight of the push
+    laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `rounded`
 
 
 @dataclass(frozen=True)
@@ -131,8 +116,12 @@ class Triples:
             if len(some):
                 of_targets[some] = np.add.reduceat(w, bounds[some], axis=0)
             together = np.where(self.present[rows], (1.0 - mu) + mu * of_targets, 0.0)
-            W = _matrix(d2, flat, bounds, -mu * w.sum(axis=1), self.targets[rows], together)
-            add_laplacian(laplacian, Y, rows, W)
+            starts = k * np.arange(len(d2) + 1)
+            pushed = csr_array((-mu * w.sum(axis=1), flat % n, bounds), shape=d2.shape)
+            pulled = csr_array(
+                (together.ravel(), self.targets[rows].ravel(), starts), shape=d2.shape
+            )
+            add_laplacian(laplacian, Y, rows, pushed + pulled)
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
@@ -141,29 +130,3 @@ class Triples:
         i, rank = np.nonzero(self.present)
         differences: Array = self.points[i] - self.points[self.targets[i, rank]]
         return differences
-
-
-def _matrix(
-    tile: Array, flat: Array, bounds: Array, apart: Array, targets: Array, together: Array
-) -> Array | csr_array:
-    """Return the weights of the pairs in the rows of a tile.
-
-    Parameters
-    ----------
-    tile : ndarray of shape (h, n)
-        An array that is not needed any more.
-    flat, bounds, apart : ndarray
-        Flat indices of the impostors in the tile; where those of each row begin and end; their
-        weights.
-    targets, together : ndarray of shape (h, k)
-        The target neighbors, and their weights.
-    """
-    h, n = tile.shape
-    if len(flat) > _SPARSE * tile.size - _OVERHEAD:
-        tile[:] = 0.0
-        tile.ravel()[flat] = apart
-        tile[np.arange(h)[:, np.newaxis], targets] += together
-        return tile
-    pushed = csr_array((apart, flat % n, bounds), shape=tile.shape)
-    starts = targets.shape[1] * np.arange(h + 1)
-    return pushed + csr_array((together.ravel(), targets.ravel(), starts), shape=tile.shape)

@@ -12,10 +12,7 @@ from ._figure import BLUE, panels, say
 from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 
 class ConvergenceDisplay:
@@ -53,7 +50,7 @@ class ConvergenceDisplay:
 
     axes_: Array
     rank_ax_: Axes | None
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(
         self,

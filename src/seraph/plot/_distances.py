@@ -16,10 +16,7 @@ from ._labels import class_codes
 from ._learner import Learner, before_and_after, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 _LEAST_BLOCK = 0.03  # smallest share of the points for which a block gets a name
 
@@ -61,7 +58,7 @@ class DistanceDisplay:
     """
 
     axes_: Array
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(
         self, *, before: ArrayLike, after: ArrayLike, classes: ArrayLike | None = None

@@ -14,10 +14,7 @@ from ._learner import Learner, before_and_after, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 _UNKNOWN = "0.6"  # gray, for points of unknown class
 _EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points
@@ -69,7 +66,7 @@ class EmbeddingDisplay:
     """
 
     axes_: Array
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(
         self,

@@ -15,10 +15,7 @@ from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 _LEADING = 3  # components whose loadings are shown
 
@@ -65,7 +62,7 @@ class FeatureImportanceDisplay:
     """
 
     axes_: Array
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(
         self,

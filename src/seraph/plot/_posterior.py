@@ -15,10 +15,7 @@ from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 _BINS = 20
 _CHUNK = 1000  # pairs per call: a kernel learner stores a row of kernel values per point
@@ -62,7 +59,7 @@ class PosteriorDisplay:
     """
 
     ax_: Axes
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(
         self,

@@ -16,10 +16,7 @@ from ._learner import Learner, needed
 from ._posterior import sample_pairs
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 
 class ReliabilityDisplay:
@@ -59,7 +56,7 @@ class ReliabilityDisplay:
     """
 
     ax_: Axes
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(
         self,

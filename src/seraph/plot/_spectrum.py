@@ -11,10 +11,7 @@ from ._figure import BLUE, panels, say
 from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Figure, Where
 
 
 class SpectrumDisplay:
@@ -48,7 +45,7 @@ class SpectrumDisplay:
 
     ax_: Axes
     share_ax_: Axes
-    figure_: Figure | SubFigure
+    figure_: Figure
 
     def __init__(self, *, eigenvalues: ArrayLike, n_features: int | None = None) -> None:
         self.eigenvalues = eigenvalues
