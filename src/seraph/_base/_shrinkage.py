@@ -41,24 +41,21 @@ from .._utils._validation import check_number
 # the sets of benchmarks/evidence that are for choosing.
 _ODDS = 0.18
 _EPS = float(np.finfo(np.float64).eps)
-# Lengths that differ by less than this share of the longest are equal except for rounding.
+# Singular values that differ by less than this share of the largest are equal up to rounding.
 _EQUAL = 1e-9
-# Rows whose distances say how many pairs are below a threshold.
+# Rows whose distances estimate the share of pairs below a threshold. That is a U-statistic, with a
+# standard error of at most 0.03.
 _ROWS_FOR_THRESHOLD = 500
-# With more features than points and than this, the Euclidean target is kept to the span of the
-# points: the full one would need a square matrix of that size.
+# With more features than points and than this, the Euclidean target is restricted to the span of
+# the points: the full one needs a square matrix, of 32 MB at this size.
 _MOST_FEATURES = 2048
 
 
 def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | None, float]:
     """Check a matrix to shrink toward; None is the Euclidean distance.
 
-    Returns
-    -------
-    matrix : ndarray of shape (n_features, n_features) or None
-        The target over `size`: its products neither overflow nor vanish.
-    size : float
-        A power of two near the largest entry.
+    Returns it over a power of two near its largest entry, so that products neither overflow nor
+    vanish, and that power.
     """
     if target is None:
         return None, 1.0
@@ -94,28 +91,15 @@ def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | Non
 
 @dataclass(frozen=True)
 class Blend:
-    """How to mix a learned metric with its target.
+    """How to mix a learned metric with its target."""
 
-    Parameters
-    ----------
-    shrinkage : float or None
-        Share of the target, from 0 to 1; None goes by the rule above.
-    target : ndarray of shape (m, m) or None
-        Matrix of the target, over `target_size`; None is the Euclidean distance.
-    n_components : int, float or None
-        Number of leading directions to keep; a share means as many as were learned.
-    threshold : float or None
-        The threshold for squared distances, if the model has one. Where nothing was learned, it
-        becomes the mean squared distance under the target.
-    target_size : float
-        Factor of `target`. It matters only where nothing was learned and there is no threshold.
-    """
-
-    shrinkage: float | None
-    target: Array | None = None
-    n_components: float | None = None
+    shrinkage: float | None  # share of the target, from 0 to 1; None goes by the rule above
+    target: Array | None = None  # its matrix over `target_size`; None is the Euclidean distance
+    n_components: float | None = None  # to keep; a share means as many as were learned
+    # For squared distances, if the model has one. Where nothing was learned, it becomes the mean
+    # squared distance under the target.
     threshold: float | None = None
-    target_size: float = 1.0
+    target_size: float = 1.0  # matters only where nothing was learned and there is no threshold
 
     @classmethod
     def of(
@@ -127,20 +111,9 @@ class Blend:
         automatic: float | None = None,
         threshold: float | None = None,
     ) -> Blend:
-        """Check and read the parameters of a learner.
+        """Check and read the parameters of a learner that are about shrinkage.
 
-        Parameters
-        ----------
-        estimator : estimator
-            May have the parameters ``shrinkage``, ``shrinkage_target`` and ``n_components``.
-        n_features : int
-            Number of features of the metric.
-        has_rule : bool, default=False
-            Whether the learner accepts "auto".
-        automatic : float, optional
-            What "auto" means; if None, it is the rule above.
-        threshold : float, optional
-            The threshold for squared distances, if the model has one.
+        If it `has_rule`, it accepts "auto", which means `automatic`, or by default the rule above.
         """
         value = getattr(estimator, "shrinkage", 0.0)
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
@@ -171,20 +144,8 @@ class Blend:
         """Return a factor of the mixture for the learned factor `P`.
 
         Its rows are orthogonal, longest first; where several are equally long, those along
-        which the points vary most come first.
-
-        Parameters
-        ----------
-        P : ndarray of shape (r, m)
-            Factor of the learned metric on the user's features.
-        coordinates : Coordinates
-            The points.
-        learned : ndarray of shape (q, m), optional
-            Factor of the metric that the threshold belongs to, if it is another than `P`.
-
-        Returns
-        -------
-        ndarray of shape (k, m)
+        which the points vary most come first. `learned` is the factor of the metric that the
+        threshold belongs to, if it is another than `P`.
         """
         aim, size = float(self._target_variances(coordinates).trace()), 1.0
         P = P.astype(np.float64, copy=False)
@@ -257,7 +218,7 @@ def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coor
 
 
 def _factor(A: Array) -> Array:
-    """Return a factor of A with orthogonal rows, longest first, without those of no length."""
+    """Return a factor of A with orthogonal rows, longest first, without null directions."""
     values, vectors = np.linalg.eigh(A)
     values, vectors = values[::-1], vectors[:, ::-1]
     keep = values > values[0] * len(A) * _EPS

@@ -16,7 +16,7 @@ CHUNK = 1 << 16
 # ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
 # So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
 _CLOSE = 1e-8
-# If more than one in eight is that small, all are: `cdist` is faster than gathering them.
+# If more than one in eight is that small, all are recomputed: `cdist` is faster than indexing.
 _MANY = 8
 
 
@@ -51,8 +51,8 @@ def squared_distances(A: Array, B: Array) -> Array:
 def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice, Array]]:
     """Yield all squared distances from some of the points at a time: which, and a matrix.
 
-    For what compares the neighbors of a point with each other, and so needs whole rows. A matrix
-    has at most as many `numbers`, `CHUNK` by default, but at least one row.
+    For what compares the neighbors of a point with each other, and so needs whole rows. A block
+    has at most `numbers` entries, `CHUNK` by default, but at least one row.
 
     Examples
     --------

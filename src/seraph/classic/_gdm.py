@@ -15,21 +15,20 @@ from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_flag, check_number
+from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 
 # Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
-# Distances below this share of the root mean square are replaced by it where their root is
-# differentiated. The objective is overestimated by about this share at most.
+# Distances are smoothed below this share of their root mean square, as the slope of the square
+# root is infinite at 0. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
 # "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
 _ODDS = 3.0
-_SMALLEST = 1e-300  # can be divided by
-# Shares of the scatter below this are rounding errors of zero.
-_ZERO = 1e-12
-# With a larger condition number, the small eigenvalues of the constraint lose digits.
+_SMALLEST = 1e-300  # its reciprocal does not overflow
+# Largest condition number of the constraint for which its smallest eigenvalue keeps 12 digits.
 _FAR_APART = 1e4
 
 
@@ -184,7 +183,7 @@ class GDM(ClassicLearner):
 
 
 def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tuple[Array, float]:
-    """Map ``C`` to coordinates ``X C`` where the scatter M of all labeled pairs is the identity.
+    """Return a map C that whitens: in ``X C``, the scatter M of all labeled pairs is the identity.
 
     Returns also the mean of M over the features that vary. Directions in which no pair differs
     are left out. `scale` is the root mean square of each feature.
@@ -192,7 +191,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
     inverse = 1.0 / np.where(scale > 0.0, scale, np.inf)
     if diagonal:
         total = np.diag(sums.scatter(X * inverse))
-        kept = total > _ZERO * total.max()
+        kept = total > ZERO * total.max()
         C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
         return C, float(np.mean((total * scale**2)[kept]))
     _, lengths, directions = principal_directions(X * inverse)
@@ -201,7 +200,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
     back = lengths[:, np.newaxis] * directions * scale
     by_feature = np.einsum("ij,ij->j", scatter @ back, back)
     total, basis = np.linalg.eigh(scatter)
-    kept = total > _ZERO * total[-1]
+    kept = total > ZERO * total[-1]
     mean = float(by_feature.sum() / max(1, np.count_nonzero(by_feature)))
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
 
@@ -209,7 +208,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
 def _unit_constraint(
     X: Array, sums: PairSums, share: float, equal: float | None, diagonal: bool
 ) -> Array:
-    """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
+    """Return a map C to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
     ``C'(M_S + share ((1 - equal) M + equal v 1)) C = 1``, with M the scatter of all labeled pairs,
     v its mean over the features, and M_S the scatter of the similar pairs. The metric is
@@ -225,7 +224,7 @@ def _unit_constraint(
     C, mean = _unit_scatter(X, scale, sums, diagonal)
     constraint = sums.similar_scatter(X @ C)
     similar = float(constraint.trace())
-    if not len(constraint) - similar > _ZERO * similar:  # the rest is that of dissimilar pairs
+    if not len(constraint) - similar > ZERO * similar:  # the rest is that of dissimilar pairs
         raise _coincide()
     if equal > 0.0:
         constraint += share * equal * mean * (C.T @ C)
@@ -236,9 +235,9 @@ def _unit_constraint(
         if equal > 0.0 and held[-1] > _FAR_APART * max(held[0], 0.0):
             return _by_features(X, scale, sums, share, equal, mean)
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
-    if share == 0.0 and held.min() <= _ZERO:
+    if share == 0.0 and held.min() <= ZERO:
         raise ValueError(
-            f"With ridge=0 there is no maximum: in {np.sum(held <= _ZERO)} direction(s) "
+            f"With ridge=0 there is no maximum: in {np.sum(held <= ZERO)} direction(s) "
             "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
             "pairs."
         )
@@ -263,7 +262,7 @@ def _by_features(
     C = np.zeros((len(scale), len(constraint)))
     inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
     C[varying] = (inverse * unit)[:, np.newaxis] * inverse_root.T
-    turn: Array = principal_directions(X @ C, _ZERO)[2].T
+    turn: Array = principal_directions(X @ C, ZERO)[2].T
     return C @ turn
 
 

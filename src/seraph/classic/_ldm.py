@@ -16,8 +16,9 @@ from .._utils._warnings import warn
 from ._learner import ClassicLearner
 from ._local_likelihood import Likelihood
 
-# Default weight of the trace for one term and a unit largest variance. It outweighs the noise of
-# the likelihood's gradient, whose standard deviation grows with the root of the number of terms.
+# Default weight of the trace for one term and a unit largest variance: our choice, as the paper
+# has no such term. It scales as the standard deviation of the likelihood's gradient, with the root
+# of the number of terms.
 _NOISE = 0.03
 
 

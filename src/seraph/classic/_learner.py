@@ -20,6 +20,9 @@ from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
 from .._utils._warnings import warn
 
+# A fit that stops at a larger gap than this, as ITML and LMNN do by default, has stopped early.
+CONVERGED_GAP = 0.01
+
 # Returns the factor of the metric and the other fitted attributes.
 Learn = Callable[[], tuple[Array, dict[str, Any]]]
 

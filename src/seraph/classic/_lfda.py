@@ -1,4 +1,4 @@
-"""LFDA: Fisher's discriminant of neighbors, for classes that fall apart into clusters."""
+"""LFDA: a local Fisher discriminant, for multimodal classes."""
 
 from __future__ import annotations
 

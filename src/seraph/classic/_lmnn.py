@@ -13,7 +13,7 @@ from .._solvers import compress, lbfgs
 from .._sweep import centered, exact_size, magnitude, principal_directions
 from .._utils._typing import Array
 from .._utils._validation import check_verbose
-from ._learner import ClassLabelLearner
+from ._learner import CONVERGED_GAP, ClassLabelLearner
 from ._triples import Triples
 
 # The lower bound costs as much as an iteration, so it is computed once in this many.
@@ -23,9 +23,7 @@ _OUTSTANDING = 10.0
 # The best multiple of the Euclidean metric is searched for within this many octaves of the mean
 # squared distance, and then above them, up to the second number.
 _OCTAVES, _MOST_OCTAVES = 10.0, 90.0
-# A fit that stops at a larger gap than this, as by default, has stopped early, not converged.
-_AT_THE_MINIMUM = 0.01
-# Lengths below this share of the largest are rounding errors of zero.
+# Lengths below this share of the largest are zero up to rounding.
 _ROUNDING = 1e-12
 
 
@@ -253,7 +251,7 @@ def _minimize(
     P = found.x @ S
     at = triples.at(P)
     lower = max(lower, bound(P))
-    converged = gap() <= min(tol, _AT_THE_MINIMUM) or (capped and bool(found.success))
+    converged = gap() <= min(tol, CONVERGED_GAP) or (capped and bool(found.success))
     return P, at.exact, gap(), converged, n_iter
 
 

@@ -19,13 +19,6 @@ class Likelihood:
 
     Pairs that follow from class labels are summed by rows, marked pairs are listed: no array has
     the size of all pairs.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Points along the principal components.
-    labels : PairLabels
-        Labels of their pairs.
     """
 
     def __init__(self, Z: Array, labels: PairLabels) -> None:

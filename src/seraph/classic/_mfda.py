@@ -18,6 +18,7 @@ from .._sweep import principal_directions
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
+from ._definite import ZERO
 from ._distances import CHUNK
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
@@ -27,8 +28,6 @@ from ._points import without_unit
 # determined if there are more neighbors than features. The usual value of locally linear embedding
 # (scikit-learn's, too).
 _RIDGE = 1e-3
-# Eigenvalues below this share of the largest are rounding errors of zero.
-_ZERO = 1e-12
 
 
 class MFDA(ClassicLearner):
@@ -188,7 +187,7 @@ class MFDA(ClassicLearner):
             )
         sums = PairSums(labels)
         together, apart = sums.scatters(Z[sums.rows])
-        if not np.trace(apart) > _ZERO * np.einsum("ij,ij->", Z, Z):
+        if not np.trace(apart) > ZERO * np.einsum("ij,ij->", Z, Z):
             raise ValueError(
                 f"The points of all {labels.n_dissimilar} dissimilar pairs coincide: no metric "
                 "can separate them. Check X and the labels."
@@ -203,18 +202,6 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     """Return weights that write each point as a mean of its neighbors.
 
     ``min_R ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Points.
-    n_neighbors : int
-        Number k of neighbors; n - 1 if that is smaller.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        The weights R: k in each row, which add up to 1.
 
     Examples
     --------
@@ -241,7 +228,7 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
 def _range(matrix: Array) -> Array:
     """Return an orthonormal basis of the range of a positive semi-definite matrix, as columns."""
     values, vectors = np.linalg.eigh(matrix)
-    return vectors[:, values > _ZERO * values[-1]]
+    return vectors[:, values > ZERO * values[-1]]
 
 
 class TraceRatio(NamedTuple):
@@ -261,20 +248,8 @@ def trace_ratio(
 ) -> TraceRatio:
     """Maximize ``tr(W' numerator W) / tr(W' denominator W)`` over W of d orthonormal columns.
 
-    Parameters
-    ----------
-    numerator, denominator : ndarray of shape (m, m)
-        Positive semi-definite matrices whose sum is positive definite.
-    d : int
-        Number of columns of W.
-    max_iter : int, default=100
-        Maximum number of iterations.
-    tol : float, default=1e-10
-        Stop where the ratio rises by no more than this, relatively.
-
-    Returns
-    -------
-    TraceRatio
+    The two matrices are positive semi-definite, and their sum is positive definite. Stops where
+    the ratio rises by no more than `tol`, relatively.
 
     Examples
     --------
@@ -287,7 +262,7 @@ def trace_ratio(
         ratio = float(np.trace(numerator) / np.trace(denominator))
     history = [ratio]
     values, vectors = np.linalg.eigh(denominator)
-    null = vectors[:, values <= _ZERO * np.trace(numerator + denominator)]
+    null = vectors[:, values <= ZERO * np.trace(numerator + denominator)]
     if null.shape[1] >= d:
         _, inner = np.linalg.eigh(null.T @ numerator @ null)
         return TraceRatio(null @ inner[:, ::-1][:, :d], [*history, np.inf], True)

@@ -1,4 +1,4 @@
-"""MLKR: the metric under which a point's neighbors predict its number best."""
+"""MLKR: the metric for kernel regression of a numeric target."""
 
 from __future__ import annotations
 

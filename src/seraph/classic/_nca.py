@@ -15,7 +15,7 @@ from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components
 from ._points import extended, in_their_span
 
-# With tol=0 L-BFGS would go on to steps so short that it divides by squares that are zero.
+# With tol=0, L-BFGS would go on until the squared steps that it divides by underflow to 0.
 _SMALLEST_TOL = 1e-100
 
 

@@ -24,7 +24,7 @@ DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
 Tile = tuple[slice | Array, slice | Array]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
-# Up to this number of rows of known class, all pairs are summed.
+# Up to this number of rows of known class, all pairs (2,016 at most) are summed: one small tile.
 _FEW_ROWS = 64
 # Partners of a row in a sample: per class, and at most; more if otherwise the sample had fewer
 # similar or dissimilar pairs than the last number. 8 and 100 were chosen on the sets for choosing
@@ -114,24 +114,7 @@ class PairSums:
 
         The Laplacian is ``Lap(W) = diag(W 1) - W``, where W holds the derivatives of the terms.
         With ``Z = X P'``, the derivative of the sum by ``P`` is ``2 (Lap(W) Z)' X``, and that
-        by ``A = P'P`` is ``X' Lap(W) X``.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (k, r)
-            Points, mapped to where distances are measured.
-        term : callable
-            Takes squared distances and whether the pairs are similar, arrays of one shape;
-            returns the sum of the terms and the array of their derivatives.
-        Y : ndarray of shape (k, c), optional
-            Matrix to multiply by the Laplacian; `Z` if None.
-
-        Returns
-        -------
-        float
-            The sum.
-        ndarray of shape (k, c)
-            ``Lap(W) Y``.
+        by ``A = P'P`` is ``X' Lap(W) X``. `Y` is `Z` if None.
         """
         Y = Z if Y is None else Y
         value, product = self._of_classes(Z, term, Y)

@@ -1,4 +1,4 @@
-"""SCML: a metric put together from few directions that tell neighbors apart locally."""
+"""SCML: a sparse combination of directions that discriminate locally."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from .._utils._validation import check_number
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class
 
-# Directions from each neighborhood, and how many anchors a narrow and a wide one has.
+# Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
+# choice, as the triplets here come from anchors, and in the paper from classes.
 _PER_REGION, _REGIONS = 5, (10, 20)
-# Share of the scatter of all directions to add to that of the near pairs before it is inverted.
+# Ridge of the scatter of the near pairs, as a share of the mean scatter in a direction: a
+# neighborhood may have fewer triplets than there are features.
 _RIDGE = 0.1
-# The kink of the hinge is rounded off, over this width at first and then over less.
+# Widths over which the hinge is smoothed, in stages: each starts where the one before ended.
 _ROUNDINGS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-# What an iteration lowers by less than this is rounding.
+# A smaller decrease of the objective, which is at most 1, is rounding error.
 _PROGRESS = 1e-13
 
 
@@ -280,18 +282,8 @@ def local_directions(
 ) -> Array:
     """Return unit vectors, as rows, that separate the far from the near in some neighborhood.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m)
-        Points.
-    anchors : ndarray of int of shape (t,)
-        Row of the first point of each triplet.
-    near, far : ndarray of shape (t, m)
-        Its difference from the second and from the third.
-    n_basis : int
-        Largest number of vectors.
-    random_state : int, RandomState instance or None
-        Seed of the clustering.
+    `anchors` has the row of the first point of each triplet, `near` and `far` its differences
+    from the second and from the third.
     """
     m = Z.shape[1]
     ridge = _RIDGE * np.trace(near.T @ near + far.T @ far) / (2.0 * m * len(near)) * np.eye(m)
@@ -327,7 +319,7 @@ class _At(NamedTuple):
     """The objective at some weights, and how much lower that of others can be."""
 
     exact: float
-    rounded: float  # with the kink of the hinge rounded off
+    rounded: float  # with the smoothed hinge
     gradient: Array  # of `rounded`
     gap: float  # the objective minus the value of the nearest feasible multipliers
 

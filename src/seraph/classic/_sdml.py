@@ -1,4 +1,4 @@
-"""SDML: a metric with few nonzero entries, by the graphical lasso."""
+"""SDML: a sparse metric, by the graphical lasso."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from .._marks import PairLabels
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
-from ._definite import power, prior_root
+from ._definite import ZERO, power, prior_root
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 from ._points import without_unit
 
-# Eigenvalues below this share of the largest are rounding errors of zero.
-_ZERO = 1e-12
 # scikit-learn counts the iterations in 32 bits.
 _MOST_ITERATIONS = 2**31 - 1
 
@@ -168,18 +166,14 @@ def largest_weight(pull: Array, root: Array) -> float:
     size = float(np.abs(values).max())
     if size == 0.0:
         return 1.0
-    return 1.0 / float(-values[0] if values[0] < -_ZERO * size else values[-1])
+    return 1.0 / float(-values[0] if values[0] < -ZERO * size else values[-1])
 
 
 def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str, Any]:
     """Minimize ``tr(A K) - ln det A + alpha sum_{i != j} |A_ij|``.
 
-    In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap.
-
-    Returns
-    -------
-    dict
-        "metric", and the attributes "objective_", "converged_" and "n_iter_".
+    In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap. Returns the
+    "metric", and the attributes "objective_", "converged_" and "n_iter_".
 
     Examples
     --------

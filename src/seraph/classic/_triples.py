@@ -22,7 +22,7 @@ class TripleSums(NamedTuple):
     """The objective at one metric."""
 
     exact: float
-    rounded: float  # with the kink of the hinge rounded off
+    rounded: float  # with the smoothed hinge
     push: float  # sum of the weights of the triples, times the weight of the push
     laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `rounded`
 
@@ -31,32 +31,17 @@ class TripleSums(NamedTuple):
 class Triples:
     """The objective over all triples of a point, one of its targets and an impostor.
 
-    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola rounds its kink
-    off, with the slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
+    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola smooths it, with the
+    slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
     slopes are weights of pairs: positive for the pair (i, j), negative for (i, l).
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        Points, those of a class together.
-    classes : list of (int, int)
-        Where each class begins and ends.
-    targets : ndarray of int of shape (n, k)
-        Target neighbors of each point; the point itself where there are fewer than k.
-    present : ndarray of bool of shape (n, k)
-        Which of the targets exist.
-    push_weight : float
-        Weight of the push.
-    rounding : float
-        Width of the parabola.
     """
 
-    points: Array
-    classes: list[tuple[int, int]]
-    targets: Array
-    present: Array
+    points: Array  # those of a class together
+    classes: list[tuple[int, int]]  # where each class begins and ends
+    targets: Array  # (n, k): target neighbors; the point itself where there are fewer than k
+    present: Array  # (n, k): which of the targets exist
     push_weight: float
-    rounding: float
+    rounding: float  # width of the parabola
 
     @classmethod
     def make(

@@ -76,12 +76,7 @@ def in_range(*tables: Array) -> list[Array]:
 class SquaredDistances:
     """Function of two arrays of row numbers that computes the squared distances between them.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Points.
-    other : ndarray of shape (k, r), optional
-        Points that the second row numbers refer to; by default those of `Z`.
+    The second row numbers refer to `other`; by default to `Z`, as the first do.
 
     Attributes
     ----------

@@ -30,54 +30,26 @@ from ._protocol import Sampling, Scaling, sample_task
 
 @dataclass(frozen=True)
 class Record:
-    """The result of one method on one sampling of one task.
-
-    Parameters
-    ----------
-    task, method : str
-        Names, as in `load_task` and `METHODS`.
-    sampling : int
-        Number of the sampling.
-    error : float
-        1-NN error on the test points, in %.
-    seconds : float
-        Time to learn the metric.
-    rank : int
-        Rank of the metric.
-    converged : bool
-        The learner's ``converged_``; True for learners without it.
-    """
+    """The result of one method on one sampling of one task."""
 
     task: str
     method: str
     sampling: int
-    error: float
-    seconds: float
+    error: float  # of 1-NN on the test points, in %
+    seconds: float  # to learn the metric
     rank: int
-    converged: bool
+    converged: bool  # the learner's converged_; True for learners without it
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run. Equal plans give equal errors, whatever the number of jobs.
-
-    Parameters
-    ----------
-    tasks, methods : tuple of str
-        Names, as in `load_task` and `METHODS`.
-    samplings : int
-        Number of samplings of each task.
-    seed : int
-        Seed of all samplings.
-    scaling : {"zscore", "unit", "symmetric", "raw"}
-        Scaling of the UCI features.
-    """
+    """What to run. Equal plans give equal errors, whatever the number of jobs."""
 
     tasks: tuple[str, ...]
     methods: tuple[str, ...] = tuple(METHODS)
-    samplings: int = 50
+    samplings: int = 50  # of each task
     seed: int = 0
-    scaling: Scaling = "zscore"
+    scaling: Scaling = "zscore"  # of the UCI features
 
     def size(self) -> int:
         """Total number of records."""
@@ -88,19 +60,6 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     """Run what is missing in `folder`, and yield every record, old ones first.
 
     Each finished sampling is written to ``records.jsonl`` at once, one line per record.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to run.
-    folder : Path
-        Folder of the records.
-    jobs : int, default=1
-        Number of processes.
-
-    Yields
-    ------
-    Record
     """
     path = folder / "records.jsonl"
     done = [

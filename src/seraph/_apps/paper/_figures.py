@@ -39,14 +39,7 @@ def fit_sparsity(
     """Fit the methods of figure 1 ("posterior") or 2 ("projection").
 
     Figure 1 sets ``mu = 10 #(S u D) / #U`` and ``lam = 0``, figure 2 ``mu = 0`` and
-    ``lam = 300``.
-
-    Returns
-    -------
-    X, y, y_partial : ndarray
-        The points, their classes, and the labels: four classes, -1 elsewhere.
-    methods : list of FittedMethod
-        Euclidean, GDM and SERAPH.
+    ``lam = 300``. Returns the points, their classes, the four labels, and the fitted methods.
     """
     if which == "posterior":
         X, y, y_partial = make_posterior_sparsity(random_state=random_state)

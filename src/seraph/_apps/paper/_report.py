@@ -24,23 +24,9 @@ def paper_report(
     table: ErrorTable | None = None,
     figures: dict[str, Figure] | None = None,
 ) -> str:
-    """Build the page of the reproduced tables and figures.
+    """Build the self-contained HTML page of table 1 (`sizes`), table 2, and figures by caption.
 
-    Parameters
-    ----------
-    description : dict
-        Seed, scaling, versions and machine.
-    sizes : list of list of str, optional
-        Rows of table 1.
-    table : dict of (method, task) to Cell, optional
-        Table 2.
-    figures : dict of str to Figure, optional
-        Figures by caption.
-
-    Returns
-    -------
-    str
-        The HTML; it needs no other file.
+    `description` is that of the run, for the footer.
     """
     table = table or {}
     tasks = tasks_of(table)

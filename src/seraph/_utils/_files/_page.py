@@ -44,18 +44,8 @@ def png(figure: Figure) -> str:
 def render(template: str, **values: Any) -> str:
     """Render a jinja2 template, with every value escaped.
 
-    Parameters
-    ----------
-    template : str
-        Template. It may extend "page.html", which has a block `body` and takes `title` and
-        `footer`, import from "macros.html", and use the filter `png` for figures.
-    **values : object
-        Values for the template.
-
-    Returns
-    -------
-    str
-        HTML.
+    It may extend "page.html", which has a block `body` and takes `title` and `footer`, import from
+    "macros.html", and use the filter `png` for figures.
 
     Examples
     --------
