@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
 from .._utils._tiles import row_slices
@@ -16,8 +15,6 @@ CHUNK = 1 << 16
 # ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
 # So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
 _CLOSE = 1e-8
-# If more than one in eight is that small, all are recomputed: `cdist` is faster than indexing.
-_MANY = 8
 
 
 def squared_distances(A: Array, B: Array) -> Array:
@@ -39,8 +36,6 @@ def squared_distances(A: Array, B: Array) -> Array:
     d2 += others[..., np.newaxis, :]
     limit = _CLOSE * max(norms.max(initial=0.0), others.max(initial=0.0))
     close = np.flatnonzero(d2 <= limit)
-    if d2.ndim == 2 and len(close) > d2.size // _MANY:
-        return cdist(A, B, "sqeuclidean")
     for part in row_slices(len(close), CHUNK // max(1, A.shape[-1])):
         *stack, i, j = np.unravel_index(close[part], d2.shape)
         gaps = A[*stack, i] - B[*stack, j]

@@ -8,17 +8,15 @@ import platform
 import time
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 import scipy
 import sklearn
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from ..._utils._files import note_write, write_whole
@@ -85,7 +83,8 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
         if new:
             _write(file, [{"format": 1, **describe(plan)}])
         note_write(path)
-        for records in _run_all(work, jobs):
+        parallel = Parallel(jobs, return_as="generator_unordered", batch_size=1)
+        for records in parallel(delayed(_run_sampling)(one) for one in work):
             _write(file, [asdict(record) for record in records])
             yield from records
 
@@ -153,25 +152,6 @@ def _run_sampling(work: _Work) -> list[Record]:
     sampling = sample_task(_load(name), seed, number, scaling)
     with threadpool_limits(1):
         return [Record(name, m, number, *evaluate(sampling, m)) for m in methods]
-
-
-def _run_all(work: list[_Work], jobs: int) -> Iterator[list[Record]]:
-    """Yield the results in the order in which they finish."""
-    if jobs == 1:
-        yield from map(_run_sampling, work)
-        return
-    # Spawn: a forked child would inherit the locks of threads that it does not have.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = iter(work)
-        running = {pool.submit(_run_sampling, w) for w in islice(waiting, 2 * jobs)}
-        try:
-            while running:
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    yield future.result()
-                    running |= {pool.submit(_run_sampling, w) for w in islice(waiting, 1)}
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _write(file: TextIO, lines: Iterable[dict[str, object]]) -> None:
