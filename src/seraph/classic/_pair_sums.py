@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array
 
 from .._marks import PairLabels
 from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
-from ._distances import CHUNK, squared_distances
+from ._distances import CHUNK, add_laplacian, squared_distances
 from ._rows import PairedRows, spread_rows
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
@@ -78,8 +78,7 @@ class PairSums:
             self._tiles = _sample_tiles(n, side)
             self._pairs_each = (n - 1) / (2 * side)  # how many a pair of the sample stands for
         self.rows, self.codes = paired.rows, paired.codes
-        order = np.lexsort([paired.pairs[:, 1], paired.pairs[:, 0]])
-        self._pairs, self._similar = paired.pairs[order], labels.similar[order]
+        self._pairs, self._similar = paired.pairs, labels.similar
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
@@ -147,10 +146,10 @@ class PairSums:
             d2 = np.einsum("kr,kr->k", gaps, gaps)
             here, weights[part] = term(d2, self._similar[part])
             value += here
-        starts = np.searchsorted(i, np.arange(n + 1))
-        W = csr_array((weights, j, starts), shape=(n, n))
-        degree = np.bincount(i, weights, n) + np.bincount(j, weights, n)
-        return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
+        product = np.zeros((n, Y.shape[1]))
+        W = coo_array((weights, (i, j)), shape=(n, n)).tocsr()
+        add_laplacian(product, Y, slice(None), W)
+        return value, product
 
     def by_factor(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
         """Return the sum of ``term(||P (x_i - x_j)||^2)``, and half its derivative by `P`."""

@@ -128,7 +128,9 @@ class ConvergenceDisplay:
                 say(panel, "The solver took no iterations:\nthe initial metric is final.")
             return self
         if self.rank is not None:
-            self.rank_ax_ = rank_axes(left, number, np.asarray(self.rank))
+            rank = np.asarray(self.rank)
+            self.rank_ax_ = rank_axes(left, number, rank)
+            self.rank_ax_.plot(number[-1], rank[-1], "o", color="0.6", markersize=5)
         seen = np.isfinite(values)
         left.plot(number[seen], values[seen], **style)
         final = values[-1] if self.final is None else float(self.final)

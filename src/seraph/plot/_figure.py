@@ -56,7 +56,6 @@ def rank_axes(ax: Axes, x: Array, rank: Array) -> Axes:
     """Draw the rank as gray steps behind what `ax` shows, on axes of its own."""
     rank_ax = ax.twinx()
     rank_ax.step(x, rank, where="post", color="0.6", linewidth=1)
-    rank_ax.plot(x[-1:], rank[-1:], "o", color="0.6", markersize=5)
     rank_ax.set(ylabel="rank (gray)", ylim=(0, max(1, int(rank.max(initial=0))) * 1.1))
     rank_ax.locator_params(axis="y", integer=True)
     ax.set_zorder(rank_ax.get_zorder() + 1)
