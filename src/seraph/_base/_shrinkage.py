@@ -1,7 +1,7 @@
 r"""Shrinkage of a learned metric toward the Euclidean one, or toward another target.
 
 A learned metric of low rank is blind in most directions, which ruins nearest neighbors where
-there are more classes than dimensions. The cure is to hand out a mixture of the learned metric
+there are more classes than dimensions. The remedy is a mixture of the learned metric
 :math:`A` and a target :math:`T`,
 
 .. math:: A_\rho = (1 - \rho)\, A + \rho\, \frac{v(A)}{v(T)}\, T, \qquad
@@ -38,7 +38,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_number
 
 # Odds of the target for points of one effective direction, if the shrinkage is "auto". Chosen on
-# the sets of benchmarks/evidence that are for choosing.
+# the choosing sets of benchmarks/evidence.
 _ODDS = 0.18
 _EPS = float(np.finfo(np.float64).eps)
 # Singular values that differ by less than this share of the largest are equal up to rounding.
@@ -128,7 +128,7 @@ class Blend:
 
     @property
     def is_off(self) -> bool:
-        """Whether the learned metric is handed out as it is."""
+        """Whether the learned metric is the final one."""
         return self.shrinkage == 0.0
 
     def share(self, coordinates: Coordinates) -> float:

@@ -20,8 +20,8 @@ _CLOSE = 1e-8
 def squared_distances(A: Array, B: Array) -> Array:
     """Return the squared distance between each row of `A` and each row of `B`.
 
-    Both may be stacks of as many matrices. By a matrix product; small distances, which it would
-    round off, by differences. So a point is at 0 from itself, and close points have a distance
+    Both may be stacks of matrices. By a matrix product; small distances, which would suffer from
+    cancellation, by differences. So a point is at 0 from itself, and close points have a distance
     above 0 that can be divided by.
 
     Examples

@@ -25,7 +25,7 @@ _FIRST_RANK = 20
 # root is infinite at 0. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
-# "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
+# "auto". Chosen on the choosing sets of benchmarks/evidence; 1 to 4 are as good.
 _ODDS = 3.0
 _SMALLEST = 1e-300  # its reciprocal does not overflow
 # Largest condition number of the constraint for which its smallest eigenvalue keeps 12 digits.
@@ -43,7 +43,7 @@ class GDM(ClassicLearner):
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
     metric, by L-BFGS. The solution has a very low rank, in which nearest neighbors are often
-    wrong: so `ridge` spreads it over more directions, and the metric handed out is partly
+    wrong: so `ridge` spreads it over more directions, and the final metric is partly
     Euclidean. The paper's is ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``.
     Points that are in no labeled pair are not used.
 
@@ -68,7 +68,7 @@ class GDM(ClassicLearner):
         for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
         nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float or "auto", default="auto"
-        Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
+        Weight of the Euclidean metric in the final metric, from 0 to 1. "auto" gives it
         the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each
         feature, the less the learned metric counts.
     shrinkage_target : array-like of shape (n_features, n_features), optional
@@ -82,7 +82,7 @@ class GDM(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P``; the metric handed out is ``P'P``.
+        The map ``P``; the final metric is ``P'P``.
     learned_components_ : ndarray of shape (learned_rank, n_features)
         The same without shrinkage. The diagonal form has a row for each feature of nonzero
         weight.

@@ -48,7 +48,7 @@ class LDM(ClassicLearner):
         sum; the fitted distances then do not depend on the units of X. The paper has no such
         term, which is ``lam=0``: see the notes.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500

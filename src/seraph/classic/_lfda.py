@@ -49,7 +49,7 @@ class LFDA(ClassLabelLearner):
         ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``. "auto" is
         ``n_features / (n_features + n)``: the more labeled points, the more they count.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
 

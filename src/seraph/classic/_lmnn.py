@@ -56,7 +56,7 @@ class LMNN(ClassLabelLearner):
         Largest rank of the metric. With it, the search starts from that many principal
         components and finds a local minimum; without it, the minimum is global.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
@@ -64,8 +64,8 @@ class LMNN(ClassLabelLearner):
     tol : float, default=0.3
         Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
         where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
-        over all metrics says little about those of low rank. (The solver rounds the kink of the
-        hinge off within ``1.5 * tol`` of it, but between 0.0005 and 0.05.)
+        over all metrics says little about those of low rank. (The solver smooths the hinge
+        within ``1.5 * tol`` of its kink, clipped to [0.0005, 0.05].)
     verbose : int, default=0
         1 prints a line per iteration.
 

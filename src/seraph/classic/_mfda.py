@@ -54,7 +54,7 @@ class MFDA(ClassicLearner):
     alpha : float or "auto", default="auto"
         Weight of the neighbors. "auto" is 0.2, or 0.02 for at most 5 features, as in the paper.
     shrinkage : float, default=0.25
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
@@ -65,7 +65,7 @@ class MFDA(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P``; the metric handed out is ``P'P``. Orthogonal rows, the longest first.
+        The map ``P``; the final metric is ``P'P``. Orthogonal rows, the longest first.
     learned_components_ : ndarray of shape (n_components, n_features)
         The learned map ``W'``: orthonormal rows.
     shrinkage_ : float

@@ -48,7 +48,7 @@ class MLKR(MahalanobisLearner):
         features as they are, normally distributed numbers, or a map of shape (n_components,
         n_features). Without `n_components`, "pca" is the same as "identity".
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000

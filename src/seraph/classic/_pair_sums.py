@@ -20,7 +20,7 @@ from ._rows import PairedRows, spread_rows
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
 DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
-# Rows and columns of pairs, by slices or by row numbers; or as many stacks of row numbers.
+# Rows and columns of pairs: slices, row numbers, or stacks of row numbers of the same height.
 Tile = tuple[slice | Array, slice | Array]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
@@ -157,7 +157,7 @@ class PairSums:
         return value, product.T @ X
 
     def by_metric(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
-        """Return the same sum, and its derivative by ``P'P``: symmetric but for rounding."""
+        """Return the same sum, and its derivative by ``P'P``: symmetric up to rounding."""
         value, product = self.laplacian(X @ P.T, term, X)
         return value, X.T @ product
 

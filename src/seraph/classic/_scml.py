@@ -62,7 +62,7 @@ class SCML(ComparisonLearner):
         Largest number of triplets to make from classes or pairs; of more, a random sample. A
         triplet takes memory for `n_basis` numbers.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000

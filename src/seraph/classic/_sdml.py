@@ -49,7 +49,7 @@ class SDML(ClassicLearner):
         all points, labeled or not. Directions in which X does not vary are given the mean
         variance.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100

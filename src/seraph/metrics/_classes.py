@@ -20,7 +20,7 @@ class ClassDistances:
     array([[0. , 0.5]])
     """
 
-    tie = 1 << 8  # so many floats apart count as equal: the sum over the classes is rounded
+    tie = 1 << 8  # units in the last place, as the sum over the classes is rounded
 
     def __init__(self, chances: Array) -> None:
         self._chances = np.asarray(chances, dtype=np.float64)

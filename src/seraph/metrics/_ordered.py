@@ -68,7 +68,8 @@ def ordered_counts(
     have the order of the floats; so a range can be halved until it holds a single number.
 
     `chunks` yields the same `total` distances every time. They count as equal, and are together in
-    one part, if the steps between them, in ascending order, are at most `tie` floats.
+    one part, if the gaps between them, in ascending order, are at most `tie` units in the last
+    place.
     """
     held: Counts | None = None  # the last group, which may go on in the next part
     end = 0

@@ -1,4 +1,4 @@
-"""Try a model that was read from a file: what it offers must work, on a few rows."""
+"""Smoke test of a model that was read from a file: its methods must work on a few rows."""
 
 from __future__ import annotations
 
