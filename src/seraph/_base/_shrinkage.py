@@ -41,13 +41,12 @@ from .._utils._validation import check_number
 # the choosing sets of benchmarks/evidence.
 _ODDS = 0.18
 _EPS = float(np.finfo(np.float64).eps)
-# Singular values that differ by less than this share of the largest are equal up to rounding.
+# Lengths that differ by less than this share of the longest are equal except for rounding.
 _EQUAL = 1e-9
-# Rows whose distances estimate the share of pairs below a threshold. That is a U-statistic, with a
-# standard error of at most 0.03.
+# Rows whose distances say how many pairs are below a threshold.
 _ROWS_FOR_THRESHOLD = 500
-# With more features than points and than this, the Euclidean target is restricted to the span of
-# the points: the full one needs a square matrix, of 32 MB at this size.
+# With more features than points and than this, the Euclidean target is kept to the span of the
+# points: the full one would need a square matrix of that size.
 _MOST_FEATURES = 2048
 
 
@@ -91,15 +90,28 @@ def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | Non
 
 @dataclass(frozen=True)
 class Blend:
-    """How to mix a learned metric with its target."""
+    """How to mix a learned metric with its target.
 
-    shrinkage: float | None  # share of the target, from 0 to 1; None goes by the rule above
-    target: Array | None = None  # its matrix over `target_size`; None is the Euclidean distance
-    n_components: float | None = None  # to keep; a share means as many as were learned
-    # For squared distances, if the model has one. Where nothing was learned, it becomes the mean
-    # squared distance under the target.
+    Parameters
+    ----------
+    shrinkage : float or None
+        Share of the target, from 0 to 1; None goes by the rule above.
+    target : ndarray of shape (m, m) or None
+        Matrix of the target, over `target_size`; None is the Euclidean distance.
+    n_components : int, float or None
+        Number of leading directions to keep; a share means as many as were learned.
+    threshold : float or None
+        The threshold for squared distances, if the model has one. Where nothing was learned, it
+        becomes the mean squared distance under the target.
+    target_size : float
+        Factor of `target`. It matters only where nothing was learned and there is no threshold.
+    """
+
+    shrinkage: float | None
+    target: Array | None = None
+    n_components: float | None = None
     threshold: float | None = None
-    target_size: float = 1.0  # matters only where nothing was learned and there is no threshold
+    target_size: float = 1.0
 
     @classmethod
     def of(
@@ -111,9 +123,20 @@ class Blend:
         automatic: float | None = None,
         threshold: float | None = None,
     ) -> Blend:
-        """Check and read the parameters of a learner that are about shrinkage.
+        """Check and read the parameters of a learner.
 
-        If it `has_rule`, it accepts "auto", which means `automatic`, or by default the rule above.
+        Parameters
+        ----------
+        estimator : estimator
+            May have the parameters ``shrinkage``, ``shrinkage_target`` and ``n_components``.
+        n_features : int
+            Number of features of the metric.
+        has_rule : bool, default=False
+            Whether the learner accepts "auto".
+        automatic : float, optional
+            What "auto" means; if None, it is the rule above.
+        threshold : float, optional
+            The threshold for squared distances, if the model has one.
         """
         value = getattr(estimator, "shrinkage", 0.0)
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
@@ -144,8 +167,20 @@ class Blend:
         """Return a factor of the mixture for the learned factor `P`.
 
         Its rows are orthogonal, longest first; where several are equally long, those along
-        which the points vary most come first. `learned` is the factor of the metric that the
-        threshold belongs to, if it is another than `P`.
+        which the points vary most come first.
+
+        Parameters
+        ----------
+        P : ndarray of shape (r, m)
+            Factor of the learned metric on the user's features.
+        coordinates : Coordinates
+            The points.
+        learned : ndarray of shape (q, m), optional
+            Factor of the metric that the threshold belongs to, if it is another than `P`.
+
+        Returns
+        -------
+        ndarray of shape (k, m)
         """
         aim, size = float(self._target_variances(coordinates).trace()), 1.0
         P = P.astype(np.float64, copy=False)
