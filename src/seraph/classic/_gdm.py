@@ -21,6 +21,9 @@ from ._pair_sums import PairSums
 
 # Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
+# Most power iterations, and the smallest tolerance that they are for: they converge linearly, and
+# never lower the rank. L-BFGS goes on from there.
+_POWER_STEPS, _POWER_TOL = 8, 1e-3
 # Distances are smoothed below this share of their root mean square, as the slope of the square
 # root is infinite at 0. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
@@ -42,10 +45,11 @@ class GDM(ClassicLearner):
 
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
-    metric, by L-BFGS. The solution has a very low rank, in which nearest neighbors are often
-    wrong: so `ridge` spreads it over more directions, and the final metric is partly
-    Euclidean. The paper's is ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``.
-    Points that are in no labeled pair are not used.
+    metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
+    rank, in which nearest neighbors are often wrong: so `ridge` spreads it over more directions,
+    and the final metric is partly Euclidean. The paper's is
+    ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``. Points that are in no labeled
+    pair are not used.
 
     Parameters
     ----------
@@ -157,7 +161,7 @@ class GDM(ClassicLearner):
         for sampled in (True, False) if self.n_constraints == "auto" else (False,):
             C, objective = self._problem(points, labels, sampled=sampled)
             P, n_iter = solve(objective, self.max_iter, tol)
-            value, gap = objective.certificate(P, self.diagonal)
+            value, gap, _ = objective.certificate(P, self.diagonal)
             if np.isfinite(gap):
                 break  # otherwise no pair of the sample differs, but others do
         P = P / math.sqrt(np.vdot(P, P))
@@ -315,26 +319,40 @@ class _DissimilarDistances:
         )
         return value, np.einsum("im,im->m", self.X, product)
 
-    def certificate(self, P: Array, diagonal: bool) -> tuple[float, float]:
+    def certificate(self, P: Array, diagonal: bool) -> tuple[float, float, Array]:
         """Return the value and the relative Frank-Wolfe gap at `P`, scaled to a norm of 1.
 
-        The gap is infinite if all pairs coincide under the metric.
+        The gap is infinite if all pairs coincide under the metric. Returns also half the
+        derivative of the sum by `P`.
         """
         value, gradient = self.sums.by_metric(self.X, P, self.term)
         top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
         trace = float(np.vdot(P, P))
         if not trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
-            return 0.0, np.inf
-        gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
-        return value / np.sqrt(trace), gap
+            return 0.0, np.inf, P
+        pull = P @ gradient
+        gap = max(0.0, float(trace * top - np.vdot(pull, P))) / value
+        return value / np.sqrt(trace), gap, pull
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
-    """Return a factor of a multiple of the best metric, and the number of iterations."""
+    """Return a factor of a multiple of the best metric, and the number of iterations.
+
+    By the generalized power method of Journee, Nesterov, Richtarik and Sepulchre (2010) at first.
+    A distance ``||P v||`` is convex in P, so the sum is at least its tangent ``<P G, Q>`` at
+    another factor Q; under ``||Q|| = 1`` that is largest at ``Q = P G / ||P G||``.
+    """
+    P, n_steps = objective.first, 0
+    if tol >= _POWER_TOL:
+        for n_steps in range(min(max_iter, _POWER_STEPS) + 1):
+            _, gap, pull = objective.certificate(P, diagonal=False)
+            if gap <= tol or n_steps == max_iter:
+                return P, n_steps
+            P = pull / math.sqrt(np.vdot(pull, pull))
     found = solvers.low_rank(
-        objective, objective.first, max_iter=max_iter, tol=tol, callback=lambda step, P: None
+        objective, P, max_iter=max_iter - n_steps, tol=tol, callback=lambda step, P: None
     )
-    return found.P, len(found.steps)
+    return found.P, n_steps + len(found.steps)
 
 
 def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
