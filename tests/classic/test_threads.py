@@ -10,8 +10,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 import seraph
 from seraph import classic, records
 from seraph._solvers import _lbfgs
-from seraph._sweep import one_blas_thread
-from seraph.classic import MFDA, NCA, _mfda
+from seraph.classic import MFDA, NCA
 from seraph.classic._learner import ClassicLearner
 from seraph.records import _model
 
@@ -123,21 +122,3 @@ def test_a_fit_that_fails_restores_the_threads(rng, monkeypatch):
     with pytest.raises(RuntimeError, match=r"^\{1\}$"):
         MFDA().fit(rng.normal(size=(10, 2)), np.arange(10) % 2)
     assert n_threads("blas") == {2}
-
-
-@pytest.mark.parametrize("few", [100, 20])
-def test_few_points_look_for_their_neighbors_in_one_thread(rng, monkeypatch, few):
-    seen = []
-
-    class Counting(_mfda.NearestNeighbors):
-        def kneighbors(self, *arguments, **named):
-            seen.append(n_threads("openmp"))
-            return super().kneighbors(*arguments, **named)
-
-    monkeypatch.setattr(_mfda, "NearestNeighbors", Counting)
-    monkeypatch.setattr(_mfda, "_POINTS_FOR_THREADS", few)
-    MFDA().fit(rng.normal(size=(40, 3)), np.arange(40) % 2)
-    with one_blas_thread():  # where BLAS runs on OpenMP, every fit limits both
-        many = n_threads("openmp")
-    assert seen == [{1} if few == 100 else many]
-    assert n_threads("openmp") == {2}

@@ -4,19 +4,20 @@ import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from seraph._sweep import NumpySweep, PairTerms, one_blas_thread, one_openmp_thread
+from seraph._sweep import NumpySweep, PairTerms, one_blas_thread
 from seraph._sweep import _numpy as numpy_sweep
 from seraph._sweep import _threads as module
 from tests.helpers.forks import forks, of_threads, succeeds_in_a_child
 
 SECONDS = 60
-LIMITS = {"blas": one_blas_thread, "openmp": one_openmp_thread}
+LIMITS = {"blas": one_blas_thread, "openmp": partial(module._one_thread, "openmp")}
 PATHS = (f"library {number}" for number in itertools.count())
 # Where a library keeps its number of threads.
 SCOPES = {"thread": threading.local, "process": SimpleNamespace}

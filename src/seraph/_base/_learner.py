@@ -82,20 +82,8 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     ) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
-        Parameters
-        ----------
-        X : array-like
-            The points, as the user gave them.
-        components : ndarray of shape (r, m)
-            The learned metric.
-        blend : Blend, optional
-            The shrinkage.
-        coordinates : Coordinates, optional
-            The points, for the shrinkage; None if it is off.
-        averaged : ndarray of shape (k, m), optional
-            What to shrink in place of the learned metric.
-        **attributes
-            Further attributes.
+        The shrinkage needs the `coordinates` of the points; it takes `averaged`, if given, in
+        place of the learned components.
         """
         shrunk, share = components, 0.0
         if blend is not None and coordinates is not None and not blend.is_off:
@@ -272,7 +260,7 @@ def pair_points(pairs: ArrayLike, X: Any) -> Any:
 
 
 def _matrix(P: Array) -> Array:
-    """Return the matrix ``P'P``, in double precision where single has no room for it."""
+    """Return the matrix ``P'P``, in double precision where single would overflow or underflow."""
     kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
     if size <= math.sqrt(kind.max / max(1, len(P))):
         is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)

@@ -1,7 +1,7 @@
 r"""Shrinkage of a learned metric toward the Euclidean one, or toward another target.
 
 A learned metric of low rank is blind in most directions, which ruins nearest neighbors where
-there are more classes than dimensions. The cure is to hand out a mixture of the learned metric
+there are more classes than dimensions. The remedy is a mixture of the learned metric
 :math:`A` and a target :math:`T`,
 
 .. math:: A_\rho = (1 - \rho)\, A + \rho\, \frac{v(A)}{v(T)}\, T, \qquad
@@ -38,7 +38,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_number
 
 # Odds of the target for points of one effective direction, if the shrinkage is "auto". Chosen on
-# the sets of benchmarks/evidence that are for choosing.
+# the choosing sets of benchmarks/evidence.
 _ODDS = 0.18
 _EPS = float(np.finfo(np.float64).eps)
 # Lengths that differ by less than this share of the longest are equal except for rounding.
@@ -53,12 +53,8 @@ _MOST_FEATURES = 2048
 def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | None, float]:
     """Check a matrix to shrink toward; None is the Euclidean distance.
 
-    Returns
-    -------
-    matrix : ndarray of shape (n_features, n_features) or None
-        The target over `size`: its products neither overflow nor vanish.
-    size : float
-        A power of two near the largest entry.
+    Returns it over a power of two near its largest entry, so that products neither overflow nor
+    vanish, and that power.
     """
     if target is None:
         return None, 1.0
@@ -155,7 +151,7 @@ class Blend:
 
     @property
     def is_off(self) -> bool:
-        """Whether the learned metric is handed out as it is."""
+        """Whether the learned metric is the final one."""
         return self.shrinkage == 0.0
 
     def share(self, coordinates: Coordinates) -> float:
@@ -257,7 +253,7 @@ def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coor
 
 
 def _factor(A: Array) -> Array:
-    """Return a factor of A with orthogonal rows, longest first, without those of no length."""
+    """Return a factor of A with orthogonal rows, longest first, without null directions."""
     values, vectors = np.linalg.eigh(A)
     values, vectors = values[::-1], vectors[:, ::-1]
     keep = values > values[0] * len(A) * _EPS

@@ -1,4 +1,4 @@
-"""What people know about rows: classes, and marks of pairs and triplets, checked and merged."""
+"""Supervision: class labels, and marks of pairs and triplets, validated and merged."""
 
 from ._answers import ANSWERS, is_unknown, mark_weights, pair_signs
 from ._columns import exact_column

@@ -1,4 +1,4 @@
-"""What people say about single pairs: labels of marks, and their weights."""
+"""Labels and weights of marked pairs, read and validated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of whole numbers as arrays that keep every digit.
+"""Integer columns as exact arrays, without a detour through floats.
 
 Above 2^53 not every whole number is a float. Ids are often that long, and most ways from a column
 with missing values to an array lead through floats: different classes or rows would become one.
@@ -17,18 +17,10 @@ ROUNDED = 2.0**53
 
 
 def exact_column(values: Any) -> Any:
-    """Return a column of whole numbers as an array, None where one is missing.
+    """Return a column of whole numbers as an array, of objects with None if some are missing.
 
-    Parameters
-    ----------
-    values : object
-        A column of pandas, polars or pyarrow: with missing values, or categorical.
-
-    Returns
-    -------
-    object
-        An array of whole numbers, or of objects if some are missing; `values` itself if it is
-        anything else, from which numpy makes an array without rounding.
+    For columns of pandas, polars or pyarrow. Anything else is returned as it is: numpy makes an
+    array of it without rounding.
 
     Examples
     --------
@@ -37,10 +29,10 @@ def exact_column(values: Any) -> Any:
     array([9007199254740993, None], dtype=object)
     """
     if hasattr(values, "to_pylist"):  # pyarrow
-        return _objects(values.to_pylist())
+        return objects(values.to_pylist())
     dtype: Any = getattr(values, "dtype", None)
     if hasattr(values, "null_count") and hasattr(values, "to_list"):  # polars
-        return _objects(values.to_list()) if dtype.is_integer() else values
+        return objects(values.to_list()) if dtype.is_integer() else values
     if isinstance(dtype, np.dtype) or dtype is None:
         return values
     if hasattr(dtype, "categories"):  # pandas
@@ -85,11 +77,12 @@ def _of_categories(values: Any) -> Any:
     codes = np.asarray(column.codes)
     if (codes >= 0).all():
         return labels[codes]
-    found = _objects([*labels.tolist(), None])
+    found = objects([*labels.tolist(), None])
     return found[codes]  # -1, the code of what is missing, is the last
 
 
-def _objects(values: list[Any]) -> Array:
+def objects(values: list[Any]) -> Array:
+    """Return a list as an array of objects, whatever its elements are."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

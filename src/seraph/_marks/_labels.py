@@ -18,7 +18,7 @@ from .._utils._typing import Array
 from .._utils._validation import shown
 from .._utils._warnings import warn
 from ._answers import is_unknown
-from ._columns import ROUNDED, exact_column, exact_table
+from ._columns import ROUNDED, exact_column, exact_table, objects
 from ._marks import EVEN, Marks
 
 # Types of numpy that classes are compared in; others are compared as objects.
@@ -102,10 +102,7 @@ class PairLabels:
     @property
     def rows_by_class(self) -> Array:
         """Numbers of the rows of known class, those of a class together."""
-        known = self.codes >= 0
-        if known.all():
-            return np.argsort(self.codes, kind="stable")
-        rows = np.flatnonzero(known)
+        rows = np.flatnonzero(self.codes >= 0)
         return rows[np.argsort(self.codes[rows], kind="stable")]
 
     @classmethod
@@ -120,23 +117,8 @@ class PairLabels:
         """Check class labels, and merge them with the marks of `n` rows.
 
         A pair whose rows both have a class is settled by their classes, and marks of it are
-        dropped.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        y : array-like of shape (n,), optional
-            Class labels of any type; -1, NaN, None, pandas.NA and masked entries mean unknown.
-            The text "nan" is refused.
-        marks : Marks, optional
-            Marks of these rows, by number.
-        required : bool, default=True
-            Whether to refuse labels that leave nothing to learn from.
-
-        Returns
-        -------
-        PairLabels
+        dropped. In `y`, -1, NaN, None, pandas.NA and masked entries mean unknown; the text "nan"
+        is refused. If `required`, so are labels that leave nothing to learn from.
         """
         if required and y is None and marks is None:
             raise ValueError(
@@ -146,15 +128,8 @@ class PairLabels:
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
         marks = Marks(rows=n) if marks is None else marks
-        rows, likeness, weights, triplets = (
-            marks.pairs,
-            marks.labels,
-            marks.weights,
-            marks.triplets,
-        )
-        if len(rows):
-            rows, likeness, weights = _without_implied(rows, likeness, weights, codes)
-
+        triplets = marks.triplets
+        rows, likeness, weights = _without_implied(marks, codes)
         sizes = np.bincount(codes[codes >= 0]).tolist()
         implied = _n_pairs(sum(sizes))
         implied_similar = sum(map(_n_pairs, sizes))
@@ -320,9 +295,7 @@ def _object_array(y: ArrayLike) -> Any:
     nested = (list, tuple, np.ndarray)
     if not isinstance(y, list | tuple) or any(isinstance(label, nested) for label in y):
         return y
-    array = np.empty(len(y), dtype=object)
-    array[:] = y
-    return array
+    return objects(list(y))
 
 
 def is_missing(labels: Array) -> Array:
@@ -344,24 +317,20 @@ def is_missing(labels: Array) -> Array:
     if kind in "mM":
         return np.isnat(labels)
     if kind in "US":
-        return _is_missing_text(labels.astype(str))
+        texts = labels.astype(str)
+        _look_at_texts(set(np.unique(texts).tolist()))
+        return np.isin(texts, ["-1", "-1.0"])  # what numpy makes of the -1 in ["a", -1]
     if kind != "O":
         return np.zeros(len(labels), dtype=bool)
     missing = is_unknown(labels)
-    texts: set[str] = set()
+    words: set[str] = set()
     for index in np.flatnonzero(~missing):
         label = labels[index]
         missing[index] = label in _MINUS_ONE
         if isinstance(label, str | bytes):
-            texts.add(label if isinstance(label, str) else label.decode(errors="replace"))
-    _look_at_texts(texts)
+            words.add(label if isinstance(label, str) else label.decode(errors="replace"))
+    _look_at_texts(words)
     return missing
-
-
-def _is_missing_text(labels: Array) -> Array:
-    """Say which labels are the text that numpy makes of the -1 of ``["a", -1]``."""
-    _look_at_texts(set(np.unique(labels).tolist()))
-    return np.isin(labels, ["-1", "-1.0"])
 
 
 def _look_at_texts(texts: set[str]) -> None:
@@ -379,10 +348,9 @@ def _look_at_texts(texts: set[str]) -> None:
         )
 
 
-def _without_implied(
-    rows: Array, likeness: Array, weights: Array, codes: Array
-) -> tuple[Array, Array, Array]:
+def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:
     """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
+    rows, likeness = marks.pairs, marks.labels
     first, second = codes[rows[:, 0]], codes[rows[:, 1]]
     implied = (first >= 0) & (second >= 0)
     clash = implied & (likeness == np.where(first == second, 0.0, 1.0))
@@ -395,4 +363,4 @@ def _without_implied(
             f"The pair ({i}, {j}) is marked {marked}, but y gives its rows {said} "
             "class(es). Correct one of the two."
         )
-    return rows[~implied], likeness[~implied], weights[~implied]
+    return rows[~implied], likeness[~implied], marks.weights[~implied]

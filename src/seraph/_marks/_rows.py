@@ -1,4 +1,4 @@
-"""The rows of a table, and the names that people call them by.
+"""The rows of a table, by number or by name.
 
 Row numbers are right only for the very table that they were counted in. Names stay right when a
 table is sorted, split or cut.
@@ -19,28 +19,18 @@ from numpy.typing import ArrayLike
 from .._sweep import in_memory, is_chunked
 from .._utils._typing import Array
 from .._utils._validation import shown
-from ._columns import ROUNDED, exact_column, exact_table
+from ._columns import ROUNDED, exact_column, exact_table, objects
 
 _WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows a table has, and what they are called.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    names : ndarray of object of shape (n,) or None
-        Name of each row, all different; None if the rows go by number.
-    source : str, default="rows"
-        Where the names come from, for messages.
-    """
+    """How many rows a table has, and what they are called."""
 
     n: int
-    names: Array | None = None
-    source: str = "rows"
+    names: Array | None = None  # all different; None if the rows go by number
+    source: str = "rows"  # where the names come from, for messages
 
     @classmethod
     def of(cls, rows: Any) -> Rows:
@@ -78,18 +68,7 @@ class Rows:
     def numbers(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
         """Return row numbers for names or numbers of rows; -1 for a name that is not there.
 
-        Parameters
-        ----------
-        given : array-like of shape (k, width)
-            Names, or numbers if the rows have no names.
-        what : str, default="pairs"
-            What they are, for messages.
-        width : int, default=2
-            How many rows each of them has.
-
-        Returns
-        -------
-        ndarray of int of shape (k, width)
+        `given` has the shape (k, width); messages call it `what`.
 
         Examples
         --------
@@ -127,7 +106,7 @@ class Rows:
         )
 
     def called(self, rows: Array) -> Array:
-        """Return what people call some rows: their names, or their numbers."""
+        """Return the names of some rows, or their numbers if they have none."""
         if self.names is None:
             return rows
         names = self.names.tolist()
@@ -192,9 +171,7 @@ def _names(what: str, names: list[Any]) -> Array:
                 f"{row} {trouble}. To go by row number, reset the index, or pass the number of "
                 "rows as rows."
             )
-    array = np.empty(len(names), dtype=object)
-    array[:] = names
-    return array
+    return objects(names)
 
 
 def _refuse_rounded(what: str, name: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._utils._typing import Array
 from ._answers import is_unknown, read_answer
+from ._columns import objects
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
                 f"A table of marks needs a column {name!r}; got {sorted(map(str, known))}."
             )
     pairs = np.column_stack([_column(frame, first), _column(frame, second)])
-    labels = np.empty(len(pairs), dtype=object)
-    labels[:] = [read_answer(value) for value in _column(frame, "similar")]
+    labels = objects([read_answer(value) for value in _column(frame, "similar")])
     than = _column(frame, "than") if "than" in known else np.full(len(pairs), None)
     compared = ~is_unknown(than)
     return {
@@ -61,6 +61,4 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
 
 def _column(frame: Any, name: str) -> Array:
     values = frame[name]
-    array = np.empty(len(values), dtype=object)
-    array[:] = values.tolist() if hasattr(values, "tolist") else list(values)
-    return array
+    return objects(values.tolist() if hasattr(values, "tolist") else list(values))

@@ -58,7 +58,7 @@ from ._points import (
     principal_directions,
 )
 from ._terms import PairTerms, Posterior, Sweep
-from ._threads import one_blas_thread, one_openmp_thread
+from ._threads import one_blas_thread
 
 __all__ = [
     "BACKENDS",
@@ -91,7 +91,6 @@ __all__ = [
     "make_sweep",
     "map_rows",
     "one_blas_thread",
-    "one_openmp_thread",
     "posterior",
     "principal_directions",
     "workers",

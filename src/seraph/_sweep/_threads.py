@@ -102,11 +102,6 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _one_thread("blas")
 
 
-def one_openmp_thread() -> AbstractContextManager[None]:
-    """Limit OpenMP to one thread, as `one_blas_thread` does with BLAS."""
-    return _one_thread("openmp")
-
-
 @contextmanager
 def _one_thread(user_api: str) -> Iterator[None]:
     with ExitStack() as limits:

@@ -1,11 +1,12 @@
-"""What every room may use, and what uses no room.
+"""Helpers that depend on no other room.
 
 ::
 
-    _typing      short names for the types of arrays
+    _typing      type aliases of arrays, and a cached property without a lock
+    _tiles       slices of rows, and tiles of pairs of rows
     _validation  checks of single parameters
     _warnings    warnings that point at the caller's line
     _public      public names for what private modules define
-    _files       files that appear whole or not at all; HTML pages
+    _files       atomic writes of files; HTML pages
     _version     versions of seraph and of what it uses
 """

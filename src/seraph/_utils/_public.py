@@ -13,18 +13,11 @@ from typing import Any
 def publish(
     namespace: dict[str, Any], package: str | None = None, names: Iterable[str] | None = None
 ) -> None:
-    """Give classes and functions the name of the public package that offers them.
+    """Give classes and functions the name of the public `package` that offers them.
 
-    Parameters
-    ----------
-    namespace : dict
-        ``globals()`` of the module that defines or collects them. Names that come from our
-        private modules are changed; names of another public package, or of another library, are
-        left alone.
-    package : str, optional
-        The public package; by default, the module of the namespace.
-    names : iterable of str, optional
-        The names; by default, ``__all__`` of the namespace.
+    `namespace` is ``globals()`` of the module that defines or collects them: by default all of its
+    ``__all__``, and itself the package. Names of another public package, or of another library,
+    are left alone.
     """
     package = package or namespace["__name__"]
     private = ("seraph._", f"{package}._", f"{package.rpartition('.')[0]}._")

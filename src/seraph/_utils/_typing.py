@@ -1,4 +1,4 @@
-"""Names for the types of arrays, short enough for signatures, and a property without a lock."""
+"""Type aliases of arrays, and a cached property without a lock."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ class computed_once(Generic[Value]):  # noqa: N801 (used like `property`)
     `functools.cached_property` does the same, but in Python 3.11 it holds one lock for all
     instances of a class while it computes. Fits in several threads would wait for each other, and
     a process forked meanwhile would wait forever.
-
-    Parameters
-    ----------
-    compute : callable
-        The method that computes the value.
 
     Examples
     --------

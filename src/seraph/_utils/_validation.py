@@ -149,9 +149,9 @@ _COMPLEX = "Complex data not supported"
 
 @contextmanager
 def as_numbers(name: str, table: Any = None) -> Iterator[None]:
-    """Refuse a table with something else than numbers, where it is turned into an array.
+    """Refuse a table of other types than numbers, around its conversion to an array.
 
-    numpy takes some other types for numbers in silence. So the `table` is looked at before.
+    numpy silently converts dates and bytes, so the types of the `table` are checked first.
     """
     if table is not None:
         _refuse_other_types(name, table)

@@ -13,28 +13,10 @@ __version__ = "0.1.0.dev0"
 
 _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
-    "matplotlib",
-    "skops",
-    "rapidfuzz",
-    "safetensors",
-    "skl2onnx",
-    "onnx",
-    "onnxruntime",
-    "jinja2",
-    "starlette",
-    "uvicorn",
-    "pillow",
-    "typer",
-    "rich",
-    "pandas",
-    "polars",
-    "pyarrow",
-    "python-calamine",
-    "duckdb",
-    "numba",
-    "torch",
-    "dask",
-)
+    "matplotlib", "skops", "rapidfuzz", "safetensors", "skl2onnx", "onnx", "onnxruntime", "jinja2",
+    "starlette", "uvicorn", "pillow", "typer", "rich", "pandas", "polars", "pyarrow",
+    "python-calamine", "duckdb", "numba", "torch", "dask",
+)  # fmt: skip
 
 
 def show_versions() -> None:

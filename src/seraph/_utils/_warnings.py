@@ -14,13 +14,6 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points to the line of the user's code that led here.
 
     That is the innermost line outside seraph, scikit-learn and what they run in.
-
-    Parameters
-    ----------
-    message : str
-        Text of the warning.
-    category : type of Warning, default=UserWarning
-        Class of the warning.
     """
     frame = inspect.currentframe()
     level = 1

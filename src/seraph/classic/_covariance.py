@@ -51,9 +51,6 @@ class Covariance(ClassicLearner):
 
     _needs_labels = False
 
-    def _check_parameters(self) -> None:
-        pass
-
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
         # Each feature in units of its own size: whether it varies must not depend on the others.

@@ -9,8 +9,9 @@ import numpy as np
 from .._solvers import Curvature, backtrack
 from .._utils._typing import Array, computed_once
 
-# Eigenvalues below this share of the largest are rounding errors of zero.
-_ZERO = 1e-12
+# Eigenvalues below this share of the largest are zero up to rounding: the error of `eigh` is of
+# the order of m eps times the largest, 2e-13 for m = 1000.
+ZERO = 1e-12
 # Cancellation leaves a gap above this about 10 digits, if it is a difference of sums near 1.
 _LARGE_GAP = 1e-5
 # Length of the first step, as a multiple of half the gradient; at most that of the factor. Any
@@ -37,21 +38,8 @@ def power(A: Array, exponent: float) -> Array:
 def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> Array:
     """Add `ridge` times the mean variance to the diagonal of a scatter matrix.
 
-    Parameters
-    ----------
-    scatter : ndarray of shape (m, m)
-        Positive semi-definite matrix.
-    ridge : float
-        Multiple of its mean eigenvalue.
-    what : str
-        What the scatter is of, for the error if the sum is singular.
-    name : str, default="ridge"
-        Parameter that the ridge comes from, for the same error.
-
-    Returns
-    -------
-    ndarray of shape (m, m)
-        A positive definite matrix.
+    If the sum is singular, the error names `what` the scatter is of, and the `name` of the
+    parameter that the ridge comes from.
 
     Examples
     --------
@@ -68,8 +56,8 @@ def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> 
             f"The {what} do not differ in any feature: there is no scatter to learn from. Add "
             "labels or pairs of points that differ."
         )
-    if values[0] <= _ZERO * values[-1]:
-        singular = int(np.sum(values <= _ZERO * values[-1]))
+    if values[0] <= ZERO * values[-1]:
+        singular = int(np.sum(values <= ZERO * values[-1]))
         raise ValueError(
             f"The {what} do not differ in {singular} of {m} directions, so their scatter has no "
             f"inverse: set a larger {name} (0.5, for example), or drop features that do not vary "
@@ -207,6 +195,6 @@ def prior_root(Z: Array, prior: str) -> Array:
     varies = scale > 0.0
     scale[~varies] = np.sqrt(np.mean(scale[varies] ** 2))
     values, vectors = np.linalg.eigh((Z / scale).T @ (Z / scale) / (len(Z) - 1))
-    values[values <= _ZERO * values[-1]] = 1.0
+    values[values <= ZERO * values[-1]] = 1.0
     root: Array = (vectors / np.sqrt(values)) @ vectors.T / scale[:, np.newaxis]
     return root

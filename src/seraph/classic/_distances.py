@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
 from .._utils._tiles import row_slices
@@ -16,15 +15,13 @@ CHUNK = 1 << 16
 # ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
 # So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
 _CLOSE = 1e-8
-# If more than one in eight is that small, all are: `cdist` is faster than gathering them.
-_MANY = 8
 
 
 def squared_distances(A: Array, B: Array) -> Array:
     """Return the squared distance between each row of `A` and each row of `B`.
 
-    Both may be stacks of as many matrices. By a matrix product; small distances, which it would
-    round off, by differences. So a point is at 0 from itself, and close points have a distance
+    Both may be stacks of matrices. By a matrix product; small distances, which would suffer from
+    cancellation, by differences. So a point is at 0 from itself, and close points have a distance
     above 0 that can be divided by.
 
     Examples
@@ -39,8 +36,6 @@ def squared_distances(A: Array, B: Array) -> Array:
     d2 += others[..., np.newaxis, :]
     limit = _CLOSE * max(norms.max(initial=0.0), others.max(initial=0.0))
     close = np.flatnonzero(d2 <= limit)
-    if d2.ndim == 2 and len(close) > d2.size // _MANY:
-        return cdist(A, B, "sqeuclidean")
     for part in row_slices(len(close), CHUNK // max(1, A.shape[-1])):
         *stack, i, j = np.unravel_index(close[part], d2.shape)
         gaps = A[*stack, i] - B[*stack, j]
@@ -51,8 +46,8 @@ def squared_distances(A: Array, B: Array) -> Array:
 def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice, Array]]:
     """Yield all squared distances from some of the points at a time: which, and a matrix.
 
-    For what compares the neighbors of a point with each other, and so needs whole rows. A matrix
-    has at most as many `numbers`, `CHUNK` by default, but at least one row.
+    For what compares the neighbors of a point with each other, and so needs whole rows. A block
+    has at most `numbers` entries, `CHUNK` by default, but at least one row.
 
     Examples
     --------

@@ -36,8 +36,5 @@ class Euclidean(ClassicLearner):
 
     _needs_labels = False
 
-    def _check_parameters(self) -> None:
-        pass
-
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         return np.eye(points.shape[1]), {}

@@ -13,27 +13,25 @@ from .. import _solvers as solvers
 from .._base import Blend
 from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
-from .._utils._typing import Array, computed_once
+from .._utils._typing import Array
 from .._utils._validation import check_choice, check_flag, check_number
+from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 
-# Rank of the first factor, which the solver raises or lowers as needed.
+# Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
-# Power iterations (`_by_tangents`): how many the first factor anticipates, how many to take at
-# most, and down to which tolerance. They converge linearly, and never lower the rank; L-BFGS goes
-# on from there.
-_GUESSED_STEPS, _TANGENT_STEPS, _TANGENT_TOL = 2, 8, 1e-3
-# Distances below this share of the root mean square are replaced by it where their root is
-# differentiated. The objective is overestimated by about this share at most.
+# Most power iterations, and the smallest tolerance that they are for: they converge linearly, and
+# never lower the rank. L-BFGS goes on from there.
+_POWER_STEPS, _POWER_TOL = 8, 1e-3
+# Distances are smoothed below this share of their root mean square, as the slope of the square
+# root is infinite at 0. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
 # Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
-# "auto". Chosen on the sets of benchmarks/evidence that are for choosing; 1 to 4 are as good.
+# "auto". Chosen on the choosing sets of benchmarks/evidence; 1 to 4 are as good.
 _ODDS = 3.0
-_SMALLEST = 1e-300  # can be divided by
-# Shares of the scatter below this are rounding errors of zero.
-_ZERO = 1e-12
-# With a larger condition number, the small eigenvalues of the constraint lose digits.
+_SMALLEST = 1e-300  # its reciprocal does not overflow
+# Largest condition number of the constraint for which its smallest eigenvalue keeps 12 digits.
 _FAR_APART = 1e4
 
 
@@ -49,7 +47,7 @@ class GDM(ClassicLearner):
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
     metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
     rank, in which nearest neighbors are often wrong: so `ridge` spreads it over more directions,
-    and the metric handed out is partly Euclidean. The paper's is
+    and the final metric is partly Euclidean. The paper's is
     ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``. Points that are in no labeled
     pair are not used.
 
@@ -74,7 +72,7 @@ class GDM(ClassicLearner):
         for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
         nearest neighbors are as good. Marked pairs are all used.
     shrinkage : float or "auto", default="auto"
-        Share of the Euclidean distance in the metric handed out, from 0 to 1. "auto" gives it
+        Weight of the Euclidean metric in the final metric, from 0 to 1. "auto" gives it
         the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each
         feature, the less the learned metric counts.
     shrinkage_target : array-like of shape (n_features, n_features), optional
@@ -88,7 +86,7 @@ class GDM(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P``; the metric handed out is ``P'P``.
+        The map ``P``; the final metric is ``P'P``.
     learned_components_ : ndarray of shape (learned_rank, n_features)
         The same without shrinkage. The diagonal form has a row for each feature of nonzero
         weight.
@@ -143,11 +141,10 @@ class GDM(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_flag("diagonal", self.diagonal)
         check_number("ridge", self.ridge, low=0, instead="auto")
         check_choice("n_constraints", self.n_constraints, ("auto", None))
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:
         odds = _ODDS * n_features / max(1, labels.n_labeled_rows)
@@ -164,7 +161,7 @@ class GDM(ClassicLearner):
         for sampled in (True, False) if self.n_constraints == "auto" else (False,):
             C, objective = self._problem(points, labels, sampled=sampled)
             P, n_iter = solve(objective, self.max_iter, tol)
-            value, gap = objective.certificate(P, self.diagonal)
+            value, gap, _ = objective.certificate(P, self.diagonal)
             if np.isfinite(gap):
                 break  # otherwise no pair of the sample differs, but others do
         P = P / math.sqrt(np.vdot(P, P))
@@ -190,7 +187,7 @@ class GDM(ClassicLearner):
 
 
 def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tuple[Array, float]:
-    """Map ``C`` to coordinates ``X C`` where the scatter M of all labeled pairs is the identity.
+    """Return a map C that whitens: in ``X C``, the scatter M of all labeled pairs is the identity.
 
     Returns also the mean of M over the features that vary. Directions in which no pair differs
     are left out. `scale` is the root mean square of each feature.
@@ -198,7 +195,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
     inverse = 1.0 / np.where(scale > 0.0, scale, np.inf)
     if diagonal:
         total = np.diag(sums.scatter(X * inverse))
-        kept = total > _ZERO * total.max()
+        kept = total > ZERO * total.max()
         C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
         return C, float(np.mean((total * scale**2)[kept]))
     _, lengths, directions = principal_directions(X * inverse)
@@ -207,7 +204,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
     back = lengths[:, np.newaxis] * directions * scale
     by_feature = np.einsum("ij,ij->j", scatter @ back, back)
     total, basis = np.linalg.eigh(scatter)
-    kept = total > _ZERO * total[-1]
+    kept = total > ZERO * total[-1]
     mean = float(by_feature.sum() / max(1, np.count_nonzero(by_feature)))
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
 
@@ -215,7 +212,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
 def _unit_constraint(
     X: Array, sums: PairSums, share: float, equal: float | None, diagonal: bool
 ) -> Array:
-    """Map ``C`` to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
+    """Return a map C to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
     ``C'(M_S + share ((1 - equal) M + equal v 1)) C = 1``, with M the scatter of all labeled pairs,
     v its mean over the features, and M_S the scatter of the similar pairs. The metric is
@@ -231,7 +228,7 @@ def _unit_constraint(
     C, mean = _unit_scatter(X, scale, sums, diagonal)
     constraint = sums.similar_scatter(X @ C)
     similar = float(constraint.trace())
-    if not len(constraint) - similar > _ZERO * similar:  # the rest is that of dissimilar pairs
+    if not len(constraint) - similar > ZERO * similar:  # the rest is that of dissimilar pairs
         raise _coincide()
     if equal > 0.0:
         constraint += share * equal * mean * (C.T @ C)
@@ -242,9 +239,9 @@ def _unit_constraint(
         if equal > 0.0 and held[-1] > _FAR_APART * max(held[0], 0.0):
             return _by_features(X, scale, sums, share, equal, mean)
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
-    if share == 0.0 and held.min() <= _ZERO:
+    if share == 0.0 and held.min() <= ZERO:
         raise ValueError(
-            f"With ridge=0 there is no maximum: in {np.sum(held <= _ZERO)} direction(s) "
+            f"With ridge=0 there is no maximum: in {np.sum(held <= ZERO)} direction(s) "
             "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
             "pairs."
         )
@@ -269,7 +266,7 @@ def _by_features(
     C = np.zeros((len(scale), len(constraint)))
     inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
     C[varying] = (inverse * unit)[:, np.newaxis] * inverse_root.T
-    turn: Array = principal_directions(X @ C, _ZERO)[2].T
+    turn: Array = principal_directions(X @ C, ZERO)[2].T
     return C @ turn
 
 
@@ -292,32 +289,12 @@ class _DissimilarDistances:
     def __init__(self, X: Array, sums: PairSums) -> None:
         self.X, self.sums = X, sums
         self.n_features = X.shape[1]
-        self._last: tuple[Array, float, Array] | None = None
-        self.rank = min(_FIRST_RANK, self.n_features)
-        Z = X[:, : self.rank]
-        self.squares = np.einsum("ir,ir->r", Z, Z)
-        self.floor = max(_SHORTEST * math.sqrt(2.0 * self.squares.sum() / Z.size), _SMALLEST)
-
-    def first_factor(self, n_steps: int = 0) -> Array:
-        """Return the factor after some power iterations (see `_by_tangents`), roughly.
-
-        They take all distances for equally long, and the scatter of the dissimilar pairs for that
-        of all points.
-        """
-        weights = self.squares**n_steps
-        weights /= math.sqrt(np.vdot(weights, weights))
-        P: Array = np.zeros((self.rank, self.n_features))
-        P.flat[:: self.n_features + 1] = weights
-        return P
-
-    @computed_once
-    def lam(self) -> float:
-        """Half the sum under the first factor: with it, the maximum has a trace near 1."""
-        return 0.5 * self.sums.by_factor(self.X, self.first_factor(), self.term)[0]
-
-    @property
-    def scale(self) -> float:
-        return self.lam
+        rank = min(_FIRST_RANK, self.n_features)
+        Z = X[:, :rank]
+        self.floor = max(_SHORTEST * math.sqrt(2.0 * np.vdot(Z, Z) / Z.size), _SMALLEST)
+        self.first: Array = np.eye(rank, self.n_features) / math.sqrt(rank)
+        # Half the sum under the first factor: with it, the maximum has a trace near 1.
+        self.lam = self.scale = 0.5 * sums.by_factor(X, self.first, self.term)[0]
 
     def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
@@ -325,27 +302,14 @@ class _DissimilarDistances:
         weight = np.where(similar, 0.0, 0.5 / length)
         return float(np.vdot(weight, d2 + length**2)), weight
 
-    def _by_metric(self, P: Array) -> tuple[float, Array]:
-        """Return the sum alone, and its derivative by the metric; at once if asked again."""
-        if self._last is None or not np.array_equal(P, self._last[0]):
-            self._last = P, *self.sums.by_metric(self.X, P, self.term)
-        return self._last[1:]
-
     def by_metric(self, P: Array) -> tuple[float, Array]:
-        value, gradient = self._by_metric(P)
+        value, gradient = self.sums.by_metric(self.X, P, self.term)
         gradient = gradient - self.lam * np.eye(len(gradient))
         return value - self.lam * float(np.vdot(P, P)), gradient
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
         value, half = self.sums.by_factor(self.X, P, self.term)
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
-
-    def tangent(self, P: Array) -> tuple[float, Array]:
-        """Return the sum alone, and half its derivative by the factor."""
-        if len(P) < self.n_features:
-            return self.sums.by_factor(self.X, P, self.term)
-        value, gradient = self._by_metric(P)  # which is kept, and costs no more
-        return value, P @ gradient
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
@@ -355,59 +319,40 @@ class _DissimilarDistances:
         )
         return value, np.einsum("im,im->m", self.X, product)
 
-    def certificate(self, P: Array, diagonal: bool) -> tuple[float, float]:
+    def certificate(self, P: Array, diagonal: bool) -> tuple[float, float, Array]:
         """Return the value and the relative Frank-Wolfe gap at `P`, scaled to a norm of 1.
 
-        The gap is infinite if all pairs coincide under the metric.
+        The gap is infinite if all pairs coincide under the metric. Returns also half the
+        derivative of the sum by `P`.
         """
-        value, gradient = self._by_metric(P)
+        value, gradient = self.sums.by_metric(self.X, P, self.term)
         top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
         trace = float(np.vdot(P, P))
         if not trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
-            return 0.0, np.inf
-        gap = max(0.0, float(trace * top - np.vdot(P @ gradient, P))) / value
-        return value / np.sqrt(trace), gap
+            return 0.0, np.inf, P
+        pull = P @ gradient
+        gap = max(0.0, float(trace * top - np.vdot(pull, P))) / value
+        return value / np.sqrt(trace), gap, pull
 
 
 def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
-    """Return a factor of a multiple of the best metric, and the number of iterations."""
-    P, n_steps = objective.first_factor(), 0
-    if tol >= _TANGENT_TOL:
-        P, n_steps, is_done = _by_tangents(objective, min(max_iter, _TANGENT_STEPS), tol)
-        if is_done or n_steps == max_iter:
-            return P, n_steps
+    """Return a factor of a multiple of the best metric, and the number of iterations.
+
+    By the generalized power method of Journee, Nesterov, Richtarik and Sepulchre (2010) at first.
+    A distance ``||P v||`` is convex in P, so the sum is at least its tangent ``<P G, Q>`` at
+    another factor Q; under ``||Q|| = 1`` that is largest at ``Q = P G / ||P G||``.
+    """
+    P, n_steps = objective.first, 0
+    if tol >= _POWER_TOL:
+        for n_steps in range(min(max_iter, _POWER_STEPS) + 1):
+            _, gap, pull = objective.certificate(P, diagonal=False)
+            if gap <= tol or n_steps == max_iter:
+                return P, n_steps
+            P = pull / math.sqrt(np.vdot(pull, pull))
     found = solvers.low_rank(
-        objective, P, max_iter=max_iter - n_steps, tol=tol, callback=_ignore_step
+        objective, P, max_iter=max_iter - n_steps, tol=tol, callback=lambda step, P: None
     )
     return found.P, n_steps + len(found.steps)
-
-
-def _by_tangents(
-    objective: _DissimilarDistances, max_iter: int, tol: float
-) -> tuple[Array, int, bool]:
-    """Return a factor, the number of steps, and whether its gap is within `tol`.
-
-    A distance ``||P v||`` is convex in P, so the sum is at least its tangent; the tangent
-    ``<P G, Q>`` is largest, under ``||Q|| = 1``, at ``Q = P G / ||P G||``. Going there never
-    lowers the sum: the generalized power method of Journee, Nesterov, Richtarik and Sepulchre
-    (2010).
-    """
-    P = objective.first_factor(_GUESSED_STEPS)
-    for n_steps in range(max_iter + 1):
-        value, pull = objective.tangent(P)
-        top = math.sqrt(np.vdot(pull, pull))
-        # The certificate is never below this, which costs nothing.
-        may_hold = top - float(np.vdot(pull, P)) <= tol * value
-        if may_hold and objective.certificate(P, diagonal=False)[1] <= tol:
-            return P, n_steps, True
-        if n_steps == max_iter or top == 0.0:
-            break
-        P = pull / top
-    return P, n_steps, False
-
-
-def _ignore_step(step: solvers.Step, P: Array) -> None:
-    pass
 
 
 def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:

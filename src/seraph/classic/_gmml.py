@@ -41,7 +41,7 @@ class GMML(ClassicLearner):
         pairs, the scatter in most directions is little more than noise, and 1 was good on tables
         and on embeddings alike. 0 is the paper's plain form, for more pairs than features.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
 
@@ -96,6 +96,7 @@ class GMML(ClassicLearner):
         self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("t", self.t, low=0, high=1)
         check_number("ridge", self.ridge, low=0)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +16,9 @@ from .._utils._warnings import warn
 from ._learner import ClassicLearner
 from ._local_likelihood import Likelihood
 
-# Default weight of the trace for one term and a unit largest variance. It outweighs the noise of
-# the likelihood's gradient, whose standard deviation grows with the root of the number of terms.
+# Default weight of the trace for one term and a unit largest variance: our choice, as the paper
+# has no such term. It scales as the standard deviation of the likelihood's gradient, with the root
+# of the number of terms.
 _NOISE = 0.03
 
 
@@ -48,7 +48,7 @@ class LDM(ClassicLearner):
         sum; the fitted distances then do not depend on the units of X. The paper has no such
         term, which is ``lam=0``: see the notes.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
@@ -218,8 +218,7 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
     return axes[:keep], left[:, :keep] * (lengths[:keep] / spread), size * spread
 
 
-@dataclass(frozen=True)
-class LikelihoodMaximum:
+class LikelihoodMaximum(NamedTuple):
     """Where `maximize` stopped: weights, objective at each iteration, gap at the end."""
 
     gamma: Array

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
@@ -16,17 +17,38 @@ from .._base import Blend, MahalanobisLearner
 from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory, one_blas_thread
 from .._utils._typing import Array
+from .._utils._validation import check_choice, check_number, check_seed
 from .._utils._warnings import warn
+
+# A fit that stops at a larger gap than this, as ITML and LMNN do by default, has stopped early.
+CONVERGED_GAP = 0.01
 
 # Returns the factor of the metric and the other fitted attributes.
 Learn = Callable[[], tuple[Array, dict[str, Any]]]
 
+# The parameters that several learners have, and their ranges.
+_RANGES: dict[str, dict[str, Any]] = {
+    "n_components": {"low": 1, "integer": True, "instead": None},
+    "n_neighbors": {"low": 1, "integer": True},
+    "max_iter": {"low": 1, "integer": True},
+    "tol": {"low": 0},
+}
+_CHOICES = {"prior": ("identity", "covariance"), "init": ("pca", "identity", "random")}
+
+
+def check_common_parameters(learner: BaseEstimator) -> None:
+    """Raise a ValueError if a parameter that several learners have is out of its range."""
+    for name, value in learner.get_params(deep=False).items():
+        if name in _RANGES:
+            check_number(name, value, **_RANGES[name])
+        elif name in _CHOICES and not isinstance(value, np.ndarray):  # as `init` may be
+            check_choice(name, value, _CHOICES[name])
+        elif name == "random_state":
+            check_seed(value)
+
 
 class ClassicLearner(MahalanobisLearner, ABC):
-    """Base of the classic learners.
-
-    A subclass implements ``_check_parameters`` and ``_learn``.
-    """
+    """Base of the classic learners: a subclass implements ``_learn``."""
 
     _needs_labels = True
     _uses_triplets = False
@@ -101,9 +123,9 @@ class ClassicLearner(MahalanobisLearner, ABC):
         """Check the shrinkage, and return how to mix."""
         return Blend.of(self, n_features)
 
-    @abstractmethod
     def _check_parameters(self) -> None:
-        """Raise a ValueError for a parameter that is out of its range."""
+        """Raise a ValueError if a parameter is out of its range; subclasses add their own."""
+        check_common_parameters(self)
 
     @abstractmethod
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:

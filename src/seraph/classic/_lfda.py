@@ -1,4 +1,4 @@
-"""LFDA: Fisher's discriminant of neighbors, for classes that fall apart into clusters."""
+"""LFDA: a local Fisher discriminant, for multimodal classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
-from .._utils._validation import check_number, shown
+from .._utils._validation import shown
 from ._definite import with_ridge
 from ._distances import squared_distances
 from ._learner import ClassLabelLearner, check_components
@@ -49,7 +49,7 @@ class LFDA(ClassLabelLearner):
         ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``. "auto" is
         ``n_features / (n_features + n)``: the more labeled points, the more they count.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
 
@@ -103,8 +103,7 @@ class LFDA(ClassLabelLearner):
         self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        super()._check_parameters()
         if isinstance(self.beta, str) and self.beta == "auto":
             return
         if (

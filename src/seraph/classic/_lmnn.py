@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -13,8 +12,8 @@ from .._marks import PairLabels
 from .._solvers import compress, lbfgs
 from .._sweep import centered, exact_size, magnitude, principal_directions
 from .._utils._typing import Array
-from .._utils._validation import check_number, check_verbose
-from ._learner import ClassLabelLearner
+from .._utils._validation import check_verbose
+from ._learner import CONVERGED_GAP, ClassLabelLearner
 from ._triples import Triples
 
 # The lower bound costs as much as an iteration, so it is computed once in this many.
@@ -24,9 +23,7 @@ _OUTSTANDING = 10.0
 # The best multiple of the Euclidean metric is searched for within this many octaves of the mean
 # squared distance, and then above them, up to the second number.
 _OCTAVES, _MOST_OCTAVES = 10.0, 90.0
-# A fit that stops at a larger gap than this, as by default, has stopped early, not converged.
-_AT_THE_MINIMUM = 0.01
-# Lengths below this share of the largest are rounding errors of zero.
+# Lengths below this share of the largest are zero up to rounding.
 _ROUNDING = 1e-12
 
 
@@ -59,7 +56,7 @@ class LMNN(ClassLabelLearner):
         Largest rank of the metric. With it, the search starts from that many principal
         components and finds a local minimum; without it, the minimum is global.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
@@ -67,8 +64,8 @@ class LMNN(ClassLabelLearner):
     tol : float, default=0.3
         Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
         where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
-        over all metrics says little about those of low rank. (The solver rounds the kink of the
-        hinge off within ``1.5 * tol`` of it, but between 0.0005 and 0.05.)
+        over all metrics says little about those of low rank. (The solver smooths the hinge
+        within ``1.5 * tol`` of its kink, clipped to [0.0005, 0.05].)
     verbose : int, default=0
         1 prints a line per iteration.
 
@@ -140,10 +137,7 @@ class LMNN(ClassLabelLearner):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
+        super()._check_parameters()
         check_verbose(self.verbose)
         if not (isinstance(self.push_weight, Real) and 0.0 < float(self.push_weight) < 1.0):
             raise ValueError(
@@ -162,22 +156,19 @@ class LMNN(ClassLabelLearner):
             push_weight=float(self.push_weight),
             rounding=float(np.clip(3.0 * self.tol, 1e-3, 0.1)),
         )
-        found = _minimize(
-            triples,
-            _first_factor(triples, self.n_components),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            verbose=self.verbose,
+        first = _first_factor(triples, self.n_components)
+        P, objective, gap, converged, n_iter = _minimize(
+            triples, first, max_iter=self.max_iter, tol=self.tol, verbose=self.verbose
         )
-        stopped_early = not found.converged and found.gap <= self.tol
-        if not (found.converged or stopped_early):
-            self._warn_not_converged(f"{found.n_iter} iterations, optimality gap {found.gap:.1e}")
-        return compress(found.P) @ map_to_them, {
-            "objective_": found.objective,
-            "optimality_gap_": found.gap,
-            "converged_": found.converged,
+        stopped_early = not converged and gap <= self.tol
+        if not (converged or stopped_early):
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
+        return compress(P) @ map_to_them, {
+            "objective_": objective,
+            "optimality_gap_": gap,
+            "converged_": converged,
             "stopped_early_": stopped_early,
-            "n_iter_": max(1, found.n_iter),
+            "n_iter_": max(1, n_iter),
         }
 
 
@@ -190,17 +181,6 @@ def _principal_coordinates(X: Array) -> tuple[Array, Array]:
     left, lengths, directions = principal_directions(centered(X / size))
     unit = float(np.sqrt(np.mean(lengths**2)))
     return left * (lengths / unit), directions / unit / size
-
-
-@dataclass(frozen=True)
-class _FactorMinimum:
-    """Where `_minimize` stopped."""
-
-    P: Array
-    objective: float
-    gap: float
-    converged: bool
-    n_iter: int
 
 
 def _first_factor(triples: Triples, rank: int | None) -> Array:
@@ -226,11 +206,12 @@ def _first_factor(triples: Triples, rank: int | None) -> Array:
 
 def _minimize(
     triples: Triples, P: Array, *, max_iter: int, tol: float, verbose: int
-) -> _FactorMinimum:
+) -> tuple[Array, float, float, bool, int]:
     """Run L-BFGS on the factor until the lower bound says that the minimum is close.
 
-    It runs on ``Q`` with ``P = Q S``: where outliers pull harder in one direction than the other
-    points in all, a step for that direction would be none for the others.
+    Returns the factor, the objective, its gap, whether it converged, and the number of iterations.
+    The search runs on ``Q`` with ``P = Q S``: where outliers pull harder in one direction than
+    the other points in all, a step for that direction would be none for the others.
     """
     X, capped = triples.points, P.shape[0] < P.shape[1]
     bound = _LowerBound(triples)
@@ -270,8 +251,8 @@ def _minimize(
     P = found.x @ S
     at = triples.at(P)
     lower = max(lower, bound(P))
-    converged = gap() <= min(tol, _AT_THE_MINIMUM) or (capped and bool(found.success))
-    return _FactorMinimum(P, at.exact, gap(), converged, n_iter)
+    converged = gap() <= min(tol, CONVERGED_GAP) or (capped and bool(found.success))
+    return P, at.exact, gap(), converged, n_iter
 
 
 class _LowerBound:

@@ -19,25 +19,18 @@ class Likelihood:
 
     Pairs that follow from class labels are summed by rows, marked pairs are listed: no array has
     the size of all pairs.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Points along the principal components.
-    labels : PairLabels
-        Labels of their pairs.
     """
 
     def __init__(self, Z: Array, labels: PairLabels) -> None:
         paired = PairedRows.of(labels)
         self.Z = Z[paired.rows] - Z[paired.rows].mean(axis=0)
         self.codes = paired.codes
-        self.similar = _PairsByPoint(paired.pairs[labels.similar])
-        self.dissimilar = _PairsByPoint(paired.pairs[~labels.similar])
+        self.similar = _MarkedPairs(paired.pairs[labels.similar])
+        self.dissimilar = _MarkedPairs(paired.pairs[~labels.similar])
 
         n, k, sizes = len(paired.rows), len(self.codes), np.bincount(self.codes)
-        n_similar = np.bincount(self.similar.centers, minlength=n)
-        n_dissimilar = np.bincount(self.dissimilar.centers, minlength=n)
+        n_similar = np.bincount(self.similar.pairs.ravel(), minlength=n)
+        n_dissimilar = np.bincount(self.dissimilar.pairs.ravel(), minlength=n)
         n_similar[:k] += sizes[self.codes] - 1
         n_dissimilar[:k] += k - sizes[self.codes]
         self.counts = (n_similar > 0) & (n_dissimilar > 0)
@@ -134,14 +127,11 @@ def _weighted_squares(share: Array, kernel: Array, points: Array, others: Array)
     return squares
 
 
-class _PairsByPoint:
-    """Marked pairs of one kind, grouped by each of their two points."""
+class _MarkedPairs:
+    """Marked pairs of one kind; each counts for both of its points."""
 
     def __init__(self, pairs: Array) -> None:
         self.pairs = pairs
-        self.centers = pairs.T.reshape(-1)
-        self.order = np.argsort(self.centers, kind="stable")
-        self.rows, self.starts = np.unique(self.centers[self.order], return_index=True)
 
     def squared(self, scaled: Array) -> Array:
         """Return the squared distance of each pair."""
@@ -151,14 +141,11 @@ class _PairsByPoint:
 
     def log_masses(self, squared: Array, n: int) -> Array:
         """Return the log of the kernel mass around each of `n` points, -inf for none."""
-        log_mass = np.full(n, -np.inf)
-        if len(squared):
-            ordered = np.tile(squared, 2)[self.order]
-            shift = np.minimum.reduceat(ordered, self.starts)
-            sizes = np.diff(self.starts, append=len(ordered))
-            mass = np.add.reduceat(np.exp(np.repeat(shift, sizes) - ordered), self.starts)
-            log_mass[self.rows] = np.log(mass) - shift
-        return log_mass
+        ends, shift = self.pairs.ravel(), np.full(n, np.inf)
+        np.minimum.at(shift, ends, np.repeat(squared, 2))
+        mass = np.bincount(ends, np.exp(shift[ends] - np.repeat(squared, 2)), n)
+        with np.errstate(divide="ignore"):
+            return np.log(mass) - shift
 
     def moments(self, Z: Array, squared: Array, hard: Array, log_mass: Array) -> Array:
         """Sum weight times squared difference over the pairs, for each column of `Z`."""

@@ -46,7 +46,7 @@ class LSML(ComparisonLearner):
         a similar and a dissimilar pair. All combinations if there are no more than this;
         otherwise a random sample.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500

@@ -6,9 +6,7 @@ neighbors, and the trace ratio of the three.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +14,11 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
-from .._sweep import one_openmp_thread, principal_directions
+from .._sweep import principal_directions
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
+from ._definite import ZERO
 from ._distances import CHUNK
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
@@ -29,10 +28,6 @@ from ._points import without_unit
 # determined if there are more neighbors than features. The usual value of locally linear embedding
 # (scikit-learn's, too).
 _RIDGE = 1e-3
-# Eigenvalues below this share of the largest are rounding errors of zero.
-_ZERO = 1e-12
-# With fewer points, threads that search for neighbors cost more time than they save.
-_POINTS_FOR_THREADS = 5000
 
 
 class MFDA(ClassicLearner):
@@ -59,7 +54,7 @@ class MFDA(ClassicLearner):
     alpha : float or "auto", default="auto"
         Weight of the neighbors. "auto" is 0.2, or 0.02 for at most 5 features, as in the paper.
     shrinkage : float, default=0.25
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
@@ -70,7 +65,7 @@ class MFDA(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P``; the metric handed out is ``P'P``. Orthogonal rows, the longest first.
+        The map ``P``; the final metric is ``P'P``. Orthogonal rows, the longest first.
     learned_components_ : ndarray of shape (n_components, n_features)
         The learned map ``W'``: orthonormal rows.
     shrinkage_ : float
@@ -150,11 +145,8 @@ class MFDA(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
+        super()._check_parameters()
         check_number("alpha", self.alpha, low=0, instead="auto")
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
@@ -195,7 +187,7 @@ class MFDA(ClassicLearner):
             )
         sums = PairSums(labels)
         together, apart = sums.scatters(Z[sums.rows])
-        if not np.trace(apart) > _ZERO * np.einsum("ij,ij->", Z, Z):
+        if not np.trace(apart) > ZERO * np.einsum("ij,ij->", Z, Z):
             raise ValueError(
                 f"The points of all {labels.n_dissimilar} dissimilar pairs coincide: no metric "
                 "can separate them. Check X and the labels."
@@ -211,18 +203,6 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
 
     ``min_R ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Points.
-    n_neighbors : int
-        Number k of neighbors; n - 1 if that is smaller.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        The weights R: k in each row, which add up to 1.
-
     Examples
     --------
     >>> import numpy as np
@@ -230,8 +210,7 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     array([0.5, 0. , 0.5])
     """
     n, k = len(X), min(n_neighbors, len(X) - 1)
-    with one_openmp_thread() if n < _POINTS_FOR_THREADS else nullcontext():
-        neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
     for part in row_slices(n, CHUNK // (k * max(k, X.shape[1]))):
@@ -249,11 +228,10 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
 def _range(matrix: Array) -> Array:
     """Return an orthonormal basis of the range of a positive semi-definite matrix, as columns."""
     values, vectors = np.linalg.eigh(matrix)
-    return vectors[:, values > _ZERO * values[-1]]
+    return vectors[:, values > ZERO * values[-1]]
 
 
-@dataclass(frozen=True)
-class TraceRatio:
+class TraceRatio(NamedTuple):
     """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it converged."""
 
     W: Array
@@ -270,20 +248,8 @@ def trace_ratio(
 ) -> TraceRatio:
     """Maximize ``tr(W' numerator W) / tr(W' denominator W)`` over W of d orthonormal columns.
 
-    Parameters
-    ----------
-    numerator, denominator : ndarray of shape (m, m)
-        Positive semi-definite matrices whose sum is positive definite.
-    d : int
-        Number of columns of W.
-    max_iter : int, default=100
-        Maximum number of iterations.
-    tol : float, default=1e-10
-        Stop where the ratio rises by no more than this, relatively.
-
-    Returns
-    -------
-    TraceRatio
+    The two matrices are positive semi-definite, and their sum is positive definite. Stops where
+    the ratio rises by no more than `tol`, relatively.
 
     Examples
     --------
@@ -296,7 +262,7 @@ def trace_ratio(
         ratio = float(np.trace(numerator) / np.trace(denominator))
     history = [ratio]
     values, vectors = np.linalg.eigh(denominator)
-    null = vectors[:, values <= _ZERO * np.trace(numerator + denominator)]
+    null = vectors[:, values <= ZERO * np.trace(numerator + denominator)]
     if null.shape[1] >= d:
         _, inner = np.linalg.eigh(null.T @ numerator @ null)
         return TraceRatio(null @ inner[:, ::-1][:, :d], [*history, np.inf], True)

@@ -1,4 +1,4 @@
-"""MLKR: the metric under which a point's neighbors predict its number best."""
+"""MLKR: the metric for kernel regression of a numeric target."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ from .._sweep import (
     principal_directions,
 )
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed, shown
+from .._utils._validation import shown
 from .._utils._warnings import warn
 from ._distances import add_laplacian, neighbor_weights
-from ._learner import check_components
-
-_STARTS = ("pca", "identity", "random")
+from ._learner import check_common_parameters, check_components
 
 
 class MLKR(MahalanobisLearner):
@@ -50,7 +48,7 @@ class MLKR(MahalanobisLearner):
         features as they are, normally distributed numbers, or a map of shape (n_components,
         n_features). Without `n_components`, "pca" is the same as "identity".
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
@@ -129,7 +127,7 @@ class MLKR(MahalanobisLearner):
         self
             The fitted learner.
         """
-        self._check_parameters()
+        check_common_parameters(self)
         points = self._check_points(X)
         blend = Blend.of(self, points.shape[1])
         targets = _targets(y, len(points))
@@ -162,14 +160,6 @@ class MLKR(MahalanobisLearner):
             converged_=converged,
             n_iter_=max(1, found.nit),
         )
-
-    def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
-        if not isinstance(self.init, np.ndarray):
-            check_choice("init", self.init, _STARTS)
 
     def _start(self, Z: Array) -> Array:
         m = Z.shape[1]

@@ -11,13 +11,11 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from .._marks import PairLabels
 from .._sweep import centered
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed
 from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components
 from ._points import extended, in_their_span
 
-_STARTS = ("pca", "identity", "random")
-# With tol=0 L-BFGS would go on to steps so short that it divides by squares that are zero.
+# With tol=0, L-BFGS would go on until the squared steps that it divides by underflow to 0.
 _SMALLEST_TOL = 1e-100
 
 
@@ -45,7 +43,7 @@ class NCA(ClassLabelLearner):
         (n_components, n_features). Without `n_components`, "pca" is the same as "identity":
         all components together make the Euclidean metric.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
@@ -110,14 +108,6 @@ class NCA(ClassLabelLearner):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
-        if not isinstance(self.init, np.ndarray):
-            check_choice("init", self.init, _STARTS)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         check_components(self.n_components, points.shape[1])

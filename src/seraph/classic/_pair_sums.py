@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array
 
 from .._marks import PairLabels
 from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
-from ._distances import CHUNK, squared_distances
+from ._distances import CHUNK, add_laplacian, squared_distances
 from ._rows import PairedRows, spread_rows
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
 DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
-# Rows and columns of pairs, by slices or by row numbers; or as many stacks of row numbers.
+# Rows and columns of pairs: slices, row numbers, or stacks of row numbers of the same height.
 Tile = tuple[slice | Array, slice | Array]
 
 _TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
-# Up to this number of rows of known class, all pairs are summed.
+# Up to this number of rows of known class, all pairs (2,016 at most) are summed: one small tile.
 _FEW_ROWS = 64
 # Partners of a row in a sample: per class, and at most; more if otherwise the sample had fewer
 # similar or dissimilar pairs than the last number. 8 and 100 were chosen on the sets for choosing
@@ -78,8 +78,7 @@ class PairSums:
             self._tiles = _sample_tiles(n, side)
             self._pairs_each = (n - 1) / (2 * side)  # how many a pair of the sample stands for
         self.rows, self.codes = paired.rows, paired.codes
-        order = np.lexsort([paired.pairs[:, 1], paired.pairs[:, 0]])
-        self._pairs, self._similar = paired.pairs[order], labels.similar[order]
+        self._pairs, self._similar = paired.pairs, labels.similar
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
@@ -114,24 +113,7 @@ class PairSums:
 
         The Laplacian is ``Lap(W) = diag(W 1) - W``, where W holds the derivatives of the terms.
         With ``Z = X P'``, the derivative of the sum by ``P`` is ``2 (Lap(W) Z)' X``, and that
-        by ``A = P'P`` is ``X' Lap(W) X``.
-
-        Parameters
-        ----------
-        Z : ndarray of shape (k, r)
-            Points, mapped to where distances are measured.
-        term : callable
-            Takes squared distances and whether the pairs are similar, arrays of one shape;
-            returns the sum of the terms and the array of their derivatives.
-        Y : ndarray of shape (k, c), optional
-            Matrix to multiply by the Laplacian; `Z` if None.
-
-        Returns
-        -------
-        float
-            The sum.
-        ndarray of shape (k, c)
-            ``Lap(W) Y``.
+        by ``A = P'P`` is ``X' Lap(W) X``. `Y` is `Z` if None.
         """
         Y = Z if Y is None else Y
         value, product = self._of_classes(Z, term, Y)
@@ -164,10 +146,10 @@ class PairSums:
             d2 = np.einsum("kr,kr->k", gaps, gaps)
             here, weights[part] = term(d2, self._similar[part])
             value += here
-        starts = np.searchsorted(i, np.arange(n + 1))
-        W = csr_array((weights, j, starts), shape=(n, n))
-        degree = np.bincount(i, weights, n) + np.bincount(j, weights, n)
-        return value, degree[:, np.newaxis] * Y - W @ Y - W.T @ Y
+        product = np.zeros((n, Y.shape[1]))
+        W = coo_array((weights, (i, j)), shape=(n, n)).tocsr()
+        add_laplacian(product, Y, slice(None), W)
+        return value, product
 
     def by_factor(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
         """Return the sum of ``term(||P (x_i - x_j)||^2)``, and half its derivative by `P`."""
@@ -175,7 +157,7 @@ class PairSums:
         return value, product.T @ X
 
     def by_metric(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
-        """Return the same sum, and its derivative by ``P'P``: symmetric but for rounding."""
+        """Return the same sum, and its derivative by ``P'P``: symmetric up to rounding."""
         value, product = self.laplacian(X @ P.T, term, X)
         return value, X.T @ product
 

@@ -15,7 +15,7 @@ from .._utils._typing import Array
 def without_unit(points: Array) -> tuple[Array, float]:
     """Center points, divide them by a power of two near their size, and return that, too.
 
-    No square overflows or underflows then. Features that only rounding lets vary are constant.
+    No square overflows or underflows then. Features that vary by rounding errors are constant.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class RCA(ClassicLearner):
         the scatter in most directions is little more than noise. 0 is the paper's plain form,
         for more points in chunks than features.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
 
@@ -106,7 +106,7 @@ class RCA(ClassicLearner):
         self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        super()._check_parameters()
         check_number("ridge", self.ridge, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:

@@ -10,28 +10,17 @@ import numpy as np
 from .._marks import PairLabels
 from .._utils._typing import Array
 
-# Multiples of this number modulo 1 are spread most evenly (Weyl's sequence of the golden ratio).
+# Its multiples modulo 1 have the lowest discrepancy (Weyl's sequence of the golden ratio).
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 
 @dataclass(frozen=True)
 class PairedRows:
-    """The rows of labeled pairs, and the labels by their position here.
+    """The rows of labeled pairs, and the labels by their position here."""
 
-    Parameters
-    ----------
-    rows : ndarray of int of shape (k,)
-        Numbers of these rows: those of known class first, by class, then those that are in
-        marked pairs only.
-    codes : ndarray of int of shape (c,)
-        Class codes of the first c of them.
-    pairs : ndarray of int of shape (l, 2)
-        Marked pairs, as positions in `rows`.
-    """
-
-    rows: Array
-    codes: Array
-    pairs: Array
+    rows: Array  # row numbers: those of known class first, then those in marked pairs only
+    codes: Array  # class codes of the former
+    pairs: Array  # (l, 2): marked pairs, as positions in `rows`
 
     @classmethod
     def of(cls, labels: PairLabels) -> PairedRows:
@@ -68,10 +57,10 @@ def class_ranges(codes: Array) -> list[tuple[int, int]]:
 
 
 def spread_rows(n: int, most: int | None = None) -> Array:
-    """Number `n` rows, or `most` of them, in an order that spreads every range over all of them.
+    """Return a low-discrepancy order of `n` rows, or the first `most` of it.
 
-    It is that of the fractions of the multiples of the golden ratio. If the rows come in the order
-    of their classes, every range has about the same share of each.
+    It is that of Weyl's sequence of the golden ratio. If the rows are sorted by class, every
+    contiguous part of it is nearly stratified.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""SCML: a metric put together from few directions that tell neighbors apart locally."""
+"""SCML: a sparse combination of directions that discriminate locally."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,21 +16,19 @@ from .._marks import PairLabels
 from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
-from .._utils._validation import check_number, check_seed
+from .._utils._validation import check_number
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class
 
-# Directions from each neighborhood, and how many anchors a narrow and a wide one has.
+# Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
+# choice, as the triplets here come from anchors, and in the paper from classes.
 _PER_REGION, _REGIONS = 5, (10, 20)
-# Share of the scatter of all directions to add to that of the near pairs before it is inverted.
+# Ridge of the scatter of the near pairs, as a share of the mean scatter in a direction: a
+# neighborhood may have fewer triplets than there are features.
 _RIDGE = 0.1
-# The kink of the hinge is rounded off, over this width at first and then over less.
+# Widths over which the hinge is smoothed, in stages: each starts where the one before ended.
 _ROUNDINGS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-# Over some directions, the gap must be this share of what it may be over all.
-_SHARE = 0.8
-# Where more directions than this share matter, leaving the others out is not worth a copy.
-_WORTH_A_COPY = 0.5
-# What an iteration lowers by less than this is rounding.
+# A smaller decrease of the objective, which is at most 1, is rounding error.
 _PROGRESS = 1e-13
 
 
@@ -65,7 +62,7 @@ class SCML(ComparisonLearner):
         Largest number of triplets to make from classes or pairs; of more, a random sample. A
         triplet takes memory for `n_basis` numbers.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
@@ -156,14 +153,11 @@ class SCML(ComparisonLearner):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("beta", self.beta, low=0)
         check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
-        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_number("n_impostors", self.n_impostors, low=1, integer=True)
         check_number("n_constraints", self.n_constraints, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
 
     def _from_triplets(self, triplets: Array) -> Array:
         return triplets
@@ -288,18 +282,8 @@ def local_directions(
 ) -> Array:
     """Return unit vectors, as rows, that separate the far from the near in some neighborhood.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m)
-        Points.
-    anchors : ndarray of int of shape (t,)
-        Row of the first point of each triplet.
-    near, far : ndarray of shape (t, m)
-        Its difference from the second and from the third.
-    n_basis : int
-        Largest number of vectors.
-    random_state : int, RandomState instance or None
-        Seed of the clustering.
+    `anchors` has the row of the first point of each triplet, `near` and `far` its differences
+    from the second and from the third.
     """
     m = Z.shape[1]
     ridge = _RIDGE * np.trace(near.T @ near + far.T @ far) / (2.0 * m * len(near)) * np.eye(m)
@@ -331,26 +315,13 @@ def local_directions(
     return np.vstack(found)[:n_basis]
 
 
-@dataclass(frozen=True)
-class _At:
-    """What the weights are worth, and how much lower any others can be.
-
-    Parameters
-    ----------
-    exact : float
-        The objective.
-    rounded : float
-        The objective with the kink of the hinge rounded off.
-    gradient : ndarray
-        The gradient of `rounded`.
-    gap : float
-        The objective minus the value of the nearest feasible multipliers.
-    """
+class _At(NamedTuple):
+    """The objective at some weights, and how much lower that of others can be."""
 
     exact: float
-    rounded: float
-    gradient: Array
-    gap: float
+    rounded: float  # with the smoothed hinge
+    gradient: Array  # of `rounded`
+    gap: float  # the objective minus the value of the nearest feasible multipliers
 
 
 class Hinges:
@@ -380,49 +351,28 @@ class Hinges:
 
         Stops at the gap `tol`, or where an iteration, and a sharper kink, lower the objective by
         less than `progress`.
-
-        Most weights are zero at the minimum, so it is sought over some directions: those with
-        a weight, and those that would lower the objective. Then all are looked at again.
         """
         weights, n_iter = np.zeros(self.differences.shape[1]), 0
         best, best_weights = self.at(weights, _ROUNDINGS[0]), weights
         for rounding in _ROUNDINGS:
             found, before = self.at(weights, rounding), best.exact
-            while found.gap > tol and n_iter < max_iter:
-                earlier = found.rounded
-                weights, found, more = self._step(
-                    weights, found, rounding, max_iter - n_iter, tol, progress
+            if found.gap > tol:
+                weights, found, more = self._descend(
+                    weights, rounding, max_iter - n_iter, tol, progress
                 )
                 n_iter += more
-                best, best_weights = min(
-                    (best, best_weights), (found, weights), key=lambda pair: pair[0].exact
-                )
-                if earlier - found.rounded <= max(progress, _PROGRESS):
-                    break
             if found.gap <= tol:
                 return weights, found.exact, found.gap, n_iter
+            if found.exact < best.exact:
+                best, best_weights = found, weights
             if n_iter >= max_iter or before - best.exact < progress:
                 break
         return best_weights, best.exact, best.gap, n_iter
 
-    def _step(
-        self, weights: Array, at: _At, rounding: float, max_iter: int, tol: float, progress: float
-    ) -> tuple[Array, _At, int]:
-        """Descend over the directions that matter; return the weights, their worth, iterations."""
-        useful = (weights > 0.0) | (at.gradient < 0.0)
-        if useful.mean() > _WORTH_A_COPY:
-            return self._descend(weights, rounding, max_iter, tol, progress)
-        of_some = Hinges(np.ascontiguousarray(self.differences[:, useful]), self.beta)
-        lower = np.zeros_like(weights)
-        lower[useful], _, n_iter = of_some._descend(
-            weights[useful], rounding, max_iter, _SHARE * tol, progress
-        )
-        return lower, self.at(lower, rounding), n_iter
-
     def _descend(
         self, first: Array, rounding: float, max_iter: int, tol: float, progress: float
     ) -> tuple[Array, _At, int]:
-        """Minimize the objective with its kink rounded off; return as `_step` does."""
+        """Minimize the rounded objective; return the weights, their worth, and iterations."""
         last: _At
 
         def objective(weights: Array) -> tuple[float, Array]:

@@ -1,4 +1,4 @@
-"""SDML: a metric with few nonzero entries, by the graphical lasso."""
+"""SDML: a sparse metric, by the graphical lasso."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, shown
-from ._definite import power, prior_root
+from .._utils._validation import check_number, shown
+from ._definite import ZERO, power, prior_root
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 from ._points import without_unit
 
-# Eigenvalues below this share of the largest are rounding errors of zero.
-_ZERO = 1e-12
 # scikit-learn counts the iterations in 32 bits.
 _MOST_ITERATIONS = 2**31 - 1
 
@@ -51,7 +49,7 @@ class SDML(ClassicLearner):
         all points, labeled or not. Directions in which X does not vary are given the mean
         variance.
     shrinkage : float, default=0.0
-        Share of the Euclidean distance in the metric handed out, from 0 to 1.
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
@@ -125,15 +123,13 @@ class SDML(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         balance = self.balance
         if not isinstance(balance, Real) or isinstance(balance, bool) or not 0 <= balance < 1:
             raise ValueError(
                 f"balance must be a number of at least 0 and below 1; got {shown(balance)}."
             )
         check_number("sparsity", self.sparsity, low=0)
-        check_choice("prior", self.prior, ("identity", "covariance"))
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z, size = without_unit(points)
@@ -170,18 +166,14 @@ def largest_weight(pull: Array, root: Array) -> float:
     size = float(np.abs(values).max())
     if size == 0.0:
         return 1.0
-    return 1.0 / float(-values[0] if values[0] < -_ZERO * size else values[-1])
+    return 1.0 / float(-values[0] if values[0] < -ZERO * size else values[-1])
 
 
 def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str, Any]:
     """Minimize ``tr(A K) - ln det A + alpha sum_{i != j} |A_ij|``.
 
-    In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap.
-
-    Returns
-    -------
-    dict
-        "metric", and the attributes "objective_", "converged_" and "n_iter_".
+    In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap. Returns the
+    "metric", and the attributes "objective_", "converged_" and "n_iter_".
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,65 +14,34 @@ from ._rows import class_ranges
 
 # Entries of one tile of distances: 8 MB.
 _TILE = 1 << 20
-# The weights of a tile are a sparse matrix if they are fewer than this share of its entries, less
-# what building the matrix costs, in weights: then its products are faster than dense ones.
-_SPARSE, _OVERHEAD = 0.02, 5000
 # Squared distance to a missing target neighbor; finite, so that 0 times it is 0.
 _ABSENT = -1e200
 
 
-@dataclass(frozen=True)
-class TripleSums:
-    """The objective at one metric.
-
-    Parameters
-    ----------
-    exact : float
-        Its value.
-    rounded : float
-        Its value with the kink of the hinge rounded off.
-    push : float
-        Sum of the weights of the triples, times the weight of the push.
-    laplacian : ndarray of shape (n, q)
-        ``Lap(W) Y`` for the weights W of the pairs in the gradient of `rounded`.
-    """
+class TripleSums(NamedTuple):
+    """The objective at one metric."""
 
     exact: float
-    rounded: float
-    push: float
-    laplacian: Array
+    rounded: float  # with the smoothed hinge
+    push: float  # sum of the weights of the triples, times the weight of the push
+    laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `rounded`
 
 
 @dataclass(frozen=True)
 class Triples:
     """The objective over all triples of a point, one of its targets and an impostor.
 
-    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola rounds its kink
-    off, with the slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
+    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola smooths it, with the
+    slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
     slopes are weights of pairs: positive for the pair (i, j), negative for (i, l).
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        Points, those of a class together.
-    classes : list of (int, int)
-        Where each class begins and ends.
-    targets : ndarray of int of shape (n, k)
-        Target neighbors of each point; the point itself where there are fewer than k.
-    present : ndarray of bool of shape (n, k)
-        Which of the targets exist.
-    push_weight : float
-        Weight of the push.
-    rounding : float
-        Width of the parabola.
     """
 
-    points: Array
-    classes: list[tuple[int, int]]
-    targets: Array
-    present: Array
+    points: Array  # those of a class together
+    classes: list[tuple[int, int]]  # where each class begins and ends
+    targets: Array  # (n, k): target neighbors; the point itself where there are fewer than k
+    present: Array  # (n, k): which of the targets exist
     push_weight: float
-    rounding: float
+    rounding: float  # width of the parabola
 
     @classmethod
     def make(
@@ -131,8 +101,12 @@ class Triples:
             if len(some):
                 of_targets[some] = np.add.reduceat(w, bounds[some], axis=0)
             together = np.where(self.present[rows], (1.0 - mu) + mu * of_targets, 0.0)
-            W = _matrix(d2, flat, bounds, -mu * w.sum(axis=1), self.targets[rows], together)
-            add_laplacian(laplacian, Y, rows, W)
+            starts = k * np.arange(len(d2) + 1)
+            pushed = csr_array((-mu * w.sum(axis=1), flat % n, bounds), shape=d2.shape)
+            pulled = csr_array(
+                (together.ravel(), self.targets[rows].ravel(), starts), shape=d2.shape
+            )
+            add_laplacian(laplacian, Y, rows, pushed + pulled)
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
 
@@ -141,29 +115,3 @@ class Triples:
         i, rank = np.nonzero(self.present)
         differences: Array = self.points[i] - self.points[self.targets[i, rank]]
         return differences
-
-
-def _matrix(
-    tile: Array, flat: Array, bounds: Array, apart: Array, targets: Array, together: Array
-) -> Array | csr_array:
-    """Return the weights of the pairs in the rows of a tile.
-
-    Parameters
-    ----------
-    tile : ndarray of shape (h, n)
-        An array that is not needed any more.
-    flat, bounds, apart : ndarray
-        Flat indices of the impostors in the tile; where those of each row begin and end; their
-        weights.
-    targets, together : ndarray of shape (h, k)
-        The target neighbors, and their weights.
-    """
-    h, n = tile.shape
-    if len(flat) > _SPARSE * tile.size - _OVERHEAD:
-        tile[:] = 0.0
-        tile.ravel()[flat] = apart
-        tile[np.arange(h)[:, np.newaxis], targets] += together
-        return tile
-    pushed = csr_array((apart, flat % n, bounds), shape=tile.shape)
-    starts = targets.shape[1] * np.arange(h + 1)
-    return pushed + csr_array((together.ravel(), targets.ravel(), starts), shape=tile.shape)

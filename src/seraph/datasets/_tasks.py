@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -78,8 +78,7 @@ class Task:
         )
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row of table 1, and the source of its points."""
 
     title: str
@@ -161,24 +160,17 @@ def find_row(name: str) -> Row:
 
 def make_task(name: str, points: Points) -> Task:
     """Combine points with their row of table 1."""
-    row = ROWS[name]
     X, y, feature_names, target_names = points
+    sizes = ROWS[name]._asdict()
+    del sizes["source"]
     return Task(
         name=name,
-        title=row.title,
         X=np.asarray(X, dtype=np.float64),
         y=np.asarray(y, dtype=np.int64),
         feature_names=feature_names,
         target_names=target_names,
-        n_classes=row.n_classes,
-        n_features=row.n_features,
-        n_train=row.n_train,
-        n_test=row.n_test,
-        n_labels=row.n_labels,
-        balanced=bool(row.digits),
-        n_similar=row.n_similar,
-        n_dissimilar=row.n_dissimilar,
-        n_unlabeled=row.n_unlabeled,
+        balanced=bool(sizes.pop("digits")),
+        **sizes,
     )
 
 

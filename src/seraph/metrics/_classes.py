@@ -10,17 +10,8 @@ from .._utils._typing import Array
 class ClassDistances:
     """Function of two arrays of row numbers: the probabilities that their classes differ.
 
-    It stands where :class:`SquaredDistances` does. The classes of two rows count as independent.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (n, n_classes)
-        Class probabilities of the rows.
-
-    Attributes
-    ----------
-    tie : int
-        Values that are at most so many floats apart count as equal.
+    It stands where :class:`SquaredDistances` does. The classes of two rows count as independent;
+    `chances`, of shape (n, n_classes), has their probabilities.
 
     Examples
     --------
@@ -29,7 +20,7 @@ class ClassDistances:
     array([[0. , 0.5]])
     """
 
-    tie = 1 << 8  # the sum over the classes is rounded
+    tie = 1 << 8  # units in the last place, as the sum over the classes is rounded
 
     def __init__(self, chances: Array) -> None:
         self._chances = np.asarray(chances, dtype=np.float64)

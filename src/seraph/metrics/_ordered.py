@@ -38,17 +38,7 @@ class Counts(NamedTuple):
 def pair_chunks(
     d2: SquaredDistances | ClassDistances, labels: PairLabels, tile: int = _TILE
 ) -> Chunks:
-    """Return a function that yields all labeled pairs: squared distances, and which are similar.
-
-    Parameters
-    ----------
-    d2 : SquaredDistances or ClassDistances
-        Squared distances of the points.
-    labels : PairLabels
-        Labels of the pairs.
-    tile : int, default=1024
-        Side of a tile of pairs.
-    """
+    """Return a function that yields squared distances of labeled pairs, and which are similar."""
     rows = np.flatnonzero(labels.codes >= 0)
 
     def chunks() -> Iterator[tuple[Array, Array]]:
@@ -77,22 +67,9 @@ def ordered_counts(
     sorts those of one range. The bits of floats that are not negative, read as whole numbers,
     have the order of the floats; so a range can be halved until it holds a single number.
 
-    Parameters
-    ----------
-    chunks : callable
-        Yields squared distances and which of them belong to similar pairs; the same every time.
-    total : int
-        Number of distances.
-    tie : int
-        Distances count as equal if the steps between them, in ascending order, are at most so
-        many floats.
-    budget : int
-        Most distances to sort at a time, unless they are all equal.
-
-    Yields
-    ------
-    Counts
-        Distances that count as equal are together in one of them.
+    `chunks` yields the same `total` distances every time. They count as equal, and are together in
+    one part, if the gaps between them, in ascending order, are at most `tie` units in the last
+    place.
     """
     held: Counts | None = None  # the last group, which may go on in the next part
     end = 0

@@ -184,7 +184,7 @@ def _neighbors(
         a = rows[part]
         gap = d2(a, columns)
         same = codes[a][:, np.newaxis] == other_codes[columns]
-        gap.view(np.int64)[same] += d2.tie + 1  # so many floats: ties count as errors
+        gap.view(np.int64)[same] += d2.tie + 1  # in units in the last place: ties count as errors
         if itself:
             gap[np.arange(len(a)), np.searchsorted(columns, a)] = np.inf
         nearest = np.argpartition(gap, depth - 1, axis=1)[:, :depth]

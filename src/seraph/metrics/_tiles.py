@@ -27,7 +27,7 @@ from .._utils._validation import as_numbers
 
 Tile = Callable[[Array, Array], Array]
 
-# Squared distances are a tie if they are at most 256 floats apart: 2^-44 of their size, or less.
+# Squared distances within 256 units in the last place, 2^-44 of their size or less, are a tie.
 # That covers the rounding here and in a map of the points.
 _TIE = 256
 # Points coincide if they are no farther apart than this share of the larger of their norms.
@@ -38,9 +38,9 @@ _STEPS = 25
 # Shorter distances than this share of the largest are computed from the differences. (The error
 # of the second term is too large for them.)
 _NEAR = 2.0**-10
-# If more than one in eight is that short, all are: `cdist` is faster than gathering them.
+# If more than one in eight is that short, all are recomputed: `cdist` is faster than indexing.
 _MANY = 8
-# Coordinates of differences in memory at a time: 8 MB.
+# Entries of the array of differences at a time: 8 MB.
 _BUDGET = 2**20
 # Squares of numbers within these bounds neither overflow nor underflow.
 _SMALL, _LARGE = 2.0**-200, 2.0**200
@@ -76,17 +76,12 @@ def in_range(*tables: Array) -> list[Array]:
 class SquaredDistances:
     """Function of two arrays of row numbers that computes the squared distances between them.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Points.
-    other : ndarray of shape (k, r), optional
-        Points that the second row numbers refer to; by default those of `Z`.
+    The second row numbers refer to `other`; by default to `Z`, as the first do.
 
     Attributes
     ----------
     tie : int
-        Squared distances that are at most so many floats apart count as equal. It is 0 if they
+        Squared distances within so many units in the last place count as equal. It is 0 if they
         are exact: the points are whole numbers, or multiples of a power of two, and no
         coordinate is farther than ``2**25 / sqrt(r)`` such steps from the middle of its range,
         or than 2**46 steps from zero.

@@ -1,4 +1,4 @@
-"""Try a model that was read from a file: what it offers must work, on a few rows."""
+"""Smoke test of a model that was read from a file: its methods must work on a few rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_choice
 from ._trusted import parts_of
 
-_ROWS = 4
+_ROWS = 4  # two pairs
 _PAIRS = np.array([[0, 1], [2, 3]])
 _OF_POINTS = ("transform", "predict", "predict_proba", "kneighbors")
 _OF_PAIRS = ("pair_distance", "pair_proba")
@@ -37,7 +37,7 @@ _SHAPES = re.compile(
 
 
 class _OtherRowsWanted(Exception):
-    """A step of somebody else does not take our rows, which proves nothing."""
+    """A third-party step rejects our test rows, which proves nothing about the file."""
 
 
 def check_sound(model: BaseEstimator) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import classic
+
 # Files name our classes by the public place users import them from.
 _OURS = (
     "seraph.SERAPH",
@@ -16,21 +18,7 @@ _OURS = (
     "seraph.KernelMap",
     "seraph.MetricClassifier",
     "seraph.PairClassifier",
-    "seraph.classic.Covariance",
-    "seraph.classic.Euclidean",
-    "seraph.classic.GDM",
-    "seraph.classic.GMML",
-    "seraph.classic.ITML",
-    "seraph.classic.LDM",
-    "seraph.classic.LFDA",
-    "seraph.classic.LMNN",
-    "seraph.classic.LSML",
-    "seraph.classic.MFDA",
-    "seraph.classic.MLKR",
-    "seraph.classic.NCA",
-    "seraph.classic.RCA",
-    "seraph.classic.SCML",
-    "seraph.classic.SDML",
+    *(f"seraph.classic.{name}" for name in classic.__all__),
 )
 # The parts of our estimators, and the usual steps before and after them in a pipeline.
 _SCIKIT_LEARN = (

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils._typing import Array
-from ._figure import BLUE, panels, say
+from ._figure import BLUE, panels, rank_axes, say
 from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
     from ._figure import Where
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConvergenceDisplay:
     """Objective and rank after each iteration, and the gap to the final objective.
 
@@ -51,22 +49,10 @@ class ConvergenceDisplay:
     ['linear', 'log']
     """
 
-    axes_: Array
-    rank_ax_: Axes | None
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        *,
-        objective: ArrayLike,
-        rank: ArrayLike | None = None,
-        final: float | None = None,
-        first: int = 1,
-    ) -> None:
-        self.objective = objective
-        self.rank = rank
-        self.final = final
-        self.first = first
+    objective: ArrayLike
+    rank: ArrayLike | None = None
+    final: float | None = None
+    first: int = 1
 
     @classmethod
     def from_estimator(
@@ -142,7 +128,9 @@ class ConvergenceDisplay:
                 say(panel, "The solver took no iterations:\nthe initial metric is final.")
             return self
         if self.rank is not None:
-            self.rank_ax_ = _steps(left, number, np.asarray(self.rank))
+            rank = np.asarray(self.rank)
+            self.rank_ax_ = rank_axes(left, number, rank)
+            self.rank_ax_.plot(number[-1], rank[-1], "o", color="0.6", markersize=5)
         seen = np.isfinite(values)
         left.plot(number[seen], values[seen], **style)
         final = values[-1] if self.final is None else float(self.final)
@@ -157,16 +145,3 @@ class ConvergenceDisplay:
         if not seen.any():
             say(right, "No iteration has a finite gap above 0.")
         return self
-
-
-def _steps(ax: Axes, number: Array, rank: Array) -> Axes:
-    """Draw the rank as gray steps behind the line, on axes of its own."""
-    rank_ax = ax.twinx()
-    rank_ax.step(number, rank, where="post", color="0.6", linewidth=1)
-    rank_ax.plot(number[-1], rank[-1], "o", color="0.6", markersize=5)
-    rank_ax.set_ylabel("rank (gray)")
-    rank_ax.set_ylim(0, max(1, int(rank.max())) * 1.1)
-    rank_ax.locator_params(axis="y", integer=True)
-    ax.set_zorder(rank_ax.get_zorder() + 1)
-    ax.patch.set_visible(False)
-    return rank_ax

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -16,14 +17,12 @@ from ._labels import class_codes
 from ._learner import Learner, before_and_after, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Where
 
 _LEAST_BLOCK = 0.03  # smallest share of the points for which a block gets a name
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DistanceDisplay:
     """Matrices of all distances before and after learning, with the points ordered by class.
 
@@ -60,15 +59,9 @@ class DistanceDisplay:
     (60, 60)
     """
 
-    axes_: Array
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self, *, before: ArrayLike, after: ArrayLike, classes: ArrayLike | None = None
-    ) -> None:
-        self.before = before
-        self.after = after
-        self.classes = classes
+    before: ArrayLike
+    after: ArrayLike
+    classes: ArrayLike | None = None
 
     @classmethod
     def from_estimator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,15 +15,13 @@ from ._learner import Learner, before_and_after, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Where
 
 _UNKNOWN = "0.6"  # gray, for points of unknown class
 _EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EmbeddingDisplay:
     """Points in the plane, before and after the learned map.
 
@@ -68,25 +67,12 @@ class EmbeddingDisplay:
     ['Before (Euclidean)', 'After (learned)']
     """
 
-    axes_: Array
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        *,
-        before: ArrayLike,
-        after: ArrayLike,
-        classes: ArrayLike | None = None,
-        labeled: ArrayLike | None = None,
-        before_shares: ArrayLike | None = None,
-        after_shares: ArrayLike | None = None,
-    ) -> None:
-        self.before = before
-        self.after = after
-        self.classes = classes
-        self.labeled = labeled
-        self.before_shares = before_shares
-        self.after_shares = after_shares
+    before: ArrayLike
+    after: ArrayLike
+    classes: ArrayLike | None = None
+    labeled: ArrayLike | None = None
+    before_shares: ArrayLike | None = None
+    after_shares: ArrayLike | None = None
 
     @classmethod
     def from_estimator(

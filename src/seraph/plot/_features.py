@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -15,14 +16,12 @@ from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-    from ._figure import Where
+    from ._figure import Axes, Where
 
 _LEADING = 3  # components whose loadings are shown
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FeatureImportanceDisplay:
     r"""How much each feature contributes to the learned distance, and in which direction.
 
@@ -64,19 +63,9 @@ class FeatureImportanceDisplay:
     (4,)
     """
 
-    axes_: Array
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        *,
-        importances: ArrayLike,
-        loadings: ArrayLike,
-        feature_names: Sequence[str] | None = None,
-    ) -> None:
-        self.importances = importances
-        self.loadings = loadings
-        self.feature_names = feature_names
+    importances: ArrayLike
+    loadings: ArrayLike
+    feature_names: Sequence[str] | None = None
 
     @classmethod
     def from_estimator(

@@ -11,8 +11,10 @@ from .._utils._typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure as WholeFigure
+    from matplotlib.figure import SubFigure
 
+    Figure = WholeFigure | SubFigure
     Where = Axes | Sequence[Axes] | Array | None
 
 # Colors that most color-blind people can distinguish: those of Okabe and Ito (2008) except
@@ -25,25 +27,14 @@ COLORS = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 
 
-def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure | SubFigure]:
+def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure]:
     """Return `n` axes to draw on, side by side, and their figure.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes, sequence of them, or None
-        The axes; or one to split; or None for a new figure.
-    n : int, default=1
-        Number of axes needed.
-
-    Returns
-    -------
-    list of matplotlib Axes, matplotlib Figure
-        The axes and their figure.
+    `ax` is these axes; or one to split; or None for a new figure.
     """
     if ax is None:
         figure = _new_figure(n)
-        found = [figure.add_subplot(1, n, k + 1) for k in range(n)]
-        return found, figure
+        return [figure.add_subplot(1, n, k + 1) for k in range(n)], figure
     given: list[Any] = np.ravel(np.asarray(ax, dtype=object)).tolist()
     if len(given) == 1 and n > 1:
         return _split(given[0], n), given[0].figure
@@ -61,7 +52,18 @@ def say(ax: Axes, text: str) -> None:
     ax.set(xticks=[], yticks=[])
 
 
-def _new_figure(n: int) -> Figure:
+def rank_axes(ax: Axes, x: Array, rank: Array) -> Axes:
+    """Draw the rank as gray steps behind what `ax` shows, on axes of its own."""
+    rank_ax = ax.twinx()
+    rank_ax.step(x, rank, where="post", color="0.6", linewidth=1)
+    rank_ax.set(ylabel="rank (gray)", ylim=(0, max(1, int(rank.max(initial=0))) * 1.1))
+    rank_ax.locator_params(axis="y", integer=True)
+    ax.set_zorder(rank_ax.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    return rank_ax
+
+
+def _new_figure(n: int) -> WholeFigure:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

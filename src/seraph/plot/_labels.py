@@ -12,20 +12,7 @@ from .._utils._typing import Array
 def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Array, list[str]]:
     """Return the class codes 0, 1, ..., -1 where unknown, and the names of the classes.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,) or None
-        Class labels of any type; -1, NaN, None or pandas.NA where unknown. None means that all
-        are unknown.
-    n : int
-        Number of points.
-    name : str, default="y"
-        Name of the labels in error messages.
-
-    Returns
-    -------
-    ndarray of int of shape (n,), list of str
-        The codes and the names.
+    `name` is that of the labels in error messages.
 
     Examples
     --------

@@ -21,23 +21,9 @@ class Learner(Protocol):
 
 
 def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
-    """Return the learner at the end of a pipeline, and the points as it receives them.
+    """Return the learner in a pipeline or classifier, its points, and the names of its features.
 
-    Parameters
-    ----------
-    estimator : fitted learner or pipeline
-        A learner, a pipeline that ends in one, or a `PairClassifier`.
-    X : array-like or None
-        Points as the pipeline receives them.
-
-    Returns
-    -------
-    learner : estimator
-        The last step.
-    X : array-like or None
-        Points as it receives them.
-    names : ndarray or None
-        Names of its features, where they are known.
+    The points are mapped by the steps before it; the names are None where they are unknown.
     """
     while hasattr(estimator, "estimator_"):  # a classifier of pairs may hold one of rows
         estimator = estimator.estimator_

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
-from ._figure import panels
+from ._figure import panels, rank_axes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from ._figure import Axes
 
 
 class _Path(Protocol):
@@ -28,6 +28,7 @@ class _Path(Protocol):
     def ranks(self) -> Array: ...
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RegularizationPathDisplay:
     """Eigenvalues and rank of the metric as functions of the weight of the trace.
 
@@ -63,22 +64,10 @@ class RegularizationPathDisplay:
     'weight of the trace, lam'
     """
 
-    ax_: Axes
-    rank_ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        *,
-        lams: ArrayLike,
-        eigenvalues: ArrayLike,
-        ranks: ArrayLike,
-        auto_lam: float | None = None,
-    ) -> None:
-        self.lams = lams
-        self.eigenvalues = eigenvalues
-        self.ranks = ranks
-        self.auto_lam = auto_lam
+    lams: ArrayLike
+    eigenvalues: ArrayLike
+    ranks: ArrayLike
+    auto_lam: float | None = None
 
     @classmethod
     def from_path(cls, path: _Path, *, ax: Axes | None = None, **line_kw: Any) -> Self:
@@ -146,10 +135,6 @@ class RegularizationPathDisplay:
                 va="top",
                 rotation=90,
             )
-        rank_ax = ax.twinx()
-        rank_ax.step(lams, ranks, where="post", color="0.6", linewidth=1, zorder=0)
-        rank_ax.set_ylabel("rank (gray)")
-        rank_ax.set_ylim(0, max(1, int(ranks.max(initial=0))) * 1.05)
-        rank_ax.locator_params(axis="y", integer=True)
+        rank_ax = rank_axes(ax, lams, ranks)
         self.ax_, self.rank_ax_, self.figure_ = ax, rank_ax, figure
         return self

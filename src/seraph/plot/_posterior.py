@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,15 +16,13 @@ from ._figure import BLUE, RED, panels
 from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
     from ._figure import Where
 
 _BINS = 20
 _CHUNK = 1000  # pairs per call: a kernel learner stores a row of kernel values per point
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PosteriorDisplay:
     """Histogram of the probability that a pair is similar: a picture of posterior sparsity.
 
@@ -61,21 +60,10 @@ class PosteriorDisplay:
     (30, 75, 11070)
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        *,
-        similar: ArrayLike,
-        dissimilar: ArrayLike,
-        unlabeled: ArrayLike,
-        largest: float | None = None,
-    ) -> None:
-        self.similar = similar
-        self.dissimilar = dissimilar
-        self.unlabeled = unlabeled
-        self.largest = largest
+    similar: ArrayLike
+    dissimilar: ArrayLike
+    unlabeled: ArrayLike
+    largest: float | None = None
 
     @classmethod
     def from_estimator(
@@ -127,12 +115,7 @@ class PosteriorDisplay:
         codes = labels.codes
         rng = check_random_state(random_state)
 
-        known = np.flatnonzero(codes >= 0)
-        labeled = known[sample_pairs(len(known), max_pairs, rng)]
-        same = codes[labeled[:, 0]] == codes[labeled[:, 1]]
-        labeled = np.concatenate([labeled, labels.pairs])
-        same = np.concatenate([same, labels.similar])
-
+        labeled, same = sample_labeled(labels, max_pairs, rng)
         others = sample_pairs(n, max_pairs, rng)
         others = others[(codes[others] < 0).any(axis=1)]
         others = others[~np.isin(_keys(others, n), _keys(labels.pairs, n))]
@@ -196,6 +179,16 @@ def sample_pairs(n: int, size: int, rng: np.random.RandomState) -> Array:
         return np.column_stack(np.triu_indices(n, k=1))
     first, other = rng.randint(n, size=size), rng.randint(n - 1, size=size)
     return np.column_stack([first, other + (other >= first)])
+
+
+def sample_labeled(
+    labels: PairLabels, size: int, rng: np.random.RandomState
+) -> tuple[Array, Array]:
+    """Return marked pairs and at most `size` pairs of classes, and which are similar."""
+    known = np.flatnonzero(labels.codes >= 0)
+    rows = known[sample_pairs(len(known), size, rng)]
+    same = labels.codes[rows[:, 0]] == labels.codes[rows[:, 1]]
+    return np.concatenate([rows, labels.pairs]), np.concatenate([same, labels.similar])
 
 
 def _keys(pairs: Array, n: int) -> Array:

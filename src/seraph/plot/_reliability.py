@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,15 +14,13 @@ from .._utils._validation import check_number, check_seed
 from ..metrics._probability import equal_bins
 from ._figure import BLUE, panels
 from ._learner import Learner, needed
-from ._posterior import sample_pairs
+from ._posterior import sample_labeled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
     from ._figure import Where
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ReliabilityDisplay:
     """Share of similar pairs against the stated probability: a reliability diagram.
 
@@ -58,21 +57,10 @@ class ReliabilityDisplay:
     'stated probability that the pair is similar'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        *,
-        probabilities: ArrayLike,
-        similar: ArrayLike,
-        n_bins: int = 10,
-        name: str | None = None,
-    ) -> None:
-        self.probabilities = probabilities
-        self.similar = similar
-        self.n_bins = n_bins
-        self.name = name
+    probabilities: ArrayLike
+    similar: ArrayLike
+    n_bins: int = 10
+    name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -125,15 +113,11 @@ class ReliabilityDisplay:
         probability = needed(cls.__name__, estimator, method, hint)
         n = np.shape(X)[0]
         labels = PairLabels.of(X, n, y, marks)
-        known = np.flatnonzero(labels.codes >= 0)
-        rng = check_random_state(random_state)
-        rows = known[sample_pairs(len(known), max_pairs, rng)]
-        similar = labels.codes[rows[:, 0]] == labels.codes[rows[:, 1]]
-        rows = np.concatenate([rows, labels.pairs])
+        rows, similar = sample_labeled(labels, max_pairs, check_random_state(random_state))
         p = probability(Rows.of(X).called(rows), X)
         display = cls(
             probabilities=p[:, 1] if calibrated else p,
-            similar=np.concatenate([similar, labels.similar]),
+            similar=similar,
             n_bins=n_bins,
             name=name or type(estimator).__name__,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -11,12 +12,10 @@ from ._figure import BLUE, panels, say
 from ._learner import Learner, needed, unwrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
     from ._figure import Where
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpectrumDisplay:
     """Eigenvalues of the metric, its rank, and their cumulative share of its trace.
 
@@ -46,13 +45,8 @@ class SpectrumDisplay:
     'rank 2 of 13'
     """
 
-    ax_: Axes
-    share_ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(self, *, eigenvalues: ArrayLike, n_features: int | None = None) -> None:
-        self.eigenvalues = eigenvalues
-        self.n_features = n_features
+    eigenvalues: ArrayLike
+    n_features: int | None = None
 
     @classmethod
     def from_estimator(

@@ -35,20 +35,7 @@ LEARNERS: dict[str, MahalanobisLearner] = {
 
 
 def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, list[float]]:
-    """Print a table of errors and draw the picture.
-
-    Parameters
-    ----------
-    n_samplings : int, default=20
-        Number of random samplings of the digits.
-    picture : str or Path, default="demo.png"
-        Where to write the picture.
-
-    Returns
-    -------
-    dict of list of float
-        1-NN errors of each method in %, one per sampling.
-    """
+    """Print a table of errors and draw the picture; return the 1-NN errors of each method in %."""
     task = load_task("usps-1-5-20")
     print(
         f"USPS digits 1 to 5: {task.n_train} images, {task.n_labels} of them labeled, "

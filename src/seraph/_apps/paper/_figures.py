@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,23 +25,12 @@ _COLORS = ("#2b6cb0", "#c05621")
 _PALE = ("#dbe9f7", "#fbe5d6")
 
 
-@dataclass(frozen=True)
-class FittedMethod:
-    """A method fitted on an artificial set, for one row of panels.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    classifier : MetricClassifier
-        1-NN classifier under its metric.
-    error : float
-        1-NN error on all points, in %.
-    """
+class FittedMethod(NamedTuple):
+    """A method, its 1-NN classifier fitted on an artificial set, and the error on all points."""
 
     name: str
     classifier: MetricClassifier
-    error: float
+    error: float  # in %
 
 
 def fit_sparsity(
@@ -51,14 +39,7 @@ def fit_sparsity(
     """Fit the methods of figure 1 ("posterior") or 2 ("projection").
 
     Figure 1 sets ``mu = 10 #(S u D) / #U`` and ``lam = 0``, figure 2 ``mu = 0`` and
-    ``lam = 300``.
-
-    Returns
-    -------
-    X, y, y_partial : ndarray
-        The points, their classes, and the labels: four classes, -1 elsewhere.
-    methods : list of FittedMethod
-        Euclidean, GDM and SERAPH.
+    ``lam = 300``. Returns the points, their classes, the four labels, and the fitted methods.
     """
     if which == "posterior":
         X, y, y_partial = make_posterior_sparsity(random_state=random_state)

@@ -1,4 +1,4 @@
-"""The popular recipe for a frozen embedding, as a rival: a free matrix and gradient steps."""
+"""A popular baseline for frozen embeddings: an unconstrained matrix, trained by Adam."""
 
 from __future__ import annotations
 

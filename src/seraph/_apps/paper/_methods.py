@@ -14,8 +14,8 @@ from ...classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 _plain = partial(SERAPH, shrinkage=0)
 _as_in_paper = partial(_plain, solver="projected-gradient")
 
-# The rivals are solved to their optimum, as their papers define them. The defaults of the
-# learners are others, chosen by the error of nearest neighbors.
+# The competing methods are solved to their optimum, as their papers define them. The defaults of
+# the learners differ: they are chosen by the error of nearest neighbors.
 METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
     "euclidean": ("Euclidean", Euclidean),
     "gdm": ("GDM", partial(GDM, ridge=1e-6, n_constraints=None, tol=1e-4, shrinkage=0)),

@@ -22,21 +22,11 @@ SCALINGS: tuple[Scaling, ...] = get_args(Scaling)
 
 @dataclass(frozen=True)
 class Sampling:
-    """One random sampling of a task.
-
-    Parameters
-    ----------
-    X, y : ndarray of shape (n_train, n_features) and (n_train,)
-        Training points and their classes.
-    labeled : ndarray of bool of shape (n_train,)
-        Which training points have a label.
-    X_test, y_test : ndarray of shape (n_test, n_features) and (n_test,)
-        Test points and their classes.
-    """
+    """One random sampling of a task: training points, and test points."""
 
     X: Array
     y: Array
-    labeled: Array
+    labeled: Array  # which training points have a label
     X_test: Array
     y_test: Array
 
@@ -46,13 +36,7 @@ class Sampling:
         return np.where(self.labeled, self.y, -1)
 
     def nearest_neighbor_error(self, learner: MahalanobisLearner) -> float:
-        """Classify the test points by their nearest labeled point; return the error in %.
-
-        Parameters
-        ----------
-        learner : MahalanobisLearner
-            A fitted learner, whose metric is used.
-        """
+        """Classify the test points by their nearest labeled point; return the error in %."""
         classifier = MetricClassifier(FrozenEstimator(learner), rule="nearest")
         classifier.fit(self.X, self.y_partial)
         return 100.0 * float(np.mean(classifier.predict(self.X_test) != self.y_test))

@@ -37,29 +37,11 @@ def reproduce(
     jobs: int = 1,
     watch: Callable[[Record], None] | None = None,
 ) -> tuple[list[list[str]] | None, ErrorTable | None, list[Path]]:
-    """Make some of the tables and figures, and a report about them.
+    """Make some of the `PARTS`, and a report about them.
 
-    Parameters
-    ----------
-    parts : sequence of str
-        Any of "table1", "table2", "figure1", "figure2" and "figure3".
-    plan : Plan
-        Tasks, methods, samplings, seed and scaling.
-    folder : Path
-        Where to write. Records that are already there are not computed again.
-    jobs : int, default=1
-        Number of processes.
-    watch : callable, optional
-        Called with each record as soon as it is known.
-
-    Returns
-    -------
-    sizes : list of list of str or None
-        Rows of table 1, if it is among the parts.
-    table : dict of (method, task) to Cell, or None
-        Table 2, if it is among the parts.
-    paths : list of Path
-        Files written.
+    Records that are already in the folder are not computed again; `watch` is called with each
+    record as soon as it is known. Returns the rows of table 1 and table 2, None where they are not
+    among the parts, and the files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     sizes = table = None

@@ -7,6 +7,8 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import ttest_ind
@@ -14,31 +16,18 @@ from scipy.stats import ttest_ind
 from ...datasets import TASKS, Task
 from ._experiment import Record
 from ._methods import COUNTERPART, METHODS
-from ._published import TABLE2
 
 _LEVEL = 0.05  # significance level of the unpaired t-test
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The results of one method on one task.
+    """The results of one method on one task."""
 
-    Parameters
-    ----------
-    errors : tuple of float
-        1-NN errors in %, in the order of the samplings.
-    seconds : float
-        Mean time to learn the metric.
-    best : bool
-        Whether the method is best, or not significantly worse than the best.
-    published : tuple of float or None
-        Mean and standard error in the paper.
-    """
-
-    errors: tuple[float, ...]
-    seconds: float
-    best: bool
-    published: tuple[float, float] | None
+    errors: tuple[float, ...]  # of 1-NN, in %, in the order of the samplings
+    seconds: float  # to learn the metric, on average
+    best: bool  # or not significantly worse than the best
+    published: tuple[float, float] | None  # mean and standard error in the paper
 
     @property
     def mean(self) -> float:
@@ -63,18 +52,18 @@ class Cell:
 ErrorTable = dict[tuple[str, str], Cell]
 
 
+@cache
+def published() -> dict[tuple[str, str], tuple[float, float]]:
+    """Return table 2 of Niu et al. (2012): by method and task, the mean and its standard error."""
+    with Path(__file__).with_name("published.csv").open(encoding="utf-8") as file:
+        return {
+            (row["method"], row["task"]): (float(row["mean"]), float(row["standard_error"]))
+            for row in csv.DictReader(file)
+        }
+
+
 def table2(records: Iterable[Record]) -> ErrorTable:
-    """Summarize the records of each method on each task.
-
-    Parameters
-    ----------
-    records : iterable of Record
-        Results of all samplings.
-
-    Returns
-    -------
-    dict of (method, task) to Cell
-    """
+    """Summarize the records of each method on each task."""
     errors: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in records:
@@ -84,9 +73,11 @@ def table2(records: Iterable[Record]) -> ErrorTable:
     for (method, task), by_sampling in errors.items():
         rivals = [list(found.values()) for (_, t), found in errors.items() if t == task]
         own = tuple(by_sampling[number] for number in sorted(by_sampling))
-        published = TABLE2[COUNTERPART.get(method, method)].get(task)
         table[method, task] = Cell(
-            own, float(np.mean(seconds[method, task])), comparable(own, rivals), published
+            own,
+            float(np.mean(seconds[method, task])),
+            comparable(own, rivals),
+            published().get((COUNTERPART.get(method, method), task)),
         )
     return table
 
@@ -110,20 +101,10 @@ def significant(low: Sequence[float], high: Sequence[float]) -> bool:
 
 
 def claims(table: ErrorTable, variant: str = "hyper") -> list[tuple[str, int, int, list[str]]]:
-    """Count the tasks on which the paper's claims for SERAPH hyper hold.
+    """Count the tasks on which the paper's claims for SERAPH hyper hold for a `variant` of it.
 
-    Parameters
-    ----------
-    table : dict of (method, task) to Cell
-        Results.
-    variant : {"hyper", "hyper-em", "hyper-em1", "hyper-exact", "auto"}
-        The row to test the claims on.
-
-    Returns
-    -------
-    list of (str, int, int, list of str)
-        For each claim: its text, the number of tasks on which it holds, the number of tasks
-        tested, and the names of those on which it does not hold.
+    Returns for each claim its text, the number of tasks on which it holds, the number of tasks
+    tested, and the names of those on which it does not hold.
     """
     rows = [m for m in METHODS if m not in {"hyper", *COUNTERPART}] + [variant]
     tasks = [t for t in TASKS if (variant, t) in table and ("euclidean", t) in table]
@@ -166,15 +147,9 @@ def tasks_of(table: ErrorTable) -> list[str]:
 def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[list[str]]:
     """Format the table as rows of text: a header, then one row per method.
 
-    Parameters
-    ----------
-    table : dict of (method, task) to Cell
-        Results.
-    text : str
-        Format of a cell. ``{cell}`` is our mean and standard error, ``{paper}`` the paper's
-        mean, and ``{away}`` the difference in pooled standard errors. A missing cell is "-".
-    bold : str
-        Format of ``{cell}`` for the best methods; ``{0}`` is the text.
+    `text` is the format of a cell: ``{cell}`` is our mean and standard error, ``{paper}`` the
+    paper's mean, and ``{away}`` the difference in pooled standard errors. A missing cell is "-".
+    `bold` is the format of ``{cell}`` for the best methods.
     """
     rows = [["", *tasks_of(table)]]
     for method in methods_of(table):
@@ -254,12 +229,7 @@ def to_csv(table: ErrorTable) -> str:
 def table1(tasks: Sequence[Task], counts: dict[str, tuple[float, float]]) -> list[list[str]]:
     """Make the rows of table 1: the sizes, and our mean numbers of pairs beside the paper's.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        One task per row.
-    counts : dict of str to (float, float)
-        Mean numbers of similar and dissimilar pairs in our samplings.
+    `counts` has the mean numbers of similar and dissimilar pairs in our samplings.
     """
     rows = [["", "classes", "features", "training", "test", "labels", "#S", "#D", "#U"]]
     for task in tasks:

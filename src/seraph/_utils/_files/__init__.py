@@ -1,4 +1,4 @@
-"""What is written for the user: files that appear whole or not at all, and pages of HTML."""
+"""Atomic writes of files, and HTML pages."""
 
 from ._page import png, render
 from ._whole import note_write, save_whole, write_whole

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -54,24 +54,9 @@ def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -
 
     A file that is replaced keeps its permissions; a new one gets what the umask leaves. If `path`
     is a symbolic link, the link stays and the file it points to is written. What a killed process
-    left of an earlier write to `path` is removed.
-
-    Parameters
-    ----------
-    path : Path
-        File to write; an existing one is replaced.
-    content : str, bytes or callable
-        Its content; or a function that writes it to a binary file, for what memory cannot hold.
-
-    Returns
-    -------
-    Path
-        `path`.
-
-    Raises
-    ------
-    ValueError
-        If `path` is a folder, a device or a pipe. (A file would take its place.)
+    left of an earlier write to `path` is removed. A function as `content` writes to a binary file,
+    for what memory cannot hold. A folder, a device or a pipe is refused: a file would take its
+    place.
     """
     if path.exists() and not path.is_file():
         raise ValueError(f"{str(path)!r} is not a plain file: choose another name.")
