@@ -147,11 +147,13 @@ def enter_folder(names: dict[str, object]) -> None:
     for file in names["_downloads"]:
         shutil.copy(names["_page"].parent / file, folder.name)
     os.chdir(folder.name)
+    sys.path.insert(0, folder.name)
 
 
 def leave_folder(names: dict[str, object]) -> None:
     """Go back, keep the pictures if asked to, and remove the folder of a page."""
     os.chdir(HERE)
+    sys.path.remove(names["_folder"].name)
     if pictures := os.environ.get("PICTURES"):
         for picture in Path(names["_folder"].name).glob("*.png"):
             shutil.copy(picture, pictures)
