@@ -49,7 +49,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"seraph {version}"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 
 # `make linkcheck`
 linkcheck_timeout = 20

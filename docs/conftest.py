@@ -1,8 +1,8 @@
 """Runs the examples on these pages: ``make docs``, or ``pytest docs/*.md``.
 
-The blocks of a page run in order, in one namespace and one empty folder, and a warning is an
-error. What a page shows is compared with what comes out, so no page can show what is no longer
-true:
+The blocks of a page run in order, in one namespace, and a warning is an error. The folder holds
+the files that the page offers with ``{download}``, and nothing else. What a page shows is compared
+with what comes out, so no page can show what is no longer true:
 
 - A ``python`` block with prompts must print what the page says.
 - A ``console`` block has commands after ``$ `` and, below each, what it prints on stdout and
@@ -11,14 +11,20 @@ true:
 - For figures in the text there is ``says``, which fails where the page does not have these words:
   ``says(f"{right} of 15")``.
 
-Code that the page needs and its reader does not stands in a comment: ``<!-- python ... -->``.
+Checks stand in comments, ``<!-- python ... -->``, and so does what a person does by hand, such as
+filling in a file. A comment sees the names of the blocks above it, but blocks do not see names
+from comments: whoever copies the blocks of a page, top to bottom, has all that they need.
 Mark a block that cannot run here as ``{code-block} python`` or ``{code-block} sh``; it shows no
 output.
+
+A picture that a page draws is a file of that name in ``images``. To draw it again from the page:
+``PICTURES=docs/images pytest docs/page.md``.
 """
 
 import doctest
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +40,7 @@ from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
 from sybil.typing import Evaluator
 
 HERE = Path.cwd()
+DOWNLOAD = r"\{download\}`(?:[^`<]*<)?([^`>]+)"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # A command, up to the first line that does not end with a backslash, and the rest.
 COMMAND = r"((?:[^\n]*\\\n)*[^\n]*\n)(.*)"
@@ -50,14 +57,32 @@ class Page(Document):
             if words not in shown:
                 raise AssertionError(f"The page does not say {words!r}.")
 
-        self.namespace["says"] = says
+        self.namespace.update(says=says, _page=Path(path), _downloads=re.findall(DOWNLOAD, text))
+        self.hidden: dict[str, object] = {}
+
+
+def run_comment(example: Example) -> str | None:
+    """Run a comment in a namespace of its own, which has the names of the page, too."""
+    page = example.document
+    page.hidden.update(page.namespace)
+    code = compile("\n" * example.line + example.parsed, page.path, "exec", dont_inherit=True)
+    exec(code, page.hidden)
+
+
+class Comments(AbstractCodeBlockParser):
+    """Python in comments."""
+
+    def __init__(self) -> None:
+        comment = re.compile(r"^<!-- (?P<language>python)\n", re.MULTILINE)
+        lexer = BlockLexer(comment, r"(?<=\n)-->")
+        super().__init__([lexer], "python", run_comment, "language")
 
 
 def blocks(language: str, evaluator: Evaluator) -> AbstractCodeBlockParser:
-    """Return a parser of the blocks in a language, those in comments included."""
-    comment = re.compile(rf"^<!-- (?P<language>{language})\n", re.MULTILINE)
-    lexers = [FencedCodeBlockLexer(language), BlockLexer(comment, r"(?<=\n)-->")]
-    return AbstractCodeBlockParser(lexers, language, evaluator, "language")
+    """Return a parser of the blocks in a language."""
+    return AbstractCodeBlockParser(
+        [FencedCodeBlockLexer(language)], language, evaluator, "language"
+    )
 
 
 class PythonBlocks(PythonDocTestOrCodeBlockParser):
@@ -114,28 +139,36 @@ def narrow(text: str) -> str:
     return re.sub(r"([─━])\1+", r"\1", text)
 
 
-def enter_empty_folder(names: dict[str, object]) -> None:
-    """Make a folder for a page and go there."""
+def enter_folder(names: dict[str, object]) -> None:
+    """Make a folder for a page, with the files that it offers, and go there."""
     os.environ.setdefault("MPLBACKEND", "agg")
     folder = tempfile.TemporaryDirectory()
     names.update(__name__="__main__", _folder=folder)
+    for file in names["_downloads"]:
+        shutil.copy(names["_page"].parent / file, folder.name)
     os.chdir(folder.name)
+    sys.path.insert(0, folder.name)
 
 
 def leave_folder(names: dict[str, object]) -> None:
-    """Go back, and remove the folder of a page."""
+    """Go back, keep the pictures if asked to, and remove the folder of a page."""
     os.chdir(HERE)
+    sys.path.remove(names["_folder"].name)
+    if pictures := os.environ.get("PICTURES"):
+        for picture in Path(names["_folder"].name).glob("*.png"):
+            shutil.copy(picture, pictures)
     names["_folder"].cleanup()
 
 
 pytest_collect_file = Sybil(
     parsers=[
         PythonBlocks(doctest_optionflags=FLAGS),
+        Comments(),
         blocks("sh", run_shell),
         blocks("console", run_console),
     ],
     pattern="*.md",
     document_types={".md": Page},
-    setup=enter_empty_folder,
+    setup=enter_folder,
     teardown=leave_folder,
 ).pytest()

@@ -149,9 +149,18 @@ def test_a_page_shows_no_output_that_is_not_checked(page):
 # Pages, each with what the run must complain of.
 TRIED = {
     "right": (
-        "<!-- python\nx = 1\n-->\n\n```python\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n",
+        "```python\n>>> x = 1\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n\n"
+        "<!-- python\nz = x + 1\n-->\n\n<!-- python\nassert z == 2\n-->\n",
         None,
     ),
+    "hidden_set_up": ("<!-- python\nx = 1\n-->\n\n```python\nx\n```\n", "NameError: name 'x'"),
+    "changed_in_hiding": (
+        "```python\nx = 1\n```\n\n<!-- python\nx = 2\n-->\n\n```python\nassert x == 1\n```\n",
+        None,
+    ),
+    "wrong_check": ("text\n\n<!-- python\n1 / 0\n-->\n", "wrong_check.md:4: ZeroDivisionError"),
+    "download": ("{download}`a <right.md>`\n\n```sh\ncat right.md\n```\n", None),
+    "no_download": ("```sh\ncat right.md\n```\n", "exit status 1"),
     "wrong_output": ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
     "error": ("text\n\n```python\n1 / 0\n```\n", "error.md:4: ZeroDivisionError"),
     "warning": ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -194,6 +195,17 @@ def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
     model = make_pipeline(StandardScaler(), SERAPH()).fit(table, y_partial)
     (Z,) = run(to_onnx(model, dtype="float64"), X)
     np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
+
+
+def test_missing_values_are_filled_in_by_the_graph(wine):
+    X, y, *_ = wine
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    model = MetricClassifier(make_pipeline(SimpleImputer(), StandardScaler(), SERAPH()))
+    model.fit(holes, y)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    classes, shares = session.run(None, {"X": holes.astype(np.float32)})
+    np.testing.assert_array_equal(classes, model.predict(holes))
+    np.testing.assert_allclose(shares, model.predict_proba(holes), atol=1e-4)
 
 
 @pytest.mark.parametrize("opset", few([13, 15, 18], lambda opset: opset == 13))

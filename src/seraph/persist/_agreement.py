@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.impute import KNNImputer, SimpleImputer
 
 from .._base import MahalanobisLearner
 from .._estimators._classifier import MetricClassifier
@@ -88,7 +89,8 @@ def _probe(model: BaseEstimator) -> Array:
     else:
         return np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
     for step in reversed(before):
-        if hasattr(step, "inverse_transform"):
+        # An imputer leaves rows without holes as they are, and cannot always be inverted.
+        if hasattr(step, "inverse_transform") and not isinstance(step, SimpleImputer | KNNImputer):
             rows = step.inverse_transform(rows)
     if rows.shape[1] != model.n_features_in_:
         rows = np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
