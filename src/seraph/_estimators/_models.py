@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import _num_samples
@@ -134,9 +135,11 @@ def unlearned(model: Any, X: Any) -> Array | None:
     X : array-like
         Rows, as the model takes them.
     """
-    while isinstance(model, Pipeline):
-        X = model[:-1].transform(X)
-        model = model.steps[-1][1]
+    while isinstance(model, Pipeline | FrozenEstimator):
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        else:
+            X, model = model[:-1].transform(X), model.steps[-1][1]
     if isinstance(model, PosteriorLearner):
         return model._points_of_metric(X)  # noqa: SLF001
     points = np.asarray(X)
