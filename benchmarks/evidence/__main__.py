@@ -115,7 +115,7 @@ def print_classes(chosen):
     parts = _classes.report(Records(chosen.out / "records.jsonl").found.values())
     if chosen.docs is not None:
         _report.fill_pages(chosen.docs, parts)
-    print(parts["classes"])
+    print(*parts.values(), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,12 @@ def number(value):
 
 def sets_table():
     rows = []
-    for purpose, group in (("choosing", _data.CHOOSING), ("judging", _data.JUDGING)):
+    for purpose, group in (
+        ("choosing", _data.CHOOSING),
+        ("judging", _data.JUDGING),
+        ("choosing a classifier", _data.EVERYDAY_CHOOSING),
+        ("judging classifiers", _data.EVERYDAY),
+    ):
         for one in group:
             try:
                 X, y, _ = _data.load(one.name)
