@@ -37,12 +37,12 @@ def main(arguments=None):
     command = commands.add_parser("report", help="write tables, pictures and the page")
     command.add_argument("--sets", nargs="+", default=["judging"])
     command.add_argument("--out", type=Path, default=OUT)
-    command.add_argument("--page", type=Path, help="a copy of page.md to fill")
+    command.add_argument("--docs", type=Path, help="folder of the pages to fill")
     command.set_defaults(call=write_report)
 
     command = commands.add_parser("classes", help="print the section on class probabilities")
     command.add_argument("--out", type=Path, default=OUT)
-    command.add_argument("--page", type=Path, help="a copy of page.md to fill")
+    command.add_argument("--docs", type=Path, help="folder of the pages to fill")
     command.set_defaults(call=print_classes)
 
     chosen = parser.parse_args(arguments)
@@ -107,16 +107,15 @@ def run_methods(chosen):
 
 def write_report(chosen):
     records = Records(chosen.out / "records.jsonl").found.values()
-    parts = _report.report(records, chosen.out, _data.chosen_sets(chosen.sets), chosen.page)
+    parts = _report.report(records, chosen.out, _data.chosen_sets(chosen.sets), chosen.docs)
     print(parts["aims"])
 
 
 def print_classes(chosen):
-    text = _classes.report(Records(chosen.out / "records.jsonl").found.values())
-    if chosen.page is not None:
-        page = _report.fill(chosen.page.read_text(), {"classes": text})
-        chosen.page.write_text(page)
-    print(text)
+    parts = _classes.report(Records(chosen.out / "records.jsonl").found.values())
+    if chosen.docs is not None:
+        _report.fill_pages(chosen.docs, parts)
+    print(*parts.values(), sep="\n\n")
 
 
 if __name__ == "__main__":

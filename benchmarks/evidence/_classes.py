@@ -15,6 +15,7 @@ OURS = "seraph-classes"
 LOGISTIC = ("logistic", "logistic-10", "logistic-cv")
 METHODS = ("euclidean", "seraph", *LOGISTIC, OURS)
 LEVEL = 0.05
+MEASURES = (("error", "error"), ("auc", "pair AUC"), ("brier", "Brier score"))
 GROUPS = ("tables", "everyday tables", "embeddings")
 
 
@@ -61,7 +62,15 @@ class ClassResults:
         """Return what is significantly worse than the best of the logistic regressions.
 
         On each set and number of labels, the error is compared with that of the logistic
-        regression that is best there on average, by a paired t-test, Holm-corrected.
+        regression that is best there on average, by a paired t-test.
+
+        Returns
+        -------
+        keys : list of (set, number of labels)
+        gaps : list of float
+            How much higher our mean error is.
+        worse, probably : lists of keys
+            Where the gap is significant at 5 %, with Holm's correction and without.
         """
         keys, gaps, p_values = [], [], []
         for name, n in sorted(self.cells):
@@ -72,12 +81,13 @@ class ClassResults:
             gaps.append(ours.mean() - best.mean())
             with np.errstate(invalid="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # two samplings alike
-                p = ttest_rel(ours, best).pvalue if np.ptp(ours - best) else 1.0
+                p = ttest_rel(ours, best).pvalue if np.ptp(ours - best) else 1.0  # or one sampling
             p_values.append(p)
-        corrected = holm(p_values)
-        worse = [k for k, gap, p in zip(keys, gaps, corrected, strict=True)
-                 if gap > 0 and p < LEVEL]  # fmt: skip
-        return keys, gaps, worse
+        worse, probably = (
+            [k for k, gap, p in zip(keys, gaps, values, strict=True) if gap > 0 and p < LEVEL]
+            for values in (holm(p_values), p_values)
+        )
+        return keys, gaps, worse, probably
 
     def curve(self, method, group="all sets"):
         """Return the reliability curve: rows, mean probability and share right, by tenths."""
@@ -143,23 +153,46 @@ def least_sure(results):
     return _table(["error of the least sure 10 % / mean error", *map(str, LABELS)], rows)
 
 
+def summary(results):
+    """Return error and Brier score of everyday tables and of all sets, for the page."""
+    parts = []
+    for metric, methods in (("error", METHODS), ("brier", (*LOGISTIC, OURS))):
+        columns = [(group, n) for group in ("everyday tables", "all sets") for n in LABELS]
+        values = {m: [results.mean(g, n, m, metric) for g, n in columns] for m in methods}
+        best = [min(v[k] for v in values.values()) for k in range(len(columns))]
+        rows = [
+            [RIVALS[m].title]
+            + [f"**{v:.1f}**" if v == b else f"{v:.1f}" for v, b in zip(found, best, strict=True)]
+            for m, found in values.items()
+        ]
+        name = {"error": "error", "brier": "Brier score"}[metric]
+        parts.append(_table([name, *(f"{g}, {n} labels" for g, n in columns)], rows))
+    return "\n\n".join(parts)
+
+
 def report(records):
-    """Return the section as text, losses included."""
+    """Return the parts of the pages, losses included."""
     results = ClassResults(records)
     low, high = results.samplings()
-    keys, gaps, worse = results.losses()
+    count = str(low) if low == high else f"{low} to {high}"
+    keys, gaps, worse, probably = results.losses()
     behind = [f"{s}, {n} ({g:+.1f})" for (s, n), g in zip(keys, gaps, strict=True) if g > 2.0]
-    text = [
-        f"{low} to {high} samplings of {len({s for s, _ in keys})} sets.",
-        means(results, "error", "error"),
-        means(results, "auc", "pair AUC"),
-        means(results, "brier", "Brier score"),
-        reliability(results),
-        least_sure(results),
-        f"Compared with the logistic regression that is best on each set and number of labels: "
-        f"lower error in {sum(g < 0 for g in gaps)}, equal in {sum(g == 0 for g in gaps)}, higher "
-        f"in {sum(g > 0 for g in gaps)} of {len(gaps)} cases; significantly higher (paired "
-        f"t-test, Holm, 5 %): {'; '.join(f'{s}, {n}' for s, n in worse) or 'nowhere'}. "
-        f"More than 2 points higher: {'; '.join(behind) or 'nowhere'}.",
-    ]
-    return "\n\n".join(text)
+    verdict = (
+        f"{count} samplings of {len({s for s, _ in keys})} sets. Compared with the logistic "
+        f"regression that is best on each set and number of labels, MetricClassifier has a lower "
+        f"error in {sum(g < 0 for g in gaps)}, an equal one in {sum(g == 0 for g in gaps)} and a "
+        f"higher one in {sum(g > 0 for g in gaps)} of {len(gaps)} cases. Significantly higher "
+        f"(paired t-test, 5 %) after Holm's correction: {_list(worse)}; without it: "
+        f"{_list(probably)}. More than 2 points higher: {'; '.join(behind) or 'nowhere'}."
+    )
+    tables = [means(results, *what) for what in MEASURES]
+    return {
+        "classes": "\n\n".join(tables),
+        "classes-summary": summary(results),
+        "classes-sure": f"{reliability(results)}\n\n{least_sure(results)}",
+        "classes-verdict": verdict,
+    }
+
+
+def _list(keys):
+    return "; ".join(f"{s}, {n}" for s, n in keys) or "nowhere"

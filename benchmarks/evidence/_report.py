@@ -91,7 +91,12 @@ def number(value):
 
 def sets_table():
     rows = []
-    for purpose, group in (("choosing", _data.CHOOSING), ("judging", _data.JUDGING)):
+    for purpose, group in (
+        ("choosing", _data.CHOOSING),
+        ("judging", _data.JUDGING),
+        ("choosing a classifier", _data.EVERYDAY_CHOOSING),
+        ("judging classifiers", _data.EVERYDAY),
+    ):
         for one in group:
             try:
                 X, y, _ = _data.load(one.name)
@@ -137,6 +142,35 @@ def means_table(results, group, metric):
     ]
     head = [f"{s.replace('-', ' ')} ({c} sets)" for s, c in zip(settings, counts, strict=True)]
     return table([NAMES[metric], *head], cells)
+
+
+def summary_table(results):
+    """Return a few methods at 20 labels and at 100 pairs, for the page."""
+    columns = [
+        ("error", "labels-20", "tables"),
+        ("error", "labels-20", "embeddings"),
+        ("auc", "pairs-100", "tables"),
+        ("auc", "pairs-100", "embeddings"),
+        ("map", "pairs-100", "tables"),
+        ("map", "pairs-100", "embeddings"),
+    ]
+    values = {
+        m: [results.group_mean(group, s, m, metric) for metric, s, group in columns]
+        for m in ("euclidean", "lda", "logistic", "itml", "gmml", "rca", "seraph")
+    }
+    best = [
+        np.nanmax([SIGN[metric] * v[k] for v in values.values()])
+        for k, (metric, _, _) in enumerate(columns)
+    ]
+    rows = []
+    for m, found in values.items():
+        cells = [
+            f"**{number(v)}**" if SIGN[columns[k][0]] * v == best[k] else number(v)
+            for k, v in enumerate(found)
+        ]
+        rows.append([title(m), *cells])
+    head = [f"{NAMES[metric]}, {s.replace('-', ' ')}, {group}" for metric, s, group in columns]
+    return table(["", *head], rows)
 
 
 def every_set(results, metric, method="seraph"):
@@ -280,8 +314,8 @@ def set_tables(results):
                 rows.append([title(m), *cells])
         if rows:
             head = ["error / AUC / MAP@R", *(s.replace("-", " ") for s in settings)]
-            parts.append(f"## {name}\n\n{table(head, rows)}\n")
-    return "\n".join(parts)
+            parts.append(f"### {name}\n\n{table(head, rows)}\n")
+    return "\n".join(parts).rstrip()
 
 
 def as_csv(results):
@@ -337,6 +371,8 @@ def blocks(results):
         found[f"means-{group}"] = "\n\n".join(
             means_table(results, group, metric) for metric in METRICS
         )
+    found["summary"] = summary_table(results)
+    found["each-set"] = set_tables(results)
     found["every-set"] = "\n\n".join(every_set(results, metric) for metric in METRICS)
     return found
 
@@ -354,26 +390,25 @@ def fill(text, parts):
     return text
 
 
-def report(records, out, sets, page=None):
-    """Write tables and pictures to a folder, and fill the page if there is one."""
+def fill_pages(docs, parts):
+    """Fill the page and the tables that stand beside it in `docs`."""
+    for path in (docs / "evidence.md", docs / "results" / "evidence.md"):
+        path.write_text(fill(path.read_text(), parts))
+
+
+def report(records, out, sets, docs=None):
+    """Write tables and pictures to a folder, and fill the pages in `docs` if it is there."""
     present = [n for n in sets if any(r["set"] == n and not r.get("skipped") for r in records)]
     results = Results(records, present, list(RIVALS))
     out.mkdir(parents=True, exist_ok=True)
     parts = blocks(results)
     (out / "evidence.csv").write_text(as_csv(results))
-    legend = (
-        "▼: worse than Euclidean; ▼▼: significantly (Wilcoxon, Holm, 5 %); "
-        "!n: n fits failed and count as Euclidean.\n"
-    )
-    (out / "sets.md").write_text(f"# Every set\n\n{legend}\n{set_tables(results)}")
     summary = "\n\n".join(f"## {name}\n\n{part}" for name, part in parts.items())
     (out / "summary.md").write_text(f"# Evidence\n\n{summary}\n")
-    pictures = out if page is None else page.parent / "images"
+    pictures = out if docs is None else docs / "images"
     draw_ranks(results, pictures / "evidence-ranks.png")
     draw_gain(results, pictures / "evidence-gain.png")
-    if page is not None:
-        page.write_text(fill(page.read_text(), parts))
-        saved = page.parent / "results"
-        (saved / "evidence.csv").write_text(as_csv(results))
-        (saved / "evidence.md").write_text(f"# Every set\n\n{legend}\n{set_tables(results)}")
+    if docs is not None:
+        fill_pages(docs, parts)
+        (docs / "results" / "evidence.csv").write_text(as_csv(results))
     return parts

@@ -8,10 +8,11 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricClassifier, persist, query_pairs
 from seraph._base import Blend, _shrinkage
 from seraph._sweep import PointsInMemory
 from seraph.classic import GDM, ITML, LMNN, NCA
+from seraph.plot import FeatureImportanceDisplay, SpectrumDisplay
 
 X, CLASSES = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -223,17 +224,72 @@ def test_where_nothing_is_learned_the_target_gets_the_scale_of_the_threshold():
     assert squared.mean() == pytest.approx(2.0, rel=0.02)  # pairs of different points only
 
 
-def test_more_features_than_points(monkeypatch):
+@pytest.fixture
+def wide(monkeypatch):
+    """Give two fits to the same 20 points of 60 features: in one factor, and in two parts."""
     rng = np.random.default_rng(0)
     points = rng.normal(size=(20, 60))
     y = np.where(np.arange(20) < 8, np.arange(20) % 2, -1)
     whole = SERAPH().fit(points, y)
-    assert np.linalg.matrix_rank(whole.components_) == 60
     monkeypatch.setattr(_shrinkage, "_MOST_FEATURES", 50)
-    narrow = SERAPH().fit(points, y)
-    assert narrow.components_.shape == (19, 60)  # the points span 19 dimensions
-    pairs = points[rng.integers(0, 20, size=(50, 2))]
-    np.testing.assert_allclose(narrow.pair_distance(pairs), whole.pair_distance(pairs), rtol=1e-9)
+    return whole, SERAPH().fit(points, y), rng.normal(size=(30, 60))
+
+
+def test_of_many_features_the_euclidean_part_is_kept_apart(wide):
+    whole, parts, new = wide
+    assert whole.isotropic_ == 0.0
+    assert np.linalg.matrix_rank(whole.components_) == 60
+    assert parts.isotropic_ > 0.0
+    assert len(parts.components_) < 19  # less than the points span
+    A = parts.components_.T @ parts.components_ + parts.isotropic_**2 * np.eye(60)
+    np.testing.assert_allclose(parts.get_mahalanobis_matrix(), A, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(whole.get_mahalanobis_matrix(), A, rtol=1e-9, atol=1e-9)
+    # Two new points whose difference is outside the span of the points that were learned from.
+    across = parts.pair_distance(new.reshape(15, 2, 60))
+    expected = whole.pair_distance(new.reshape(15, 2, 60))
+    np.testing.assert_allclose(across, expected, rtol=1e-9)
+    assert parts.get_metric()(*new[:2]) == pytest.approx(across[0])
+
+
+def test_all_who_use_the_metric_know_of_the_part_that_is_kept_apart(wide):
+    whole, parts, new = wide
+    Z = parts.transform(new)
+    assert Z.shape == (30, len(parts.get_feature_names_out()))
+    expected = pdist(whole.transform(new))
+    np.testing.assert_allclose(pdist(Z), expected, rtol=1e-9)
+    np.testing.assert_array_equal(query_pairs(parts, new, 3), query_pairs(whole, new, 3))
+    W = persist.to_matrix(parts, dtype=np.float64)
+    np.testing.assert_allclose(pdist(new @ W), expected, rtol=1e-9)
+    for kept in (5, 60):
+        W = persist.to_matrix(parts, n_components=kept, X=new, dtype=np.float64)
+        same = persist.to_matrix(whole, n_components=kept, X=new, dtype=np.float64)
+        np.testing.assert_allclose(pdist(new @ W), pdist(new @ same), rtol=1e-7)
+    spectra = [SpectrumDisplay.from_estimator(one).eigenvalues for one in (parts, whole)]
+    np.testing.assert_allclose(*spectra, rtol=1e-9)
+    features = [FeatureImportanceDisplay.from_estimator(one, new) for one in (parts, whole)]
+    np.testing.assert_allclose(features[0].importances, features[1].importances, rtol=1e-9)
+    loadings = [abs(one.loadings) for one in features]  # a direction has no sign
+    np.testing.assert_allclose(*loadings, atol=1e-7)
+
+
+def test_graphs_of_many_features_have_both_parts(wide):
+    _, parts, new = wide
+    pytest.importorskip("skl2onnx")
+    graph = persist.to_onnx(parts, dtype=np.float64)  # and compares it with the model
+    assert sum(np.prod(array.dims) for array in graph.graph.initializer) < 20 * 60
+    classifier = MetricClassifier(SERAPH()).fit(new, np.arange(30) % 2)
+    assert classifier.estimator_.isotropic_ > 0.0
+    persist.to_onnx(classifier, dtype=np.float64)
+
+
+def test_with_a_number_of_components_many_features_give_one_factor(monkeypatch):
+    rng = np.random.default_rng(0)
+    points, y = rng.normal(size=(20, 60)), np.where(np.arange(20) < 8, np.arange(20) % 2, -1)
+    whole = SERAPH(n_components=5).fit(points, y)
+    monkeypatch.setattr(_shrinkage, "_MOST_FEATURES", 50)
+    parts = SERAPH(n_components=5).fit(points, y)
+    assert parts.isotropic_ == 0.0
+    np.testing.assert_allclose(parts.components_, whole.components_, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e200])
@@ -263,7 +319,7 @@ def test_where_nothing_is_learned_and_there_is_no_threshold_the_target_keeps_its
     coordinates = PointsInMemory(X[:, :2]).coordinates()
     for size in (1e308, 3.0, 1e-320):
         blend = Blend.of(ITML(shrinkage=0.5, shrinkage_target=size * np.eye(2)), 2)
-        factor = blend(np.zeros((0, 2)), coordinates)
+        factor, _ = blend(np.zeros((0, 2)), coordinates)
         np.testing.assert_allclose(factor.T @ factor, size * np.eye(2), rtol=1e-3)
     single = PointsInMemory(X[:, :2].astype(np.float32)).coordinates()
     blend = Blend.of(ITML(shrinkage=0.5, shrinkage_target=1e300 * np.eye(2)), 2)

@@ -49,6 +49,9 @@ def _knows_matrix(learner: MahalanobisLearner) -> bool:
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
+    Where there are many features and the metric is shrunk toward the Euclidean one, that part is
+    kept apart: ``d(x, x')^2 = ||P x - P x'||^2 + s^2 ||x - x'||^2``, with ``s = isotropic_``.
+
     A subclass implements ``fit`` and ends it with ``_learned``. Its parameters `shrinkage` and
     `shrinkage_target` mix the learned metric with the Euclidean one or another.
     """
@@ -61,6 +64,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     components_: Array
     learned_components_: Array
     shrinkage_: float
+    isotropic_: float = 0.0
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
@@ -85,11 +89,11 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         The shrinkage needs the `coordinates` of the points; it takes `averaged`, if given, in
         place of the learned components.
         """
-        shrunk, share = components, 0.0
+        shrunk, short, share = components, 0.0, 0.0
         if blend is not None and coordinates is not None and not blend.is_off:
             source = components if averaged is None else averaged
             with one_blas_thread():
-                shrunk = blend(source, coordinates, components if len(components) else None)
+                shrunk, short = blend(source, coordinates, components if len(components) else None)
                 share = blend.share(coordinates)
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
         learned = _signed(components)
@@ -97,13 +101,15 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             components_=learned.copy() if shrunk is components else _signed(shrunk),
             learned_components_=learned,
             shrinkage_=share,
+            isotropic_=short,
             **attributes,
         )
         return self
 
     @property
     def _n_features_out(self) -> int:
-        return self.components_.shape[0]
+        rank, m = self.components_.shape
+        return rank + m if self.isotropic_ else rank
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
@@ -116,8 +122,9 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_samples, rank)
-            The mapped points. A tensor gives a tensor on the same device; a dask collection
-            gives a dask array that is not computed yet.
+            The mapped points. Where `isotropic_` is not 0, the points themselves follow, times
+            `isotropic_`: rank + n_features columns. A tensor gives a tensor on the same device;
+            a dask collection gives a dask array that is not computed yet.
         """
         check_is_fitted(self)
         if is_tensor(X):
@@ -125,10 +132,11 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if is_chunked(X):
             with as_numbers("X", X):
                 validate_data(self, header(X), reset=False, skip_check_array=True)
-            return map_rows(X, _Map(self.components_), width=len(self.components_))
+            map_ = _Map(self.components_, self.isotropic_)
+            return map_rows(X, map_, width=self._n_features_out)
         with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
-        return points @ self.components_.T.astype(points.dtype, copy=False)
+        return mapped(points, self.components_, self.isotropic_)
 
     def _transform_tensor(self, X: Any) -> Any:
         """Map a tensor on its own device."""
@@ -145,7 +153,13 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 "impute or drop those rows."
             )
         components = points.new_tensor(self.components_.tolist())
-        return points @ components.reshape(self.components_.shape).T
+        found = points @ components.reshape(self.components_.shape).T
+        if not self.isotropic_:
+            return found
+        both = points.new_empty((len(points), self._n_features_out))
+        both[:, : found.shape[1]] = found
+        both[:, found.shape[1] :] = self.isotropic_ * points
+        return both
 
     def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the learned distance between the two points of each pair.
@@ -201,7 +215,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             Function of two arrays of shape (n_features,).
         """
         check_is_fitted(self)
-        return MahalanobisMetric(self.components_.copy())
+        return MahalanobisMetric(self.components_.copy(), self.isotropic_)
 
     def _has_matrix(self) -> bool:
         """Say whether the metric has a matrix on the features; an AttributeError says why not."""
@@ -218,7 +232,9 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             float64 where float32 has no room for their squares.
         """
         check_is_fitted(self)
-        return _matrix(self.components_)
+        A = _matrix(self.components_)
+        A.flat[:: len(A) + 1] += self.isotropic_**2
+        return A
 
     def _squared_distances(self, pairs: ArrayLike) -> Array:
         difference = self._differences(pairs)
@@ -247,7 +263,19 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _mapped_differences(self, pairs: Array) -> Array:
         """Map the difference of the two points of each pair."""
-        return (pairs[:, 0] - pairs[:, 1]) @ self.components_.T.astype(pairs.dtype)
+        return mapped(pairs[:, 0] - pairs[:, 1], self.components_, self.isotropic_)
+
+
+def mapped(points: Array, components: Array, isotropic: float) -> Array:
+    """Map points by the metric ``components.T @ components + isotropic**2 * I``.
+
+    Euclidean distances between the results are those of the metric. The coordinates of its second
+    part are the points themselves, times `isotropic`.
+    """
+    found: Array = points @ components.T.astype(points.dtype, copy=False)
+    if not isotropic:
+        return found
+    return np.hstack([found, points.dtype.type(isotropic) * points])
 
 
 def pair_points(pairs: ArrayLike, X: Any) -> Any:
@@ -303,13 +331,14 @@ class _Map:
     """The learned map as a function of a chunk of points, for dask."""
 
     components: Array
+    isotropic: float
 
     def __call__(self, chunk: ArrayLike) -> Array:
         with as_numbers("X", chunk):
             points: Array = check_array(
                 in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
             )
-        return points @ self.components.T.astype(points.dtype, copy=False)
+        return mapped(points, self.components, self.isotropic)
 
 
 @dataclass(frozen=True)
@@ -320,6 +349,8 @@ class MahalanobisMetric:
     ----------
     components : ndarray of shape (rank, n_features)
         Factor of the metric.
+    isotropic : float, default=0.0
+        Length of a Euclidean part beside it.
 
     Examples
     --------
@@ -330,11 +361,13 @@ class MahalanobisMetric:
     """
 
     components: Array
+    isotropic: float = 0.0
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
         first, second = two_points(u, v, self.components.shape[1])
-        return math.hypot(*(self.components @ (first - second)))  # no square can overflow
+        apart = mapped(np.subtract(first, second)[np.newaxis], self.components, self.isotropic)
+        return math.hypot(*apart[0])  # no square can overflow
 
 
 publish(globals(), "seraph", ["MahalanobisMetric"])

@@ -20,6 +20,10 @@ where d, the participation ratio, is the number of directions that the points ef
 under T. Squared distances over d directions vary around their mean by a share of
 :math:`\sqrt{2 / d}`, so the target needs that much more weight to have the same say in what is
 near and what is far.
+
+A factor of the mixture with the identity has as many rows as there are features. With many
+features the mixture is kept as two parts instead, :math:`A_\rho = P^\top P + s^2 I`: a factor of
+low rank and the number s. No square matrix of the features appears.
 """
 
 from __future__ import annotations
@@ -45,8 +49,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _EQUAL = 1e-9
 # Rows whose distances say how many pairs are below a threshold.
 _ROWS_FOR_THRESHOLD = 500
-# With more features than points and than this, the Euclidean target is kept to the span of the
-# points: the full one would need a square matrix of that size.
+# With more features than this the Euclidean part is kept apart: a full factor would be a square
+# matrix of that size, 32 MB in double precision at this one.
 _MOST_FEATURES = 2048
 
 
@@ -105,6 +109,8 @@ class Blend:
         becomes the mean squared distance under the target.
     target_size : float
         Factor of `target`. It matters only where nothing was learned and there is no threshold.
+    in_one : bool
+        Whether the factor must hold the Euclidean part, however many features there are.
     """
 
     shrinkage: float | None
@@ -112,6 +118,7 @@ class Blend:
     n_components: float | None = None
     threshold: float | None = None
     target_size: float = 1.0
+    in_one: bool = False
 
     @classmethod
     def of(
@@ -122,6 +129,7 @@ class Blend:
         has_rule: bool = False,
         automatic: float | None = None,
         threshold: float | None = None,
+        in_one: bool = False,
     ) -> Blend:
         """Check and read the parameters of a learner.
 
@@ -137,6 +145,8 @@ class Blend:
             What "auto" means; if None, it is the rule above.
         threshold : float, optional
             The threshold for squared distances, if the model has one.
+        in_one : bool, default=False
+            Whether the factor must hold the Euclidean part.
         """
         value = getattr(estimator, "shrinkage", 0.0)
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
@@ -147,6 +157,7 @@ class Blend:
             getattr(estimator, "n_components", None),
             threshold,
             size,
+            in_one,
         )
 
     @property
@@ -163,8 +174,10 @@ class Blend:
         odds = _ODDS / float(np.linalg.norm(variances / total)) if total > 0.0 else _ODDS
         return odds / (1.0 + odds)
 
-    def __call__(self, P: Array, coordinates: Coordinates, learned: Array | None = None) -> Array:
-        """Return a factor of the mixture for the learned factor `P`.
+    def __call__(
+        self, P: Array, coordinates: Coordinates, learned: Array | None = None
+    ) -> tuple[Array, float]:
+        """Return a factor of the mixture for the learned factor `P`, and what it leaves out.
 
         Its rows are orthogonal, longest first; where several are equally long, those along
         which the points vary most come first.
@@ -180,7 +193,9 @@ class Blend:
 
         Returns
         -------
-        ndarray of shape (k, m)
+        factor : ndarray of shape (k, m)
+        short : float
+            The mixture is ``factor.T @ factor + short**2 * I``.
         """
         aim, size = float(self._target_variances(coordinates).trace()), 1.0
         P = P.astype(np.float64, copy=False)
@@ -189,26 +204,45 @@ class Blend:
             rho = self.share(coordinates)
             a, b = 1.0 - rho, rho * variance / aim
         elif aim == 0.0 and len(P):  # points do not vary along the target
-            return P.astype(coordinates.array.dtype)
+            return P.astype(coordinates.array.dtype), 0.0
         elif self.threshold is None or aim == 0.0:
             a, b, size = 0.0, coordinates.unit**2, self.target_size  # the target as it is
         else:
             a, b = 0.0, self.threshold / (2.0 * aim)
-        if self.target is None:
-            factor = _with_identity(P, a, b, coordinates)
-        else:
-            factor = _factor(a * (P.T @ P) + b / coordinates.unit**2 * self.target)
-        if self.n_components is not None:
-            is_number = isinstance(self.n_components, Integral)
-            factor = factor[: int(self.n_components) if is_number else max(len(P), 1)]
+        factor, short = self._mixture(P, a, b, coordinates)
+        scale = math.sqrt(size)
         if self.threshold is not None and variance > 0.0:
             known = P if learned is None else learned
-            factor = _rescaled(factor, known, self.threshold, coordinates)
+            scale *= _to_threshold(factor, short, known, self.threshold, coordinates)
         elif self.n_components is not None:
             total = (a * variance) + (b * aim)
             kept = _total_variance(factor, coordinates)
-            factor = factor * np.sqrt(total / kept) if kept > 0.0 else factor
-        return _in_range(factor * math.sqrt(size), coordinates.array.dtype)
+            scale *= math.sqrt(total / kept) if kept > 0.0 else 1.0
+        return _in_range(factor * scale, coordinates.array.dtype), short * scale
+
+    def _mixture(
+        self, P: Array, a: float, b: float, coordinates: Coordinates
+    ) -> tuple[Array, float]:
+        """Return a factor, and the length of the Euclidean part that is not in it.
+
+        Together they are the mixture ``a P'P + b / unit^2 T``.
+        """
+        m = P.shape[1]
+        if self.target is not None:
+            factor = _factor(a * (P.T @ P) + b / coordinates.unit**2 * self.target)
+        elif m > _MOST_FEATURES and self.n_components is None and not self.in_one:
+            lengths, rows = _sorted_directions(P, coordinates)
+            keep = slice(None) if a > 0.0 else slice(0)
+            return (
+                math.sqrt(a) * lengths[keep, np.newaxis] * rows[keep],
+                math.sqrt(b) / coordinates.unit,
+            )
+        else:
+            factor = _with_identity(P, a, b, coordinates)
+        if self.n_components is not None:
+            is_number = isinstance(self.n_components, Integral)
+            factor = factor[: int(self.n_components) if is_number else max(len(P), 1)]
+        return factor, 0.0
 
     def _target_variances(self, coordinates: Coordinates) -> Array:
         """Return the covariance of the points under the target, over ``unit**2``."""
@@ -236,20 +270,24 @@ def _total_variance(P: Array, coordinates: Coordinates) -> float:
     return float(np.vdot(own @ coordinates.covariance, own))
 
 
-def _rescaled(factor: Array, learned: Array, threshold: float, coordinates: Coordinates) -> Array:
-    """Scale a factor so that as many pairs are below the threshold as under `learned`."""
+def _to_threshold(
+    factor: Array, short: float, learned: Array, threshold: float, coordinates: Coordinates
+) -> float:
+    """Return the scale at which as many pairs are below the threshold as under `learned`."""
     points = coordinates.some_rows(_ROWS_FOR_THRESHOLD)
     before, after = (
         pdist(points @ coordinates.from_features(one.astype(np.float64)).T, "sqeuclidean")
         for one in (learned, factor)
     )
+    if short > 0.0:
+        after += (short * coordinates.unit) ** 2 * pdist(points, "sqeuclidean")
     # The inverse of the quantile below: it does not jump where a pair crosses the threshold.
     before.sort()
     share = float(np.interp(threshold, before, np.linspace(0.0, 1.0, len(before))))
     # With all pairs on one side, the nearest ones (or the farthest) decide.
     least = 1.0 / len(before)
     limit = float(np.quantile(after, min(max(share, least), 1.0 - least)))
-    return factor * np.sqrt(threshold / limit) if limit > 0.0 else factor
+    return math.sqrt(threshold / limit) if limit > 0.0 else 1.0
 
 
 def _factor(A: Array) -> Array:
@@ -261,13 +299,9 @@ def _factor(A: Array) -> Array:
 
 
 def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Array:
-    """Return a factor of ``a P'P + b / unit^2 I``."""
+    """Return a factor of ``a P'P + b / unit^2 I``, kept to the span of many features."""
     m = P.shape[1]
-    lengths, learned = _directions(P)
-    gaps = lengths[:-1] - lengths[1:]
-    if len(gaps) and gaps.min() <= _EQUAL * lengths[0]:
-        breaks = np.flatnonzero(gaps > _EQUAL * lengths[0]) + 1
-        learned = np.vstack([_widest(rows, coordinates) for rows in np.split(learned, breaks)])
+    lengths, learned = _sorted_directions(P, coordinates)
     short = math.sqrt(b) / coordinates.unit
     long = np.hypot(math.sqrt(a) * lengths, short)
     if len(learned) == m:
@@ -278,6 +312,16 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
     else:
         rest = _complement(learned)
     return np.vstack([long[:, np.newaxis] * learned, short * _widest(rest.T, coordinates)])
+
+
+def _sorted_directions(P: Array, coordinates: Coordinates) -> tuple[Array, Array]:
+    """Return the directions of a factor; of equally long ones the widest come first."""
+    lengths, rows = _directions(P)
+    gaps = lengths[:-1] - lengths[1:]
+    if len(gaps) and gaps.min() <= _EQUAL * lengths[0]:
+        breaks = np.flatnonzero(gaps > _EQUAL * lengths[0]) + 1
+        rows = np.vstack([_widest(some, coordinates) for some in np.split(rows, breaks)])
+    return lengths, rows
 
 
 def _directions(P: Array) -> tuple[Array, Array]:

@@ -90,7 +90,7 @@ class SERAPHCV(PosteriorLearner):
         "split0_test_score", ...: one entry per pair of multiples.
     n_splits_ : int
         Number of folds; 0, with a warning, if there were too few labels to choose by.
-    components_, learned_components_, shrinkage_, mu_, lam_, eta_, kappa_
+    components_, learned_components_, isotropic_, shrinkage_, mu_, lam_, eta_, kappa_
         As in `SERAPH`, for the metric learned from all data with the chosen weights.
     objective_, optimality_gap_, converged_, stopped_, n_iter_, history_, backend_, device_
         As in `SERAPH`, for that metric.

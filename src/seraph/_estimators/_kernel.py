@@ -273,7 +273,9 @@ class KernelSERAPH(PosteriorLearner):
         with running(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
-            blend = Blend.of(self, coordinates.shape[1], has_rule=True, threshold=self.eta)
+            blend = Blend.of(
+                self, coordinates.shape[1], has_rule=True, threshold=self.eta, in_one=True
+            )
             with opened(
                 self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal:

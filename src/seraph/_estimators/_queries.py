@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._base import mapped
 from .._decisions import typical_rows
 from .._marks import Marks, PairLabels, Rows, as_labels, is_missing
 from .._sweep import posterior
@@ -223,7 +224,7 @@ def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistan
     check_is_fitted(model)
     if isinstance(model, PosteriorLearner):
         points = model._points_of_metric(X)  # noqa: SLF001
-        Z = points @ model.components_.T.astype(points.dtype)
+        Z = mapped(points, model.components_, model.isotropic_)
         if given is None:
             return points, SquaredDistances(Z), float(model.eta_), float(-model.kappa_)
     else:

@@ -146,6 +146,10 @@ class SERAPH(PosteriorLearner):
     ----------
     components_ : ndarray of shape (rank, n_features)
         The map ``P`` of the metric ``P'P`` handed out. Its rows are orthogonal, longest first.
+    isotropic_ : float
+        0, unless there are more than 2,048 features, a share of the Euclidean distance and no
+        `n_components`. Then the metric is ``P'P + isotropic_**2 I``, which needs no square
+        matrix; ``transform`` appends the features, times `isotropic_`.
     learned_components_ : ndarray of shape (learned_rank, n_features)
         The same for the metric that maximizes the objective with `lam_`, before shrinkage.
         ``objective_`` and ``optimality_gap_`` are about this one.

@@ -83,7 +83,11 @@ def _probe(model: BaseEstimator) -> Array:
             rows = _rows_of(step)
             if isinstance(last, MetricClassifier) and not isinstance(step, KernelSERAPH):
                 known = last.points_ * last.scale_ + last.center_
-                rows = _between(known) @ np.linalg.pinv(step.components_).T
+                rows = _between(known)
+                if step.isotropic_:  # the mapped points end in the points themselves
+                    rows = rows[:, len(step.components_) :] / step.isotropic_
+                else:
+                    rows = rows @ np.linalg.pinv(step.components_).T
             break
         before.append(step)
     else:

@@ -24,17 +24,25 @@ KERNELS = ("linear", "poly", "polynomial", "rbf")
 
 def linear_shapes(operator: Any) -> None:
     """Tell skl2onnx the shape of what a learner's transform returns."""
-    rank = operator.raw_operator.components_.shape[0]
+    rank = operator.raw_operator._n_features_out
     input_type = operator.inputs[0].type
     operator.outputs[0].type = type(input_type)([input_type.shape[0], rank])
 
 
 def convert_linear(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of ``X @ components_.T``."""
+    """Write the graph of ``X @ components_.T``, beside ``X * isotropic_`` if that is not 0."""
     ops, version = _ops(), container.target_opset
-    P = operator.raw_operator.components_.astype(_dtype(operator))
-    ops.OnnxMatMul(
-        operator.inputs[0], P.T.copy(), op_version=version, output_names=operator.outputs
+    learner, X, names = operator.raw_operator, operator.inputs[0], operator.outputs
+    P = learner.components_.astype(_dtype(operator))
+    if not learner.isotropic_:
+        ops.OnnxMatMul(X, P.T.copy(), op_version=version, output_names=names).add_to(
+            scope, container
+        )
+        return
+    scaled = ops.OnnxMul(X, np.array([learner.isotropic_], P.dtype), op_version=version)
+    parts = (ops.OnnxMatMul(X, P.T.copy(), op_version=version), scaled)
+    ops.OnnxConcat(
+        *(parts if len(P) else parts[1:]), axis=1, op_version=version, output_names=names
     ).add_to(scope, container)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator
-from sklearn.preprocessing import Normalizer, normalize
+from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import MahalanobisLearner
+from .._base import MahalanobisLearner, mapped
 from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
@@ -69,7 +70,9 @@ def to_matrix(
     Returns
     -------
     ndarray of shape (n_features, n_components)
-        The matrix.
+        The matrix. Without `n_components`, that of a model with `isotropic_` (more than 2,048
+        features) has more columns than rows; a graph (:func:`seraph.persist.to_onnx`) keeps the
+        two parts, and is small.
 
     Raises
     ------
@@ -184,14 +187,65 @@ def _matrix(
             f"Normalizer(norm={shown(steps[0].norm)}) does not give vectors of unit length: use "
             'norm="l2".'
         )
-    W = np.eye(model.n_features_in_)
-    for step in steps[unit_length:]:
-        W = W @ _linear_part(step, W.shape[1])
     if not any(isinstance(step, MahalanobisLearner) for step in steps):
         raise ValueError(f"This {type(model).__name__} contains no learned metric.")
-    if n_components is not None:
-        W = W @ _leading(W, n_components, X, unit_length=unit_length)
+    parts, width = [], model.n_features_in_
+    for step in steps[unit_length:]:
+        parts.append(_linear_part(step, width))
+        width = parts[-1].width
+    W = None if n_components is None else _leading(parts, n_components, X, model, unit_length)
+    for part in reversed(parts):
+        W = part.times(W)
     return np.ascontiguousarray(W, dtype=kind), unit_length
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """The matrix ``[diag(scale) M, isotropic I]`` of a step, which may be a large one.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, k) or None
+        M; None for the identity.
+    scale : ndarray of shape (m,) or None
+        Factors of the features, if M is the identity.
+    isotropic : float
+        0 if there is only the first part.
+    """
+
+    matrix: Any = None
+    scale: Any = None
+    isotropic: float = 0.0
+
+    @property
+    def width(self) -> int:
+        if self.matrix is None:
+            return len(self.scale)
+        m, k = self.matrix.shape
+        return k + m if self.isotropic else k
+
+    def of(self, points: Any) -> Any:
+        """Map points."""
+        if self.matrix is None:
+            return points * self.scale
+        return mapped(points, self.matrix.T, self.isotropic)
+
+    def times(self, W: Any) -> Any:
+        """Multiply by another matrix from the right; None is the identity."""
+        if self.matrix is None:
+            if W is None:
+                return np.diag(self.scale)
+            W *= self.scale[:, np.newaxis]  # W is large, and nobody else's
+            return W
+        m, k = self.matrix.shape
+        if not self.isotropic:
+            return self.matrix if W is None else self.matrix @ W
+        if W is not None:
+            return self.matrix @ W[:k] + self.isotropic * W[k:]
+        both = np.zeros((m, k + m))
+        both[:, :k] = self.matrix
+        both[np.arange(m), k + np.arange(m)] = self.isotropic
+        return both
 
 
 def _flat(model: Any) -> list[Any]:
@@ -205,10 +259,12 @@ def _flat(model: Any) -> list[Any]:
     return [model]
 
 
-def _linear_part(step: Any, width: int) -> Any:
+def _linear_part(step: Any, width: int) -> _Linear:
     """Return the matrix L of a step that maps x to ``x @ L + offset``."""
     if isinstance(step, MahalanobisLearner) and not isinstance(step, KernelSERAPH):
-        return step.components_.T.astype(np.float64)
+        return _Linear(step.components_.T.astype(np.float64), isotropic=step.isotropic_)
+    if type(step) is StandardScaler:  # the probes below have as many rows as features
+        return _Linear(scale=np.ones(width) if step.scale_ is None else 1.0 / step.scale_)
     probes = (
         np.random.default_rng(0).normal(size=(_PROBES, width))
         * np.geomspace(0.1, 100.0, _PROBES)[:, np.newaxis]
@@ -226,7 +282,7 @@ def _linear_part(step: Any, width: int) -> Any:
     away = np.abs(rest[width:] - probes @ L).max(axis=1)
     if not np.all(away <= _TOLERANCE * (np.abs(rest[width:]).max(axis=1) + np.abs(offset).max())):
         raise _not_linear(step)
-    return L
+    return _Linear(L)
 
 
 def _not_linear(step: Any) -> ValueError:
@@ -236,12 +292,15 @@ def _not_linear(step: Any) -> ValueError:
     )
 
 
-def _leading(W: Any, n_components: int, X: ArrayLike | None, *, unit_length: bool) -> Any:
+def _leading(
+    parts: list[_Linear], n_components: int, X: ArrayLike | None, model: Any, unit_length: bool
+) -> Any:
     """Return the first principal components of the mapped points, as columns."""
     whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
-    if not whole or not 1 <= n_components <= W.shape[1]:
+    rank = min(model.n_features_in_, parts[-1].width)
+    if not whole or not 1 <= n_components <= rank:
         raise ValueError(
-            f"n_components must be a whole number from 1 to {W.shape[1]}, the rank of the metric; "
+            f"n_components must be a whole number from 1 to {rank}, the rank of the metric; "
             f"got {shown(n_components)}."
         )
     if X is None:
@@ -254,13 +313,17 @@ def _leading(W: Any, n_components: int, X: ArrayLike | None, *, unit_length: boo
         step = max(-(-np.shape(X)[0] // _ROWS), 1)
         rows = X.iloc[::step] if hasattr(X, "iloc") else np.asanyarray(X)[::step]
         points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")
-    if points.shape[1] != len(W):
+    if points.shape[1] != model.n_features_in_:
         raise ValueError(
-            f"X has {points.shape[1]} features, but the model was fitted on {len(W)}: pass "
-            "vectors like those."
+            f"X has {points.shape[1]} features, but the model was fitted on "
+            f"{model.n_features_in_}: pass vectors like those."
         )
-    Z = (normalize(points) if unit_length else points) @ W
-    Z -= Z.mean(axis=0)
+    Z = normalize(points) if unit_length else points
+    for part in parts:
+        Z = part.of(Z)
+    Z = Z - Z.mean(axis=0)
+    if n_components <= len(Z) < Z.shape[1]:
+        return np.linalg.svd(Z, full_matrices=False)[2][:n_components].T
     return np.linalg.eigh(Z.T @ Z)[1][:, ::-1][:, :n_components]
 
 

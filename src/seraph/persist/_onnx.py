@@ -131,7 +131,7 @@ def _check_parts(part: Any) -> None:
             f"kernel={shown(part.kernel_map_.kernel)}. Fit it with one of "
             f"{', '.join(_graphs.KERNELS)}."
         )
-    if isinstance(part, MahalanobisLearner) and len(part.components_) == 0:
+    if isinstance(part, MahalanobisLearner) and part._n_features_out == 0:
         raise ValueError(
             f"This {type(part).__name__} has learned a metric of rank 0, so its graph would "
             "be empty. Lower lam or add labels, and fit it again."

@@ -83,6 +83,8 @@ def _check_arrays(part: BaseEstimator) -> None:
         if isinstance(part, MahalanobisLearner) and name in has:
             _check_matrix(name, has[name])
     if isinstance(part, MahalanobisLearner) and "components_" in has:
+        if not (isinstance(part.isotropic_, float) and 0.0 <= part.isotropic_ < np.inf):
+            raise ValueError("its isotropic_ is not a number of at least 0")
         width = part.components_.shape[1]
         if isinstance(part, KernelSERAPH):
             landmarks = part.kernel_map_.landmarks

@@ -110,9 +110,15 @@ class FeatureImportanceDisplay:
             )
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
+        isotropic = getattr(estimator, "isotropic_", 0.0)
+        importances = np.sum((P * deviations) ** 2, axis=0) + (isotropic * deviations) ** 2
+        directions = principal(mapped, _LEADING).directions
+        loadings = directions[:, : len(P)] @ P
+        if isotropic:  # the mapped points end in the points themselves
+            loadings = loadings + isotropic * directions[:, len(P) :]
         display = cls(
-            importances=2.0 * np.sum((P * deviations) ** 2, axis=0),
-            loadings=principal(mapped, _LEADING).directions @ P * deviations,
+            importances=2.0 * importances,
+            loadings=loadings * deviations,
             feature_names=names if feature_names is None else feature_names,
         )
         return display.plot(max_features=max_features, ax=ax)

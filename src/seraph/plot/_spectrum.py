@@ -81,6 +81,9 @@ class SpectrumDisplay:
         # Drop singular values that are zero up to rounding.
         least = lengths.max(initial=0.0) * max(P.shape) * np.finfo(lengths.dtype).eps
         eigenvalues = lengths[lengths > least].astype(np.float64) ** 2
+        isotropic = getattr(estimator, "isotropic_", 0.0)
+        if isotropic:
+            eigenvalues = np.pad(eigenvalues, (0, P.shape[1] - len(eigenvalues))) + isotropic**2
         return cls(eigenvalues=eigenvalues, n_features=P.shape[1]).plot(ax=ax)
 
     def plot(self, *, ax: Where = None) -> Self:

@@ -55,6 +55,7 @@ def inspect(model: options.ModelFile) -> None:
         show(share_rows(noted["shares"]), SHARES_TITLE, numbers=slice(1, 2))
     elif components is not None and components.shape[1] == n_features and components.size:
         weights = np.sum(np.asarray(components, dtype=np.float64) ** 2, axis=0)
+        weights += getattr(learner, "isotropic_", 0.0) ** 2
         order = np.argsort(-weights, kind="stable")
         shares = {names[k] if names else f"x{k}": float(weights[k] / weights.sum()) for k in order}
         show(

@@ -129,7 +129,8 @@ def _set(learner: Any, parameter: str, value: Any) -> None:
 def _check_metric(learner: Any, examples: Examples) -> None:
     """Refuse a metric of rank 0, and say which classes it was learned from."""
     given = getattr(learner, "lam", "auto") != "auto"
-    if len(learner.components_) and not (given and len(learner.learned_components_) == 0):
+    has_metric = len(learner.components_) or learner.isotropic_
+    if has_metric and not (given and len(learner.learned_components_) == 0):
         return
     classes = ""
     if examples.labels is not None:

@@ -98,6 +98,7 @@ class FitSummary:
         """
         deviations = np.asarray(self.scaled, dtype=np.float64).std(axis=0)
         shares = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
+        shares = shares + (self.learner.isotropic_ * deviations) ** 2
         shares = shares / (shares.sum() or 1.0)
         by_column: dict[str, float] = {}
         for name, share in zip(map(self._column, self.names), shares, strict=True):
