@@ -63,7 +63,7 @@ class SERAPHCV(PosteriorLearner):
         The learner whose weights are chosen, with all its other settings. None means
         ``SERAPH()``. The fits of the folds start from each other, and stop at 10 times its `tol`;
         the metric handed out is learned afresh. Its `checkpoint` is for the whole search, which
-        resumes after the last complete fit; its `callback` is called in each fit, and can end
+        resumes after the last complete fold; its `callback` is called in each fit, and can end
         that one.
     lam_factors : sequence of float, default=(0.1, 0.2, 0.5, 1, 2, 5, 10)
         Multiples of the learner's `lam` to choose from.
@@ -271,33 +271,38 @@ class SERAPHCV(PosteriorLearner):
         """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
         train, test = points[split.outside], points[split.inside]
         part = None if graph is None else graph[split.outside][:, split.outside]
-        scores = []
+        grid = self._grid()
+        if journal is not None:
+            found = [journal.score(split.inside, factors) for factors in grid]
+            known = [score for score in found if score is not None]
+            if len(known) == len(grid):
+                return known
+        scores: list[float] = []
         start = None
-        for factors in self._grid():
-            score = None if journal is None else journal.score(split.inside, factors)
-            if score is None:
-                trial = replace(
-                    settings,
-                    lam_factor=factors[0],
-                    mu_factor=factors[1],
-                    tol=_ROUGHER * settings.tol,
-                )
-                fit = learn(
-                    train,
-                    split.train,
-                    trial,
-                    graph=part,
-                    start=start,
-                    journal=journal,
-                    is_trial=True,
-                )
-                # The metrics of a fold lead to each other. One of another fold would have seen
-                # the pairs that are held out here. (A search that is resumed does not have them.)
-                start = fit.components if journal is None and len(fit.components) else None
-                score = mean_log_likelihood(fit, test, split.test)
-                if journal is not None:
-                    journal.finish(split.inside, factors, score)
-            scores.append(score)
+        for factors in grid:
+            trial = replace(
+                settings,
+                lam_factor=factors[0],
+                mu_factor=factors[1],
+                tol=_ROUGHER * settings.tol,
+            )
+            fit = learn(
+                train,
+                split.train,
+                trial,
+                graph=part,
+                start=start,
+                journal=journal,
+                is_trial=True,
+            )
+            scores.append(mean_log_likelihood(fit, test, split.test))
+            # The metrics of a fold lead to each other. One of another fold would have seen the
+            # pairs that are held out here.
+            start = fit.components if len(fit.components) else None
+        if journal is not None:
+            # Not before: a search that is resumed in the middle of a fold needs its metrics.
+            for factors, score in zip(grid, scores, strict=True):
+                journal.finish(split.inside, factors, score)
         return scores
 
 
