@@ -179,7 +179,7 @@ def test_a_fit_by_way_of_samples_goes_on_bit_for_bit(rng, file, n_computed, unla
         assert n_computed() == n_all - n_before
 
 
-def test_a_search_goes_on_after_the_fits_that_were_complete(wine, file, n_computed):
+def test_a_search_goes_on_after_the_fold_that_was_complete(wine, file, n_computed):
     X, y, y_all = wine
     y = np.where(np.arange(len(y)) < 40, y_all, -1)
     search = SERAPHCV(SERAPH(checkpoint=file), lam_factors=(0.5, 1.0, 2.0), cv=3)
@@ -200,7 +200,7 @@ def test_a_search_goes_on_after_the_fits_that_were_complete(wine, file, n_comput
     first_calls = []
     search.set_params(learner__callback=lambda s: first_calls.append(s.iteration)).fit(X, y)
     assert n_computed() == n_all - n_before
-    assert first_calls.count(1) == 6  # five of nine fits, one of them again, and the last
+    assert first_calls.count(1) == 7  # the fits of two of three folds, and the last
     assert search.best_params_ == plain.best_params_
     for name, values in plain.cv_results_.items():
         np.testing.assert_array_equal(values, search.cv_results_[name])

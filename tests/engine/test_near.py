@@ -167,7 +167,7 @@ def test_ten_more_marks_take_a_third_of_the_work_of_a_fresh_fit(summed):
     assert later.count(1.0) <= 4
 
 
-# Metrics for other weights of the trace
+# The metric for a larger weight of the trace
 
 
 def averaged(wide, **settings):
@@ -177,27 +177,24 @@ def averaged(wide, **settings):
     return fit.averaged.T @ fit.averaged
 
 
-def test_metrics_for_other_weights_need_no_sum_over_all_pairs(wide, summed, monkeypatch):
+def test_the_metric_for_another_weight_needs_no_sum_over_all_pairs(wide, summed, monkeypatch):
     of_one = []
     search = _learn._SolverRun.run
     monkeypatch.setattr(_learn._SolverRun, "run", lambda self: of_one.append(0) or search(self))
     averaged(wide)
     assert len(of_one) == 1  # none for another weight
     *_, last_whole = np.flatnonzero(np.array(summed) == 1.0)
-    assert len(summed) - last_whole > 10  # sums over a sample follow
+    assert len(summed) - last_whole > 5  # sums over a sample follow
 
 
-@pytest.mark.slow
-def test_the_average_by_a_sample_agrees_with_that_by_all_pairs(monkeypatch):
-    wide = embeddings(1800, 120, 12)
-    A = averaged(wide)
+def test_the_average_agrees_with_a_strict_one(wide, monkeypatch):
+    by_sample = averaged(wide)
     monkeypatch.setattr(_learn._SolverRun, "surrogate", lambda self, result: None)
-    B = averaged(wide)
+    by_all = averaged(wide)
     monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
-    exact = averaged(wide, max_iter=2000)
-    size = np.linalg.norm(exact)
-    assert np.linalg.norm(A - exact) < 0.15 * size
-    assert np.linalg.norm(A - exact) < 1.6 * np.linalg.norm(B - exact)
+    strict = averaged(wide, max_iter=2000)
+    for mean in (by_sample, by_all):
+        assert np.linalg.norm(mean - strict) < 0.03 * np.linalg.norm(strict)
 
 
 def test_few_points_are_never_sampled_for_the_average(data, summed):

@@ -96,13 +96,15 @@ def test_restriction_keeps_the_pairs_within_and_no_others(rng):
 
 def test_scores_are_the_mean_log_likelihood_of_pairs_within_the_fold(some_wine):
     X, y_partial, _ = some_wine
-    learner = SERAPHCV(lam_factors=[0.5, 2.0], cv=3).fit(X, y_partial)
+    strict = SERAPH(tol=1e-7, max_iter=1000)
+    learner = SERAPHCV(strict, lam_factors=[0.5, 2.0], cv=3).fit(X, y_partial)
     fold = assign_folds(PairLabels.make(len(X), y_partial), 3)
     for number in range(3):
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         auto = SERAPH().fit(X[outside], y_partial[outside])
         for k, factor in enumerate((0.5, 2.0)):
-            fit = SERAPH(lam=factor * auto.lam_).fit(X[outside], y_partial[outside])
+            strict.set_params(lam=factor * auto.lam_)
+            fit = strict.fit(X[outside], y_partial[outside])
             A = fit.get_mahalanobis_matrix()
             known = pairs_of(PairLabels.make(len(inside), y_partial[inside]))
             scores = [
@@ -137,10 +139,11 @@ def test_held_out_points_are_not_seen_at_all(some_wine, monkeypatch):
 
 def test_the_full_model_is_scored_with_its_own_kappa(some_wine):
     X, y_partial, _ = some_wine
-    learner = SERAPHCV(SERAPH(gamma=10.0), lam_factors=[1.0], cv=2).fit(X, y_partial)
+    strict = SERAPH(gamma=10.0, tol=1e-6)
+    learner = SERAPHCV(strict, lam_factors=[1.0], cv=2).fit(X, y_partial)
     fold = assign_folds(PairLabels.make(len(X), y_partial), 2)
     inside, outside = np.flatnonzero(fold == 0), np.flatnonzero(fold != 0)
-    fit = SERAPH(gamma=10.0).fit(X[outside], y_partial[outside])
+    fit = strict.fit(X[outside], y_partial[outside])
     i, j = np.triu_indices(len(inside), k=1)
     p = fit.pair_proba(X[inside][np.c_[i, j]])
     similar = y_partial[inside][i] == y_partial[inside][j]
@@ -297,7 +300,7 @@ def test_the_average_is_around_the_chosen_weight(some_wine):
     X, y_partial, _ = some_wine
     learner = SERAPHCV(seraph.SERAPH(tol=1e-6), lam_factors=(4.0,)).fit(X, y_partial)
     metrics = []
-    for factor in (3.0, 1.0, 0.1):
+    for factor in (3.0, 1.0):
         A = SERAPH(lam=factor * learner.lam_, tol=1e-6).fit(X, y_partial).get_mahalanobis_matrix()
         metrics.append(A / np.trace(A @ np.cov(X.T)))
     mean = np.mean(metrics, axis=0)

@@ -35,7 +35,7 @@ class Settings:
     lam_factor, mu_factor : float, default=1.0
         Multiples of `lam` and `mu`, whether these are numbers or "auto".
     average : bool, default=False
-        Whether to average the metric with those for larger and smaller weights of the trace.
+        Whether to average the metric with that for a larger weight of the trace.
     """
 
     name: str = "SERAPH"

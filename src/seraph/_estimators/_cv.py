@@ -36,6 +36,9 @@ from .._utils._warnings import warn
 from ._posterior import PosteriorLearner, averages
 from ._seraph import SERAPH
 
+# Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
+# and the weights differ by 0.01 and more ("Selection" in benchmarks/RESULTS.md).
+_ROUGHER = 10.0
 # Held-out pairs of each kind, or triplets, that are needed to choose by.
 _ENOUGH_PAIRS = 5
 
@@ -58,8 +61,10 @@ class SERAPHCV(PosteriorLearner):
     ----------
     learner : SERAPH, optional
         The learner whose weights are chosen, with all its other settings. None means
-        ``SERAPH()``. Its `checkpoint` is for the whole search, which resumes after the last
-        complete fit; its `callback` is called in each fit, and can end that one.
+        ``SERAPH()``. The fits of the folds start from each other, and stop at 10 times its `tol`;
+        the metric handed out is learned afresh. Its `checkpoint` is for the whole search, which
+        resumes after the last complete fold; its `callback` is called in each fit, and can end
+        that one.
     lam_factors : sequence of float, default=(0.1, 0.2, 0.5, 1, 2, 5, 10)
         Multiples of the learner's `lam` to choose from.
     mu_factors : sequence of float, default=(1,)
@@ -70,9 +75,9 @@ class SERAPHCV(PosteriorLearner):
         Share of the Euclidean distance in the metric handed out, as in `SERAPH`. None means the
         learner's own, which is "auto" unless it says otherwise. The folds are scored without
         it, since what is chosen is the weight of the learned metric. With "auto", and if the
-        learner's `lam` is "auto", too, the metric handed out is the mean of those for 3, 1 and
-        0.1 times the chosen `lam_`. So ``SERAPHCV(lam_factors=(1.0,))`` learns what ``SERAPH()``
-        learns.
+        learner's `lam` is "auto", too, the metric handed out is the mean of those for the
+        chosen `lam_` and for 3 times that. So ``SERAPHCV(lam_factors=(1.0,))`` learns what
+        ``SERAPH()`` learns.
     cv : int, default=5
         Largest number of folds. Small classes allow fewer, since a fold should hold two
         points of one class.
@@ -266,16 +271,38 @@ class SERAPHCV(PosteriorLearner):
         """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
         train, test = points[split.outside], points[split.inside]
         part = None if graph is None else graph[split.outside][:, split.outside]
-        scores = []
-        for factors in self._grid():
-            score = None if journal is None else journal.score(split.inside, factors)
-            if score is None:
-                trial = replace(settings, lam_factor=factors[0], mu_factor=factors[1])
-                fit = learn(train, split.train, trial, graph=part, journal=journal, is_trial=True)
-                score = mean_log_likelihood(fit, test, split.test)
-                if journal is not None:
-                    journal.finish(split.inside, factors, score)
-            scores.append(score)
+        grid = self._grid()
+        if journal is not None:
+            found = [journal.score(split.inside, factors) for factors in grid]
+            known = [score for score in found if score is not None]
+            if len(known) == len(grid):
+                return known
+        scores: list[float] = []
+        start = None
+        for factors in grid:
+            trial = replace(
+                settings,
+                lam_factor=factors[0],
+                mu_factor=factors[1],
+                tol=_ROUGHER * settings.tol,
+            )
+            fit = learn(
+                train,
+                split.train,
+                trial,
+                graph=part,
+                start=start,
+                journal=journal,
+                is_trial=True,
+            )
+            scores.append(mean_log_likelihood(fit, test, split.test))
+            # The metrics of a fold lead to each other. One of another fold would have seen the
+            # pairs that are held out here.
+            start = fit.components if len(fit.components) else None
+        if journal is not None:
+            # Not before: a search that is resumed in the middle of a fold needs its metrics.
+            for factors, score in zip(grid, scores, strict=True):
+                journal.finish(split.inside, factors, score)
         return scores
 
 

@@ -48,6 +48,6 @@ class PosteriorLearner(MahalanobisLearner):
 
 
 def averages(learner: Any) -> bool:
-    """Say whether the learned share is the mean of the metrics for several weights."""
+    """Say whether the learned share is the mean of the metrics for two weights."""
     # (Neither has been checked yet: an array has no truth value.)
     return isinstance(learner.lam, str) and isinstance(learner.shrinkage, str)

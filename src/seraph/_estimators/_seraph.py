@@ -61,9 +61,9 @@ class SERAPH(PosteriorLearner):
         points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
         number of directions that the points effectively have (the participation ratio of the
         covariance's eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
-        for 3, 1 and 0.1 times `lam_`, since few labels do not tell which weight is best. (The
-        two others are solved to a gap of 30 times `tol`, or 0.03, in units of `lam_`.) The paper
-        has 0.
+        for `lam_` and for 3 times `lam_`, both with the same total variance, since few labels do
+        not tell which weight is best. (The other one is solved to a gap of 50 times `tol`, at most
+        0.05, in units of its own weight.) The paper has 0.
     shrinkage_target : array-like of shape (n_features, n_features), optional
         Matrix of another metric to shrink toward than the Euclidean one: the inverse of a
         covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
@@ -128,7 +128,7 @@ class SERAPH(PosteriorLearner):
         to another fit. You may change `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`,
         `n_jobs`, `backend` and `device` in between; the last two change the last bits.
     callback : callable, optional
-        Called after each iteration (not for the rough fits of other weights that "auto"
+        Called after each iteration (not for the rough fit of another weight that "auto"
         averages) with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
         the current metric. If it raises ``StopIteration``, the fit ends with that metric. With
