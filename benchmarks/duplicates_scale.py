@@ -1,9 +1,10 @@
-"""Time `seraph duplicates` on a large table: ``python -m benchmarks.duplicates_scale [ROWS]``.
+"""Time `seraph duplicates`: ``python -m benchmarks.duplicates_scale [ROWS [FOLDER]]``.
 
 The table is made up: people with names, addresses, dates of birth and telephone numbers, a fifth
 of whom are in it twice, the second time with one to three slips (a letter changed, dropped or
 doubled, two columns exchanged, a cell missing). 100 answers are asked for in two rounds, as a user
 would, and answered by the truth. Prints CPU time, elapsed time and peak memory of each command.
+In a FOLDER, the files stay, and a run that was stopped goes on with the command that it was at.
 """
 
 import os
@@ -11,6 +12,7 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -98,33 +100,37 @@ def timed(*arguments):
 def main():
     """Make the table, ask, answer and find."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    rng = np.random.default_rng(0)
-    table, person = with_duplicates(n, rng)
-    with TemporaryDirectory() as folder:
-        data = str(Path(folder) / "people.csv")
+    table, person = with_duplicates(n, np.random.default_rng(0))
+    with TemporaryDirectory() if len(sys.argv) < 3 else nullcontext(sys.argv[2]) as place:
+        folder = Path(place)
+        folder.mkdir(exist_ok=True)
+        data = str(folder / "people.csv")
         table.to_csv(data, index=False)
-        answers = []
+        del table
+        known = []
         for number in range(2):
-            path = str(Path(folder) / f"answers{number}.csv")
-            known = [part for name in answers for part in ("--pairs", name)]
-            timed("duplicates", data, "--id", "id", *known, "--ask", path)
-            asked = pd.read_csv(path, dtype=str)
-            asked["similar"] = (
-                person[asked["i"].astype(int)] == person[asked["j"].astype(int)]
-            ).astype(int)
-            asked.to_csv(path, index=False)
-            answers.append(path)
-        known = [part for name in answers for part in ("--pairs", name)]
-        out = str(Path(folder) / "pairs.csv")
+            answered, asked = folder / f"answers{number}.csv", folder / f"asked{number}.csv"
+            if not answered.exists():
+                timed("duplicates", data, "--id", "id", *known, "--ask", str(asked))
+                answer(asked, person).to_csv(answered, index=False)
+            known += ["--pairs", str(answered)]
+        out = str(folder / "pairs.csv")
         timed("duplicates", data, "--id", "id", *known, "--pairs-out", out)
         found = pd.read_csv(out)
-        right = int((person[found["i"]] == person[found["j"]]).sum())
-        sizes = np.bincount(person)
-        true = int((sizes * (sizes - 1) // 2).sum())
-        print(
-            f"{len(found)} pairs found, {right} right: precision {right / len(found):.4f}, recall "
-            f"{right / true:.4f} of {true}"
-        )
+    right = int((person[found["i"]] == person[found["j"]]).sum())
+    sizes = np.bincount(person)
+    true = int((sizes * (sizes - 1) // 2).sum())
+    print(
+        f"{len(found)} pairs found, {right} right: precision {right / len(found):.4f}, recall "
+        f"{right / true:.4f} of {true}"
+    )
+
+
+def answer(asked, person):
+    """Return the questions of a file with the true answers."""
+    table = pd.read_csv(asked, dtype=str)
+    i, j = (table[name].astype(int) for name in ("i", "j"))
+    return table.assign(similar=(person[i] == person[j]).astype(int))
 
 
 if __name__ == "__main__":

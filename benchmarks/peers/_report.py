@@ -9,6 +9,7 @@ from benchmarks.evidence import _data
 
 from ._methods import METHODS, OURS, THEIRS
 from ._run import MANY, ONE
+from ._tasks import TIMED
 
 TITLE = "## `python -m benchmarks.peers`"
 TITLES = dict(zip(OURS, ("Our own learners", "The stand-ins, `seraph.compat`"), strict=True))
@@ -42,9 +43,10 @@ class Results:
             elif "failed" in r:
                 cell.failed += 1
             else:
-                # The time of one thread is CPU time: other work on the machine does not count.
-                taken = r.get("cpu", 0.0) if threads == ONE else r["seconds"]
-                cell.seconds[threads][r["seed"]] = taken
+                if "seconds" in r:  # it was timed
+                    # With one thread, CPU time: other work on the machine does not count.
+                    taken = r.get("cpu", 0.0) if threads == ONE else r["seconds"]
+                    cell.seconds[threads][r["seed"]] = taken
                 if threads == ONE:
                     cell.errors[r["seed"]] = r["error"]
 
@@ -109,7 +111,7 @@ def section(records):
         "has other work, and taken on the sets for judging, on one sampling if a fit takes 0.1 s",
         "or more. Each learner is fitted once to a few points before it is measured. Short fits",
         "are repeated for 0.3 s, the libraries taking turns after 0.03 s; the least mean of a",
-        "turn counts. Seconds and ratios are medians over the samplings. `>` means",
+        f"turn counts. Seconds and ratios are medians over the first {TIMED} samplings. `>` means",
         f"stopped at the cap{f', {cap} CPU seconds' if cap else ''}. We chose",
         "our defaults on the sets for choosing; those for judging had no say. Samplings of a",
         f"task: {results.samplings()}. Bold: short of our aims, at most {ALLOWED_MEAN} points",

@@ -12,7 +12,7 @@ from benchmarks.evidence import _data
 
 from ._environment import Worker
 from ._methods import LIBRARIES
-from ._tasks import sample
+from ._tasks import TIMED, sample
 
 ONE, MANY = "one thread", "default threads"
 LONG = 0.1  # seconds of a fit
@@ -43,7 +43,7 @@ def plan(sets, rows, samplings, methods, threads=(ONE, MANY)):
     """List all fits: one sampling of everything before the next.
 
     The errors do not depend on the threads: the default number of them is timed on the sets for
-    judging alone.
+    judging alone, in the samplings that are timed.
     """
     judging = {one.name for one in _data.JUDGING}
     jobs = []
@@ -53,7 +53,7 @@ def plan(sets, rows, samplings, methods, threads=(ONE, MANY)):
                 if sample(name, n, seed) is None:
                     continue
                 jobs.append(Job(name, n, seed, ("scikit-learn",), "Euclidean", ONE))
-                for number in threads if name in judging else (ONE,):
+                for number in threads if name in judging and seed < TIMED else (ONE,):
                     jobs += [Job(name, n, seed, LIBRARIES, method, number) for method in methods]
     return jobs
 

@@ -8,6 +8,7 @@ from benchmarks.evidence import _data
 
 ROWS = (40, 150, 400)  # labeled rows
 JUDGED = 1000  # rows that judge a learner, at most
+TIMED = 5  # samplings whose fits are timed; the others are for the errors, and fit once
 # metric-learn's LMNN refuses a class with fewer rows than this.
 SMALLEST_CLASS = 4
 

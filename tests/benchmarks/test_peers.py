@@ -18,7 +18,7 @@ from benchmarks.peers import _environment, _report, _run, _tasks, _worker
 from benchmarks.peers._environment import Worker
 from benchmarks.peers._methods import METHODS, learner
 from benchmarks.peers._run import MANY, ONE, Job, plan
-from benchmarks.peers._tasks import SMALLEST_CLASS, sample
+from benchmarks.peers._tasks import SMALLEST_CLASS, TIMED, sample
 from seraph import classic
 from seraph.compat import metric_learn as compat
 
@@ -316,6 +316,18 @@ def test_short_fits_of_the_libraries_take_turns(spied):
     turns = [len(list(group)) for _, group in groupby(order)]
     assert len(turns) >= 2 * 0.3 / 0.03 - 2
     assert max(turns) < 0.3 * len(order)
+
+
+def test_a_sampling_for_the_errors_fits_once_and_tells_no_time(spied):
+    Spy.fits.clear()
+    job = {"set": "iris", "rows": 40, "seed": TIMED, "libraries": ["a", "b"], "method": "y"}
+    found = _worker.work({**job, "cap": 100.0})
+    assert [library for library, n in Spy.fits if n == 40] == ["a", "b"]
+    assert found["a"] == {"error": sample("iris", 40, TIMED).error(lambda X: X)}
+    record = {"set": "iris", "setting": f"40 rows, {ONE}", "seed": TIMED, "method": "seraph NCA"}
+    cell = _report.Results([{**record, **found["a"]}]).cells["iris", 40, "seraph", "NCA"]
+    assert cell.errors == {TIMED: found["a"]["error"]}
+    assert not cell.seconds[ONE]
 
 
 def test_a_fit_that_fails_later_costs_the_other_library_nothing(monkeypatch):

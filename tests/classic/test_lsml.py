@@ -84,7 +84,7 @@ def literal_objective(A, X, rows, gamma, prior):
 def test_objective_is_the_literal_one(prior, gamma):
     X, y = blobs()
     rows = quadruplets_of(X, y)
-    learner = LSML(gamma=gamma, prior=prior).fit(X, quadruplets=rows)
+    learner = LSML(gamma=gamma, prior=prior, tol=1e-5).fit(X, quadruplets=rows)
     A0 = np.eye(4) if prior == "identity" else np.linalg.inv(np.cov(X.T))
     expected = literal_objective(learner.get_mahalanobis_matrix(), X, rows, gamma, A0)
     assert_allclose(learner.objective_, expected, rtol=1e-6)
@@ -94,9 +94,9 @@ def test_objective_is_the_literal_one(prior, gamma):
 def test_gradient_by_finite_differences():
     X, y = blobs(m=3)
     rows = quadruplets_of(X, y)
-    objective = ComparisonObjective(
-        X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 2]] - X[rows[:, 3]], 5.0
-    )
+    near, far = X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 2]] - X[rows[:, 3]]
+    number = np.arange(len(rows))
+    objective = ComparisonObjective(np.vstack([near, far]), number, len(rows) + number, 5.0)
     L = np.eye(3) + 0.1 * np.random.default_rng(0).normal(size=(3, 3))
     numeric = approx_fprime(
         L.ravel(), lambda v: objective.value_and_half(v.reshape(3, 3))[0], 1e-7

@@ -78,6 +78,11 @@ def test_groups_and_pairs_are_written(folder, person):
     assert right.mean() >= 0.95
     assert pairs["probability"].is_monotonic_decreasing
     assert [f"P{i}" for i in pairs["i"]] == pairs["id_i"].tolist()
+    # All pairs within groups are there, also those that only follow from others.
+    sizes = found.groupby("group").size()
+    assert len(pairs) == (sizes * (sizes - 1) // 2).sum()
+    group = found.set_index("row")["group"]
+    assert (group[pairs["i"]].to_numpy() == group[pairs["j"]].to_numpy()).all()
 
 
 def test_json_has_the_figures(folder):

@@ -77,6 +77,16 @@ def test_questions_are_of_both_kinds_and_spread(found):
     assert 3 <= same(person, more).sum() <= 27
 
 
+def test_questions_are_of_both_kinds_where_every_record_is_there_twice():
+    """Two catalogs in one table: the nearest neighbor of every record is the same."""
+    table, person = people(100, 100)
+    finder = DuplicateFinder(random_state=0).fit(table)
+    pairs = finder.questions(50)
+    answers = same(person, pairs)
+    assert 10 <= answers.sum() <= 40
+    assert 5 <= same(person, finder.questions(50, pairs, answers)).sum() <= 45
+
+
 def test_questions_share_no_record_and_are_not_repeated(found):
     _, person, finder, pairs, _ = found
     assert len(np.unique(pairs)) == pairs.size

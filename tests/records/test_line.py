@@ -133,3 +133,18 @@ def test_curves_of_several_ways_to_know_the_answers_count_alike():
     one, two = (Line.draw(scale * margins, same, CANDIDATES) for scale in (1.0, 2.0))
     mean = 0.5 * (one.probability(CANDIDATES) + two.probability(CANDIDATES))
     np.testing.assert_allclose(both.probability(CANDIDATES), mean)
+
+
+def test_many_margins_are_summed_as_one_by_one():
+    margins, same = answered()
+    many = np.random.default_rng(5).normal(-4.0, 3.0, 20_000)
+    line = Line.draw(margins, same, many)
+    logits = line.intercepts + np.multiply.outer(many, line.slopes)
+    np.testing.assert_allclose(line.probability(many), expit(logits).mean(axis=1), atol=1e-5)
+    for sign in (1.0, -1.0):
+        np.testing.assert_allclose(
+            line._counts(many, sign), expit(sign * logits).sum(axis=0), rtol=1e-4
+        )
+    equal = Line.draw(margins, same, np.full(5000, 1.0))
+    assert equal.probability(np.ones(1)) == pytest.approx(line.probability(np.ones(1)), abs=1e-5)
+    assert equal.predicted(np.full(5000, 1.0), np.empty(0))[1][1] == 1.0

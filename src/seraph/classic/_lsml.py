@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.random import sample_without_replacement
 
 from .._base import Blend
 from .._marks import Marks, PairLabels, Rows
@@ -41,7 +40,7 @@ class LSML(ComparisonLearner):
     prior : {"identity", "covariance"}, default="identity"
         The metric to stay close to: the Euclidean one, or the inverse covariance of all points,
         labeled or not. Directions in which X does not vary are given the mean variance.
-    n_constraints : int, default=5000
+    n_constraints : int, default=1000
         With classes or pairs instead of quadruplets: the number of quadruplets to make, each of
         a similar and a dissimilar pair. All combinations if there are no more than this;
         otherwise a random sample.
@@ -51,7 +50,7 @@ class LSML(ComparisonLearner):
         Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
-    tol : float, default=1e-5
+    tol : float, default=1e-3
         Stop at this ``optimality_gap_``.
     random_state : int, RandomState instance or None, default=None
         Seed for sampling the quadruplets, if there are more than `n_constraints`.
@@ -106,11 +105,11 @@ class LSML(ComparisonLearner):
         *,
         gamma: float = 10.0,
         prior: Literal["identity", "covariance"] = "identity",
-        n_constraints: int = 5000,
+        n_constraints: int = 1000,
         shrinkage: float = 0.0,
         shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
-        tol: float = 1e-5,
+        tol: float = 1e-3,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.gamma = gamma
@@ -178,16 +177,16 @@ class LSML(ComparisonLearner):
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         n_all = labels.n_similar * labels.n_dissimilar
-        if n_all <= self.n_constraints:
-            first, second = np.divmod(np.arange(n_all), labels.n_dissimilar)
-        elif n_all <= np.iinfo(np.intp).max:
-            seed = check_random_state(self.random_state)
-            sample = sample_without_replacement(n_all, self.n_constraints, random_state=seed)
-            first, second = np.divmod(sample, labels.n_dissimilar)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        n = min(n_all, self.n_constraints)
+        if n == n_all:
+            first, second = np.divmod(np.arange(n), labels.n_dissimilar)
+        elif n_all <= np.iinfo(np.int64).max:
+            chosen = rng.choice(n_all, n, replace=False, shuffle=False)
+            first, second = np.divmod(chosen, labels.n_dissimilar)
         else:  # too many to number; two samples are hardly ever the same
-            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-            first = rng.integers(labels.n_similar, size=self.n_constraints)
-            second = rng.integers(labels.n_dissimilar, size=self.n_constraints)
+            first = rng.integers(labels.n_similar, size=n)
+            second = rng.integers(labels.n_dissimilar, size=n)
         return np.hstack(
             [
                 pairs_by_number(labels, first, similar=True),
@@ -199,13 +198,16 @@ class LSML(ComparisonLearner):
         Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
         root = prior_root(Z, self.prior)
         Z = Z @ root  # the prior is the identity from here on
-        near, far = Z[rows[:, 0]] - Z[rows[:, 1]], Z[rows[:, 2]] - Z[rows[:, 3]]
-        if not (near.any() or far.any()):
+        i, j = rows.reshape(-1, 2).T
+        pairs, which = np.unique(i * len(Z) + j, return_inverse=True)  # many comparisons share one
+        differences = Z[pairs // len(Z)] - Z[pairs % len(Z)]
+        if not differences.any():
             raise ValueError(
                 f"The points of all {len(rows)} comparisons coincide: there is nothing to learn. "
                 "Pass points that differ."
             )
-        objective = ComparisonObjective(near, far, float(self.gamma))
+        near, far = which.reshape(-1, 2).T
+        objective = ComparisonObjective(differences, near, far, float(self.gamma))
         L, value, gap, n_iter = objective.minimize(self.max_iter, self.tol)
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
@@ -218,27 +220,45 @@ class LSML(ComparisonLearner):
 
 
 class ComparisonObjective:
-    """The objective as a function of a square factor L of the metric ``L L'``; the prior is 1."""
+    """The objective as a function of a square factor L of the metric ``L L'``; the prior is 1.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n, m)
+        Differences of pairs of points.
+    near, far : ndarray of int of shape (k,)
+        The rows of the two differences of each comparison.
+    gamma : float
+        Weight of the comparisons.
+    weights : ndarray of shape (k,), optional
+        Share of each comparison in the cost; the same for all by default.
+    """
 
     def __init__(
-        self, near: Array, far: Array, gamma: float, weights: Array | None = None
+        self,
+        differences: Array,
+        near: Array,
+        far: Array,
+        gamma: float,
+        weights: Array | None = None,
     ) -> None:
-        self.near, self.far, self.gamma = near, far, gamma
+        self.differences, self.near, self.far, self.gamma = differences, near, far, gamma
         self.weights = np.full(len(near), 1.0 / len(near)) if weights is None else weights
-        mean = np.mean([np.vdot(near, near), np.vdot(far, far)]) / len(near)
-        self.floor = _SHORTEST * mean
+        squares = np.einsum("kr,kr->k", differences, differences)
+        self.floor = _SHORTEST * float(np.mean([squares[near], squares[far]]))
 
     def costs(self, L: Array) -> tuple[float, Array]:
         """Return the weighted costs of the comparisons, and half their derivative by L."""
-        near, far = self.near @ L, self.far @ L
-        p = np.einsum("kr,kr->k", near, near) + self.floor
-        q = np.einsum("kr,kr->k", far, far) + self.floor
-        ratio = np.sqrt(p / q)
-        violated = ratio > 1.0
-        weights = np.where(violated, self.weights, 0.0)
-        value = float(weights @ (np.sqrt(p) - np.sqrt(q)) ** 2)
-        half = self.near.T @ ((weights * (1.0 - 1.0 / ratio))[:, np.newaxis] * near)
-        half += self.far.T @ ((weights * (1.0 - ratio))[:, np.newaxis] * far)
+        mapped = self.differences @ L
+        squares = np.einsum("kr,kr->k", mapped, mapped) + self.floor
+        violated = np.flatnonzero(squares[self.near] > squares[self.far])  # others cost nothing
+        near, far, weights = self.near[violated], self.far[violated], self.weights[violated]
+        ratio = np.sqrt(squares[near] / squares[far])
+        value = float(weights @ (np.sqrt(squares[near]) - np.sqrt(squares[far])) ** 2)
+        slopes = np.bincount(near, weights * (1.0 - 1.0 / ratio), len(squares))
+        slopes += np.bincount(far, weights * (1.0 - ratio), len(squares))
+        used = np.flatnonzero(slopes)
+        half = self.differences[used].T @ (slopes[used, np.newaxis] * mapped[used])
         return value, half
 
     def value_and_half(self, L: Array) -> tuple[float, Array]:
@@ -248,4 +268,6 @@ class ComparisonObjective:
 
     def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:
         """Return the factor, the objective, its relative gap and the number of iterations."""
-        return minimize_factor(self.value_and_half, np.eye(self.near.shape[1]), max_iter, tol)
+        return minimize_factor(
+            self.value_and_half, np.eye(self.differences.shape[1]), max_iter, tol
+        )

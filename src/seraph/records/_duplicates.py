@@ -235,7 +235,8 @@ class DuplicateFinder(BaseEstimator):
         if len(free) == 0:
             raise ValueError("All neighboring pairs are answered: there is nothing to ask.")
         if labels is not None and min(labels.n_similar, labels.n_dissimilar) >= 2:
-            margins = self._model(labels).margins(self.features_[free])
+            model = self._model(self.similarities_(labels.pairs), labels.similar)
+            margins = model.margins(self.features_[free])
             order = free[open_questions(expit(margins), n, rng)]
         else:
             order = free[spread_evenly(self.prior_.margins(self.features_[free]), n, rng)]
@@ -275,8 +276,9 @@ class DuplicateFinder(BaseEstimator):
             raise ValueError("one_to_one needs two tables: pass the other one to fit.")
         labels = self._labels(pairs, answers)
         _check_both_kinds(labels)
-        model = self._model(labels)
-        known = np.stack([self._margins(model, labels.pairs), self._held_out(labels)])
+        features = self.similarities_(labels.pairs)
+        model = self._model(features, labels.similar)
+        known = np.stack([model.margins(features), self._held_out(features, labels.similar)])
         candidates, margins, line = self._lined(model, labels, known, precision)
         said = labels.similar
         free = ~np.isin(self._keys(candidates), self._keys(labels.pairs))
@@ -360,22 +362,20 @@ class DuplicateFinder(BaseEstimator):
         parts = np.array_split(pairs, len(pairs) // _PAIRS_AT_ONCE + 1)
         return np.concatenate([model.margins(self.similarities_(part)) for part in parts])
 
-    def _model(self, labels: PairLabels, some: Array | slice = slice(None)) -> PairModel:
-        """Learn from some of the answers."""
-        features = self.similarities_(labels.pairs[some])
-        return self.prior_.learned(features, labels.similar[some], self.features_)
+    def _model(self, features: Array, same: Array) -> PairModel:
+        """Learn from answers."""
+        return self.prior_.learned(features, same, self.features_)
 
-    def _held_out(self, labels: PairLabels) -> Array:
+    def _held_out(self, features: Array, same: Array) -> Array:
         """Return the margins of the answered pairs, each by a model that has not seen it."""
-        margins = np.empty(len(labels.pairs))
+        margins = np.empty(len(same))
         # Each fold has its share of both kinds.
-        order = np.lexsort([np.random.default_rng(0).permutation(len(margins)), labels.similar])
-        fold = np.empty(len(margins), dtype=np.intp)
-        fold[order] = np.arange(len(margins)) % _FOLDS
-        for number in range(_FOLDS):
+        order = np.lexsort([np.random.default_rng(0).permutation(len(same)), same])
+        fold = np.empty(len(same), dtype=np.intp)
+        fold[order] = np.arange(len(same)) % _FOLDS
+        for number in range(min(_FOLDS, len(same))):
             out = fold == number
-            if out.any():
-                margins[out] = self._margins(self._model(labels, ~out), labels.pairs[out])
+            margins[out] = self._model(features[~out], same[~out]).margins(features[out])
         return margins
 
     def _lined(

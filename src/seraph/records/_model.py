@@ -92,11 +92,11 @@ class PairModel:
         bounds = [(0.0 if s else None, None) for s in self.signed] + [(None, None)]
         with one_blas_thread():
             # The entropy is not convex: it starts from the solution without it.
-            for gamma in (0.0, GAMMA):
+            for gamma, some in ((0.0, U[:0]), (GAMMA, U)):
                 found = minimize(
                     objective,
                     x,
-                    args=(X, signs, U, self.weights, gamma),
+                    args=(X, signs, some, self.weights, gamma),
                     jac=True,
                     method="L-BFGS-B",
                     bounds=bounds,

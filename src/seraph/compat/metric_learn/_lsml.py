@@ -61,7 +61,10 @@ class _BaseLSML(MahalanobisMixin):
                 f"sum; got {shown(weights)}."
             )
         self.w_ = shares / shares.sum()
-        objective = ComparisonObjective(near, far, 1.0, self.w_)
+        number = np.arange(len(near))
+        objective = ComparisonObjective(
+            np.vstack([near, far]), number, len(near) + number, 1.0, self.w_
+        )
         L, _, _, n_iter = objective.minimize(self.max_iter, self.tol)
         return self._adopt(components_from_metric(root @ L @ L.T @ root), n_iter_=max(1, n_iter))
 
