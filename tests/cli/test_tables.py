@@ -123,7 +123,7 @@ def test_a_column_without_a_name_must_be_dropped(tmp_path):
 def test_text_that_is_a_number_is_that_number(text, value):
     faults = Faults()
     assert to_numbers("a", pa.chunked_array([[text]]), faults)[0] == pytest.approx(value)
-    faults.check()
+    faults.check("t.csv")
 
 
 @pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "--1", "1 000", "one", "1d3", "٣"])
@@ -131,7 +131,7 @@ def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text)
     faults = Faults()
     to_numbers("a", pa.chunked_array([["1", text]]), faults)
     with pytest.raises(ValueError, match=re.escape(f"'{text}' in row 1")):
-        faults.check()
+        faults.check("t.csv")
 
 
 def test_decimal_commas_are_recognized_and_read_on_request(tmp_path):

@@ -12,7 +12,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
-from seraph._apps.cli._prepare import looks_like_ids
+from seraph._apps.cli._prepare import looks_like_ids, prepare
 from seraph._apps.cli._tables import read_table
 from seraph._apps.cli._tables._dates import date_features, parse_dates
 from seraph._apps.cli._tables._numbers import Faults, to_numbers
@@ -48,7 +48,7 @@ def numbers(cells, **options):
     """The column as numbers, and how its separators were read."""
     faults = Faults()
     values = to_numbers("cost", pa.chunked_array([cells]), faults, **options)
-    faults.check()
+    faults.check("t.csv")
     return values.tolist(), faults.readings.get("cost", "")
 
 
@@ -213,25 +213,92 @@ def refusal(*arguments):
     return done.err
 
 
-def test_each_refusal_names_the_option_that_helps_until_the_table_is_read(folder):
-    assert re.search(r"dates in columns 'seen' .* 'day' .20\d{6} in row 0", refusal(*FIT))
-    assert "--dates days" in refusal(*FIT)
-    err = refusal(*FIT, "--dates", "days")
+STRICT = [*FIT, "--strict"]
+
+
+def test_a_strict_refusal_names_the_option_that_helps_until_the_table_is_read(folder):
+    err = refusal(*STRICT)
+    assert re.search(r"dates in columns 'seen' .* 'day' .20\d{6} in row 0.*--dates days", err)
+    err = refusal(*STRICT, "--dates", "days")
     assert "no numbers in column 'city'" in err
     assert "--onehot city" in err
-    err = refusal(*FIT, "--dates", "days", "--onehot", "city")
+    err = refusal(*STRICT, "--dates", "days", "--onehot", "city")
     assert re.search(r"missing values in column 'b' .6, the first in row 0.*--impute median", err)
-    done = ok(*FIT, *ALL, "-o", "m.skops")
-    assert "left out 'unnamed_1' (row numbers, without a name), 'visit_no' (ids" in done.err
+    ok(*STRICT, *ALL, "-o", "m.skops")
+
+
+def test_one_attempt_says_what_became_of_each_column_and_makes_the_model_of_all_options(folder):
+    done = ok(*FIT, "-o", "m.skops")
     assert "column 'cost_$_per_$' ('1,000' in row 0 is read as thousands)" in done.err
     for text in (
-        r"categories\W+city: columns of 0 and 1",
-        r"dates\W+seen: days since 1970; day: days since 1970",
-        r"missing values\W+6, filled in by the median",
-        r"left out\W+unnamed_1 .row numbers",
+        r"b .6.\W+missing numbers, filled in by the median\W+--impute knn, --impute drop",
+        r"city\W+categories: a column of 0 and 1 each\W+--drop city",
+        r"seen, day\W+dates: days since 1970\W+--dates parts, --dates drop",
+        r"unnamed_1\W+left out: row numbers, without a name\W+--keep unnamed_1",
+        r"visit_no\W+left out: ids, by its name\W+--keep visit_no",
     ):
         assert re.search(text, done.out), text
         assert re.search(text, ok("inspect", "m.skops").out), text
+    ok(*FIT, "--strict", *ALL, "-o", "strict.skops")
+    learned, asked = load("m.skops"), load("strict.skops")
+    np.testing.assert_array_equal(learned[-1].components_, asked[-1].components_)
+    assert repr(learned[:-1]) == repr(asked[:-1])
+
+
+def test_columns_are_sorted_by_what_they_hold(tmp_path):
+    n = 40
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(n)[::-1] * 3 + 1,
+            "note": [f"see file {k}" if k % 4 == 0 else "" for k in range(n)],
+            "street": [f"street {k // 2}" for k in range(n)],
+            "few": np.tile(["x", "y", "", "y"], n // 4),
+            "once": np.where(np.arange(n) < 5, "yes", ""),
+            "same": "a",
+            "one": 1.5,
+            "none": np.nan,
+            "power": np.tile(["1.5", "?", "n/a", "7"], n // 4),
+            "truth": np.tile(["True", "False"], n // 2),
+            "size": np.tile(["1,5", "2,25"], n // 2),
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning) as notes:
+        prepared = prepare(read_table(tmp_path / "t.csv"))
+    assert sorted(str(note.message).removeprefix(f"{tmp_path / 't.csv'}: ") for note in notes) == [
+        "column 'power' ('?' in row 1 is read as missing). If that is wrong, correct those cells.",
+        "read with decimal commas, as in column 'size' ('1,5' in row 0 and 39 more).",
+    ]
+    features = prepared.features
+    assert features.left_out == {
+        "id": "whole numbers, all distinct and in order",
+        "note": "text, different in every row",
+        "street": "text with 20 different values",
+        "same": "the same in every row",
+        "one": "the same in every row",
+        "none": "empty",
+    }
+    assert features.categories == ("few", "once")
+    assert list(features.points.columns) == ["few", "once", "power", "truth", "size"]
+    assert features.missing == {"power": 20}
+    assert features.decimal_comma
+    assert prepared.names == ["power", "truth", "size", "few_(missing)", "few_x", "few_y",
+                              "once_(missing)", "once_yes"]  # fmt: skip
+    power = np.tile([1.5, 4.25, 4.25, 7.0], n // 4)
+    scaled = (power - 4.25) / 2.75
+    np.testing.assert_allclose(prepared.matrix[:, 0], scaled)
+
+
+def test_a_column_to_keep_must_hold_numbers(folder):
+    assert "no numbers in column 'city'" in refusal(*FIT, "--keep", "city")
+
+
+def test_a_table_of_text_alone_says_how_to_use_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("text,c\n" + "".join(f"word {k},{k % 2}\n" for k in range(12)))
+    err = refusal("fit", "t.csv", "--label", "c")
+    assert "no column is left as a feature: 'text' (text, different in every row). Use one" in err
+    assert "--onehot text" in err
 
 
 def test_the_model_does_what_scikit_learn_would(folder):
@@ -279,7 +346,7 @@ def test_rows_with_missing_values_can_be_left_out_with_their_pairs(folder):
     done = ok(*FIT, "--onehot", "city", "--dates", "parts", "--impute", "drop", "--pairs",
               "pairs.csv", "-o", "m.skops")  # fmt: skip
     assert re.search(r"rows\W+34 ", done.out)
-    assert re.search(r"missing values\W+6 rows left out", done.out)
+    assert re.search(r"6 rows\W+left out: a number is missing\W+--impute median", done.out)
     assert "pairs.csv: 1 marked pairs are left out" in done.err
     model = load("m.skops")
     assert "seen.season_sin" in model.feature_names_in_

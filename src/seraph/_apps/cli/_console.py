@@ -231,6 +231,15 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     _print(title, table)
 
 
+def show_preparation(noted: dict[str, Any]) -> None:
+    """Print what became of the columns of a table, if any is not used as it is."""
+    from ._prepare import column_rows
+
+    rows = column_rows(noted)
+    if len(rows) > 1:
+        show(rows, "Columns that are not used as they are", numbers=slice(0))
+
+
 def _print(title: str, table: Table) -> None:
     from rich.text import Text
 

@@ -36,6 +36,7 @@ class TableRequest:
     onehot: options.OneHot = None
     impute: options.Impute = None
     dates: options.Dates = None
+    strict: options.Strict = False
     decimal_comma: options.DecimalComma = False
     sql: options.Sql = None
     sample: options.Sample = None
@@ -53,6 +54,7 @@ class TableRequest:
             onehot=self.onehot or (),
             drop=[*(self.drop or ()), *([] if self.id_column is None else [self.id_column])],
             keep=self.keep or (),
+            strict=self.strict,
         )
 
     def read(self) -> InputTable:

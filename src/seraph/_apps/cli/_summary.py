@@ -128,7 +128,6 @@ class FitSummary:
             ]
         scaling = _SCALINGS.get(self.preparation.scale) if self.preparation else None
         facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
-        facts += preparation_facts(self.learned_from())
         facts += learner_facts(self.learner)
         if self.seconds is not None:
             facts.append(["time", f"{self.seconds:.2f} s"])
@@ -147,11 +146,12 @@ class FitSummary:
             "classes": self.classes,
             "shares": self.shares,
             "impute": self.preparation and self.preparation.impute,
-            "missing": features.n_missing,
+            "missing": features.missing,
             "dropped_rows": features.n_rows - len(features.kept),
             "categories": list(features.categories),
             "dates": dict(features.dates),
             "left_out": dict(features.left_out),
+            "decimal_comma": features.decimal_comma,
         }
 
     def values(self) -> dict[str, Any]:
@@ -182,8 +182,8 @@ _SCALINGS = {
 }
 
 
-def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
-    """Return what was done to the columns, from what a model file keeps about its table."""
+def role_facts(noted: dict[str, Any]) -> list[list[str]]:
+    """Return the columns of labels and ids, from what a model file keeps about its table."""
     facts = []
     if noted.get("label"):
         unknown = ", ".join(map(repr, noted.get("unlabeled") or ()))
@@ -192,21 +192,6 @@ def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
         )
     if noted.get("id"):
         facts.append(["id", f"{noted['id']}"])
-    if noted.get("categories"):
-        facts.append(["categories", f"{', '.join(noted['categories'])}: columns of 0 and 1"])
-    if noted.get("dates"):
-        used = {"days": "days since 1970", "parts": "year, season and weekday"}
-        facts.append(
-            ["dates", "; ".join(f"{name}: {used[use]}" for name, use in noted["dates"].items())]
-        )
-    if noted.get("impute") in ("median", "knn"):
-        how = "the median" if noted["impute"] == "median" else "the mean of similar rows"
-        facts.append(["missing values", f"{noted.get('missing', 0):,}, filled in by {how}"])
-    elif noted.get("impute") == "drop":
-        facts.append(["missing values", f"{noted.get('dropped_rows', 0):,} rows left out"])
-    if noted.get("left_out"):
-        said = [f"{name} ({why})" for name, why in noted["left_out"].items()]
-        facts.append(["left out", "; ".join(said)])
     return facts
 
 
