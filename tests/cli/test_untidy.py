@@ -1,20 +1,28 @@
 """Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
 
 import io
+import json
+import logging
 import re
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnxruntime
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.sparse import random_array, save_npz
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
+from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
 from seraph._apps.cli._prepare import looks_like_ids, prepare
+from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
 from seraph._apps.cli._tables._dates import date_features, parse_dates
 from seraph._apps.cli._tables._numbers import Faults, to_numbers
@@ -544,3 +552,55 @@ def test_another_learner_and_any_of_its_parameters(folder):
     ok(*FIT, *ALL, "--lam", "cv", "-o", "m.skops")
     assert type(load("m.skops")[-1]).__name__ == "SERAPHCV"
     assert "chosen by cross-validation" in ok("inspect", "m.skops").out
+
+
+def test_numbers_in_json_are_numbers(folder):
+    ok(*FIT, "-o", "m.skops")
+    found = json.loads(ok("neighbors", "m.skops", "t.csv", "--row", "3", "--json").out)
+    first = found["neighbors"][0]
+    assert {name: type(first[name]) for name in ("row", "name", "distance", "p(similar)")} == {
+        "row": int, "name": str, "distance": float, "p(similar)": float,
+    }  # fmt: skip
+
+
+def test_a_file_that_does_not_exist_is_refused_before_anything_heavy_is_imported(tmp_path):
+    code = (
+        "import sys, seraph._apps.cli as cli\n"
+        "sys.argv = ['seraph', 'fit', 'missing.csv', '--label', 'c']\n"
+        "try:\n    cli.main()\nfinally:\n"
+        "    heavy = {'numpy', 'pyarrow', 'pandas', 'sklearn', 'scipy'} & {*sys.modules}\n"
+        "    print(sorted(heavy))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout.strip() == "[]"
+    assert done.stderr == "seraph: missing.csv: No such file or directory.\n"
+
+
+def test_a_sparse_matrix_is_refused_with_what_to_do(tmp_path):
+    save_npz(tmp_path / "t.npz", random_array((8, 5), density=0.5, rng=0).tocsr())
+    with pytest.raises(ValueError, match=r"sparse matrix.*TruncatedSVD\(100\)"):
+        read_table(tmp_path / "t.npz")
+
+
+def test_shares_of_many_features_are_not_rounded_to_nothing():
+    rows = share_rows({f"x{k}": 1 / 4000 for k in range(4000)})
+    assert rows[1][:2] == ["x0", "0.025 %"]
+    assert rows[-1][0] == "3,992 others"
+    assert share_rows({f"x{k}": 1 / 9 for k in range(9)})[-1][:2] == ["1 other", "11.1 %"]
+
+
+def test_a_metric_of_rank_zero_is_called_euclidean():
+    learner = SimpleNamespace(learned_components_=np.empty((0, 2)), shrinkage_=0.15)
+    assert rank_text(learner) == "0 of 2: nothing but the Euclidean distance is left"
+
+
+def test_advice_during_a_fit_names_options(capsys):
+    with warnings_as_notes():
+        logging.getLogger("seraph").warning("about 1 h left. Shorter: unlabeled_pairs=4_000, %s",
+                                            "n_jobs=-1")  # fmt: skip
+    assert capsys.readouterr().err == (
+        "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --jobs -1\n"
+    )

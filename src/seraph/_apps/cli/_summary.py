@@ -235,6 +235,8 @@ def classes_text(classes: dict[str, int]) -> str:
 def rank_text(learner: Any) -> str:
     """Say how many directions were learned, and what share the Euclidean distance has."""
     rank, m = learner.learned_components_.shape
+    if rank == 0 and learner.shrinkage_:
+        return f"0 of {m:,}: nothing but the Euclidean distance is left"
     share = f", and {100 * learner.shrinkage_:.0f} % Euclidean" if learner.shrinkage_ else ""
     return f"{rank} of {m:,}{share}"
 
@@ -259,10 +261,14 @@ def share_rows(shares: dict[str, float]) -> list[list[str]]:
     """Return features and their shares as a table, largest first, headings on top."""
     shown = list(shares.items())[:_LISTED]
     longest = max((share for _, share in shown), default=0.0) or 1.0
+    digits = 1 if longest >= 0.01 else 3  # of thousands of features, none has a large share
     rows = [
-        [name, f"{100 * share:.1f} %", "█" * round(20 * share / longest)] for name, share in shown
+        [name, f"{100 * share:.{digits}f} %", "█" * round(20 * share / longest)]
+        for name, share in shown
     ]
     rest = sum(shares.values()) - sum(share for _, share in shown)
-    if len(shares) > len(shown):
-        rows.append([f"{len(shares) - len(shown)} others", f"{100 * max(rest, 0.0):.1f} %", ""])
+    more = len(shares) - len(shown)
+    if more:
+        noun = "other" if more == 1 else "others"
+        rows.append([f"{more:,} {noun}", f"{100 * max(rest, 0.0):.{digits}f} %", ""])
     return [["feature", "share", ""], *rows]

@@ -339,6 +339,11 @@ def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
         arrays = {
             name: _load_npy(archive.read(f"{name}.npy")) for name in names if name in ("X", "y")
         }
+    if {"indptr", "indices"} <= {*names}:
+        raise ValueError(
+            "it is a sparse matrix, and a distance is learned from dense features: map it first, "
+            "by sklearn.decomposition.TruncatedSVD(100) for example, and save X and y."
+        )
     if "X" not in arrays:
         raise ValueError(
             f"it holds {', '.join(names) or 'nothing'}: the features must be an array X (rows by "
