@@ -87,7 +87,6 @@ def test_leading_zeros_and_whole_numbers_beyond_float_survive_as_text():
         (b"a, a\n1,2\n", "two columns are called 'a'"),
         (b"14.2,1.7\n13.1,2.0\n", r"first line holds numbers \(14.2, ...\)"),
         (b"a,b\nf\xe9e,1\n", "line 2 is not UTF-8 .byte 0xe9."),
-        (b"\xff\xfea\0,\0b\0", "UTF-16"),
         (b"a,b\n\0,1\n", "NUL"),
         (b"x" * 200_000 + b"\n1\n", "header cannot be read"),
         (b"x" * 20_000 + b"\n1\n", "too long for a header"),
@@ -123,7 +122,7 @@ def test_a_column_without_a_name_must_be_dropped(tmp_path):
 def test_text_that_is_a_number_is_that_number(text, value):
     faults = Faults()
     assert to_numbers("a", pa.chunked_array([[text]]), faults)[0] == pytest.approx(value)
-    faults.check()
+    faults.check("t.csv")
 
 
 @pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "--1", "1 000", "one", "1d3", "٣"])
@@ -131,7 +130,7 @@ def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text)
     faults = Faults()
     to_numbers("a", pa.chunked_array([["1", text]]), faults)
     with pytest.raises(ValueError, match=re.escape(f"'{text}' in row 1")):
-        faults.check()
+        faults.check("t.csv")
 
 
 def test_decimal_commas_are_recognized_and_read_on_request(tmp_path):

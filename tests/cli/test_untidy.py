@@ -1,18 +1,28 @@
 """Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
 
 import io
+import json
+import logging
 import re
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.sparse import random_array, save_npz
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
-from seraph._apps.cli._prepare import looks_like_ids
+from seraph._apps.cli._console import warnings_as_notes
+from seraph._apps.cli._models import SavedModel
+from seraph._apps.cli._prepare import looks_like_ids, prepare
+from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
 from seraph._apps.cli._tables._dates import date_features, parse_dates
 from seraph._apps.cli._tables._numbers import Faults, to_numbers
@@ -48,7 +58,7 @@ def numbers(cells, **options):
     """The column as numbers, and how its separators were read."""
     faults = Faults()
     values = to_numbers("cost", pa.chunked_array([cells]), faults, **options)
-    faults.check()
+    faults.check("t.csv")
     return values.tolist(), faults.readings.get("cost", "")
 
 
@@ -213,25 +223,95 @@ def refusal(*arguments):
     return done.err
 
 
-def test_each_refusal_names_the_option_that_helps_until_the_table_is_read(folder):
-    assert re.search(r"dates in columns 'seen' .* 'day' .20\d{6} in row 0", refusal(*FIT))
-    assert "--dates days" in refusal(*FIT)
-    err = refusal(*FIT, "--dates", "days")
+STRICT = [*FIT, "--strict"]
+
+
+def test_a_strict_refusal_names_the_option_that_helps_until_the_table_is_read(folder):
+    err = refusal(*STRICT)
+    assert re.search(r"dates in columns 'seen' .* 'day' .20\d{6} in row 0.*--dates days", err)
+    err = refusal(*STRICT, "--dates", "days")
     assert "no numbers in column 'city'" in err
     assert "--onehot city" in err
-    err = refusal(*FIT, "--dates", "days", "--onehot", "city")
+    err = refusal(*STRICT, "--dates", "days", "--onehot", "city")
     assert re.search(r"missing values in column 'b' .6, the first in row 0.*--impute median", err)
-    done = ok(*FIT, *ALL, "-o", "m.skops")
-    assert "left out 'unnamed_1' (row numbers, without a name), 'visit_no' (ids" in done.err
+    ok(*STRICT, *ALL, "-o", "m.skops")
+
+
+def test_one_attempt_says_what_became_of_each_column_and_makes_the_model_of_all_options(folder):
+    done = ok(*FIT, "-o", "m.skops")
     assert "column 'cost_$_per_$' ('1,000' in row 0 is read as thousands)" in done.err
     for text in (
-        r"categories\W+city: columns of 0 and 1",
-        r"dates\W+seen: days since 1970; day: days since 1970",
-        r"missing values\W+6, filled in by the median",
-        r"left out\W+unnamed_1 .row numbers",
+        r"b .6.\W+missing numbers, filled in by the median\W+--impute knn, --impute drop",
+        r"city\W+categories: a column of 0 and 1 each\W+--drop city",
+        r"seen, day\W+dates: days since 1970\W+--dates parts, --dates drop",
+        r"unnamed_1\W+left out: row numbers, without a name\W+--keep unnamed_1",
+        r"visit_no\W+left out: ids, by its name\W+--keep visit_no",
     ):
         assert re.search(text, done.out), text
         assert re.search(text, ok("inspect", "m.skops").out), text
+    ok(*FIT, "--strict", *ALL, "-o", "strict.skops")
+    learned, asked = load("m.skops"), load("strict.skops")
+    np.testing.assert_array_equal(learned[-1].components_, asked[-1].components_)
+    assert repr(learned[:-1]) == repr(asked[:-1])
+
+
+def test_columns_are_sorted_by_what_they_hold(tmp_path):
+    n = 40
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(n)[::-1] * 3 + 1,
+            "note": [f"see file {k}" if k % 4 == 0 else "" for k in range(n)],
+            "street": [f"street {k // 2}" for k in range(n)],
+            "few": np.tile(["x", "y", "", "y"], n // 4),
+            "once": np.where(np.arange(n) < 5, "yes", ""),
+            "same": "a",
+            "one": 1.5,
+            "wrong": [f"{k % 7}" if k != 3 else "three" for k in range(n)],
+            "none": np.nan,
+            "power": np.tile(["1.5", "?", "n/a", "7"], n // 4),
+            "truth": np.tile(["True", "False"], n // 2),
+            "size": np.tile(["1,5", "2,25"], n // 2),
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match="read") as notes:
+        prepared = prepare(read_table(tmp_path / "t.csv"))
+    said = [str(note.message).removeprefix(f"{tmp_path / 't.csv'}: ") for note in notes]
+    assert sorted(said) == [
+        "column 'power' ('?' in row 1 is read as missing). If that is wrong, correct those cells.",
+        "read with decimal commas, as in column 'size' ('1,5' in row 0 and 39 more).",
+    ]
+    features = prepared.features
+    assert features.left_out == {
+        "id": "whole numbers, all distinct and in order",
+        "note": "text, different in every row",
+        "street": "text with 20 different values",
+        "same": "the same in every row",
+        "one": "the same in every row",
+        "none": "empty",
+        "wrong": "no number, 'three' in row 3",
+    }
+    assert features.categories == ("few", "once")
+    assert list(features.points.columns) == ["few", "once", "power", "truth", "size"]
+    assert features.missing == {"power": 20}
+    assert features.decimal_comma
+    assert prepared.names == ["power", "truth", "size", "few_(missing)", "few_x", "few_y",
+                              "once_(missing)", "once_yes"]  # fmt: skip
+    power = np.tile([1.5, 4.25, 4.25, 7.0], n // 4)
+    scaled = (power - 4.25) / 2.75
+    np.testing.assert_allclose(prepared.matrix[:, 0], scaled)
+
+
+def test_a_column_to_keep_must_hold_numbers(folder):
+    assert "no numbers in column 'city'" in refusal(*FIT, "--keep", "city")
+
+
+def test_a_table_of_text_alone_says_how_to_use_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("text,c\n" + "".join(f"word {k},{k % 2}\n" for k in range(12)))
+    err = refusal("fit", "t.csv", "--label", "c")
+    assert "no column is left as a feature: 'text' (text, different in every row). Use one" in err
+    assert "--onehot text" in err
 
 
 def test_the_model_does_what_scikit_learn_would(folder):
@@ -279,7 +359,7 @@ def test_rows_with_missing_values_can_be_left_out_with_their_pairs(folder):
     done = ok(*FIT, "--onehot", "city", "--dates", "parts", "--impute", "drop", "--pairs",
               "pairs.csv", "-o", "m.skops")  # fmt: skip
     assert re.search(r"rows\W+34 ", done.out)
-    assert re.search(r"missing values\W+6 rows left out", done.out)
+    assert re.search(r"6 rows\W+left out: a number is missing\W+--impute median", done.out)
     assert "pairs.csv: 1 marked pairs are left out" in done.err
     model = load("m.skops")
     assert "seen.season_sin" in model.feature_names_in_
@@ -332,6 +412,105 @@ def test_an_unknown_label_that_counts_as_a_class_is_noticed(folder):
     assert "--unlabeled" in err
 
 
+def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    kind = np.tile(["Köln", "Genève"], 15)
+    frame = pd.DataFrame(
+        {
+            "Größe": np.where(kind == "Köln", 1.5, 4.5) + rng.random(30).round(3),
+            "probability": rng.random(30).round(3),
+            "Stadt": kind,
+        }
+    )
+    text = frame.to_csv(index=False, sep=";", decimal=",")
+    Path("t.csv").write_bytes(text.encode("latin-1"))
+    note = ok("fit", "t.csv", "--label", "Stadt", "-o", "m.skops", "--no-check").err
+    assert "t.csv: line 1 is not UTF-8 (byte 0xf6): read as cp1252" in note
+    assert "t.csv: read with decimal commas, as in column 'Größe' (" in note
+    assert "--decimal-comma" in refusal("fit", "t.csv", "--label", "Stadt", "--strict",
+                                        "--encoding", "latin-1")  # fmt: skip
+    new = frame.assign(Stadt="").head(3)
+    Path("new.csv").write_bytes(new.to_csv(index=False, sep=";", decimal=",").encode("latin-1"))
+    ok("predict", "m.skops", "new.csv", "--reference", "t.csv", "-o", "out.csv")
+    out = pd.read_csv("out.csv")
+    assert list(out) == [*frame, "probability_", "given", "nearest"]
+    assert out["Stadt"].tolist() == kind[:3].tolist()
+    told = ok("fit", "t.csv", "--label", "Stadt", "--encoding", "latin-1", "--no-check").err
+    assert "UTF-8" not in told
+    assert "--encoding klingon is not known" in refusal(
+        "fit", "t.csv", "--label", "Stadt", "--encoding", "klingon"
+    )
+
+
+def test_numbers_that_only_new_rows_lack_are_filled_in_and_that_is_said(folder):
+    ok(*FIT, "-o", "m.skops")
+    new = untidy_table().head(4)
+    new.loc[1, ["a", "b"]] = np.nan
+    new.to_csv("new.csv", index=False)
+    done = ok("transform", "m.skops", "new.csv")
+    assert "new.csv: missing numbers in 'a' (1) are filled in as the model does" in done.err
+    mapped = pd.read_csv(io.StringIO(done.out)).to_numpy()
+    new.loc[1, ["a", "b"]] = untidy_table()[["a", "b"]].median()
+    new.to_csv("filled.csv", index=False)
+    again = pd.read_csv(io.StringIO(ok("transform", "m.skops", "filled.csv").out)).to_numpy()
+    np.testing.assert_allclose(mapped, again)
+
+
+@pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--impute", "knn", "--scale", "minmax"],
+        ["--scale", "none", "--dates", "parts", "--onehot", "visit_no"],
+        ["--scale", "unit", "--drop", "city"],
+        ["--impute", "drop", "--drop", "city", "--learner", "lfda"],
+    ],
+)
+def test_every_model_becomes_a_graph_of_named_columns(options, folder):
+    ok(*FIT, *options, "-o", "m.skops")
+    assert "m.onnx: from" in ok("export", "m.skops", "-o", "m.onnx").out
+    fitted = SavedModel.read(Path("m.skops"))
+    session = onnxruntime.InferenceSession("m.onnx")
+    assert [column.name for column in session.get_inputs()] == fitted.feature_names
+    new = untidy_table()
+    new.loc[3, "city"] = "Atlantis"
+    new.loc[4, "city"] = np.nan
+    if "drop" in options:
+        new = new.dropna(subset="b")
+    else:
+        new.loc[5:8, "a"] = np.nan
+    new.to_csv("new.csv", index=False)
+    points = fitted.points(read_table(Path("new.csv")))
+    columns = {
+        name: values.fillna("").to_numpy(dtype=str)[:, np.newaxis]
+        if values.dtype.kind == "O" or name in fitted.reading.categories
+        else values.to_numpy(np.float32)[:, np.newaxis]
+        for name, values in points.items()
+    }
+    expected = fitted.estimator.transform(points)
+    (mapped,) = session.run(None, columns)
+    np.testing.assert_allclose(mapped, expected, atol=2e-4 * np.abs(expected).max())
+
+
+@pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
+def test_a_matrix_is_written_where_the_map_is_linear(folder):
+    ok(*FIT, "--drop", "city", "-o", "m.skops")
+    ok("export", "m.skops", "-o", "W.npy")
+    fitted = SavedModel.read(Path("m.skops"))
+    points = fitted.points(read_table(Path("t.csv"))).dropna()
+    mapped, W = fitted.estimator.transform(points), np.load("W.npy")
+    expected = mapped - mapped[0]
+    scaled = (points - points.iloc[0]).to_numpy() @ W
+    np.testing.assert_allclose(scaled, expected, atol=1e-4 * np.abs(expected).max())
+    ok(*FIT, "-o", "m.skops")
+    assert "write an ONNX graph (.onnx" in refusal("export", "m.skops", "-o", "W.npy")
+    ok("export", "m.skops", "-o", "m.onnx", "--components", "1", "--data", "t.csv")
+    (output,) = onnxruntime.InferenceSession("m.onnx").get_outputs()
+    assert output.shape[1] == 1
+
+
 @pytest.mark.slow
 def test_a_picture_that_fails_costs_neither_the_model_nor_the_page(folder, monkeypatch):
     def fail(*args, **kwargs):
@@ -373,3 +552,55 @@ def test_another_learner_and_any_of_its_parameters(folder):
     ok(*FIT, *ALL, "--lam", "cv", "-o", "m.skops")
     assert type(load("m.skops")[-1]).__name__ == "SERAPHCV"
     assert "chosen by cross-validation" in ok("inspect", "m.skops").out
+
+
+def test_numbers_in_json_are_numbers(folder):
+    ok(*FIT, "-o", "m.skops")
+    found = json.loads(ok("neighbors", "m.skops", "t.csv", "--row", "3", "--json").out)
+    first = found["neighbors"][0]
+    assert {name: type(first[name]) for name in ("row", "name", "distance", "p(similar)")} == {
+        "row": int, "name": str, "distance": float, "p(similar)": float,
+    }  # fmt: skip
+
+
+def test_a_file_that_does_not_exist_is_refused_before_anything_heavy_is_imported(tmp_path):
+    code = (
+        "import sys, seraph._apps.cli as cli\n"
+        "sys.argv = ['seraph', 'fit', 'missing.csv', '--label', 'c']\n"
+        "try:\n    cli.main()\nfinally:\n"
+        "    heavy = {'numpy', 'pyarrow', 'pandas', 'sklearn', 'scipy'} & {*sys.modules}\n"
+        "    print(sorted(heavy))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout.strip() == "[]"
+    assert done.stderr == "seraph: missing.csv: No such file or directory.\n"
+
+
+def test_a_sparse_matrix_is_refused_with_what_to_do(tmp_path):
+    save_npz(tmp_path / "t.npz", random_array((8, 5), density=0.5, rng=0).tocsr())
+    with pytest.raises(ValueError, match=r"sparse matrix.*TruncatedSVD\(100\)"):
+        read_table(tmp_path / "t.npz")
+
+
+def test_shares_of_many_features_are_not_rounded_to_nothing():
+    rows = share_rows({f"x{k}": 1 / 4000 for k in range(4000)})
+    assert rows[1][:2] == ["x0", "0.025 %"]
+    assert rows[-1][0] == "3,992 others"
+    assert share_rows({f"x{k}": 1 / 9 for k in range(9)})[-1][:2] == ["1 other", "11.1 %"]
+
+
+def test_a_metric_of_rank_zero_is_called_euclidean():
+    learner = SimpleNamespace(learned_components_=np.empty((0, 2)), shrinkage_=0.15)
+    assert rank_text(learner) == "0 of 2: nothing but the Euclidean distance is left"
+
+
+def test_advice_during_a_fit_names_options(capsys):
+    with warnings_as_notes():
+        logging.getLogger("seraph").warning("about 1 h left. Shorter: unlabeled_pairs=4_000, %s",
+                                            "n_jobs=-1")  # fmt: skip
+    assert capsys.readouterr().err == (
+        "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --jobs -1\n"
+    )

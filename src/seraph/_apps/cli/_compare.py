@@ -66,7 +66,7 @@ def compare(request: CompareRequest) -> None:
     request.check_files()
     preparation, methods = request.preparation, _methods(request.learner)
     examples = Examples.read(request.read(), request)
-    points = _prepared(preparation.steps(examples.features), examples.features.points)
+    points = preparation.matrix(examples.features)[1]
     codes = examples.known.codes
     scores = _cross_validate(methods, points, codes, request.repeats, request.seed)
     _write(scores, request)
@@ -164,13 +164,6 @@ class _LabeledOnly:
     def predict(self, X: FloatArray) -> Array:
         predicted: Array = self.classifier.predict(X)
         return predicted
-
-
-def _prepared(steps: list[tuple[str, Any]], points: Any) -> FloatArray:
-    import numpy as np
-    from sklearn.pipeline import Pipeline
-
-    return np.asarray(Pipeline(steps).fit_transform(points) if steps else points, dtype=np.float64)
 
 
 def _cross_validate(

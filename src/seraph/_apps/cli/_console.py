@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import io
 import json
+import logging
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,6 +68,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def run(*, json_output: bool = False, quiet: bool = False, **arguments: Any) -> None:
         _output.json, _output.quiet, _output.values = json_output, quiet, {}
+        _check_inputs(arguments)
         try:
             function(request(**arguments)) if takes_request else function(**arguments)
             if json_output:
@@ -87,6 +91,15 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=[*parameters, *more])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in (*parameters, *more)}
     return run
+
+
+def _check_inputs(arguments: Mapping[str, Any]) -> None:
+    """Refuse a file that does not exist, before what takes seconds to import."""
+    for name in ("model", "data", "pairs", "reference"):
+        given = arguments.get(name)
+        for path in given if isinstance(given, list) else [given]:
+            if path is not None and str(path) != "-" and not path.exists():
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 def _fields_as_parameters(request: Any) -> list[inspect.Parameter]:
@@ -127,10 +140,52 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
+# What advice calls a parameter, and the option that sets it.
+_OPTIONS = {
+    "unlabeled_pairs": "--unlabeled-pairs",
+    "n_jobs": "--jobs",
+    "backend": "--backend",
+    "device": "--device",
+    "max_iter": "--max-iter",
+    "n_components": "--components",
+}
+_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=[\"']?([-\w:]+)[\"']?")
+
+
+def as_options(text: str) -> str:
+    """Return advice to somebody at a command line: options instead of Python's arguments.
+
+    Examples
+    --------
+    >>> as_options('Shorter: unlabeled_pairs=4_000_000, a GPU (backend="torch").')
+    'Shorter: --unlabeled-pairs 4000000, a GPU (--backend torch).'
+    """
+    return _PARAMETER.sub(
+        lambda found: f"{_OPTIONS[found[1]]} {re.sub(r'(?<=[0-9])_', '', found[2])}", text
+    )
+
+
+class _Advice(logging.Handler):
+    """Prints what a long fit says meanwhile."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not _output.quiet:
+            print(f"seraph: note: {as_options(one_line(record.getMessage()))}", file=sys.stderr)
+
+
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Print each warning as a note of one line, once the command has succeeded."""
     _output.quiet = False
+    logger, handler = logging.getLogger("seraph"), _Advice(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        yield from _notes()
+    finally:
+        logger.removeHandler(handler)
+
+
+def _notes() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
@@ -140,7 +195,7 @@ def warnings_as_notes() -> Iterator[None]:
     if _output.quiet:
         return
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        print(f"seraph: note: {one_line(text)}", file=sys.stderr)
+        print(f"seraph: note: {as_options(one_line(text))}", file=sys.stderr)
 
 
 def progress_bar(*, shown: bool = True) -> Progress:
@@ -229,6 +284,15 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     for name, text in facts:
         table.add_row(name, Text(one_line(text)))
     _print(title, table)
+
+
+def show_preparation(noted: dict[str, Any]) -> None:
+    """Print what became of the columns of a table, if any is not used as it is."""
+    from ._prepare import column_rows
+
+    rows = column_rows(noted)
+    if len(rows) > 1:
+        show(rows, "Columns that are not used as they are", numbers=slice(0))
 
 
 def _print(title: str, table: Table) -> None:

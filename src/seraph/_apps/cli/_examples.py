@@ -63,7 +63,8 @@ class Examples:
         PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
         rows = sample_rows(table.n_rows, request.sample, _needed(pairs, labels), request.seed)
         some = table if len(rows) == table.n_rows else table.take(rows)
-        features = _features(some, request)
+        without = [] if request.label is None else [request.label]
+        features = request.preparation.features(some, without)
         rows = rows[features.kept]
         pairs, whole = renumbered(pairs, rows, table.n_rows)
         if not whole.all():
@@ -125,21 +126,3 @@ def _needed(pairs: IntArray, labels: Array | None) -> IntArray:
         return pairs.ravel()
     has_label = np.array([value is not None for value in labels], dtype=bool)
     return np.concatenate([pairs.ravel(), np.flatnonzero(has_label)])
-
-
-def _features(table: InputTable, request: TableRequest) -> Features:
-    """Read the features; refuse those in which no two rows differ."""
-    without = [] if request.label is None else [request.label]
-    features = request.preparation.features(table, without)
-    if request.impute in ("median", "knn") and features.empty_columns():
-        empty = features.empty_columns()[0]
-        raise ValueError(
-            f"{table.path}: column {empty!r} has no values to fill in from: leave it out "
-            f"(--drop {empty})."
-        )
-    if not features.varies():
-        raise ValueError(
-            f"{table.path}: every feature has the same value in all rows, so all distances "
-            "are 0: add features that vary."
-        )
-    return features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._console import SHARES_TITLE, command, result, say, show, show_facts
+from ._console import SHARES_TITLE, command, result, say, show, show_facts, show_preparation
 from ._requests import FitRequest
 
 if TYPE_CHECKING:
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 def fit(request: FitRequest) -> None:
     """Learn a distance from a table with a few labels or marked pairs, and say how good it is.
 
-    All columns are features, except the label, the id, those you drop, and row numbers. They
-    must be numbers, or named by --onehot or --dates. Rows without a label are used too. Pairs from
-    query --id find their rows by id.
+    All columns are features, except the label, the id, and those you drop. Text with few distinct
+    values becomes categories, dates become days, missing numbers the median; other text, ids and
+    constant columns are left out. A table says so, with the options that change it. Rows without a
+    label are used too. Pairs from query --id find their rows by id.
 
     Example: seraph fit data.csv --label class -o model.skops --report report.html
 
@@ -57,6 +58,7 @@ def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
         "label": request.label,
         "unlabeled": list(request.unlabeled or ()),
         "id": request.id_column,
+        "encoding": request.encoding,
     }
     setattr(summary.model, LEARNED_FROM, summary.learned_from() | noted)
     written = []
@@ -75,6 +77,7 @@ def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
 def _print(summary: FitSummary, title: str) -> None:
     result(**summary.values())
     show_facts(summary.facts(), title)
+    show_preparation(summary.learned_from())
     if summary.shares:
         show(summary.table_of_features(), SHARES_TITLE, numbers=slice(1, 2))
     errors = summary.check.errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _options as options
-from ._console import SHARES_TITLE, command, result, show, show_facts
+from ._console import SHARES_TITLE, command, result, show, show_facts, show_preparation
 
 
 @command
@@ -16,7 +16,7 @@ def inspect(model: options.ModelFile) -> None:
 
     from ...persist import read_versions
     from ._models import SavedModel
-    from ._summary import classes_text, learner_facts, preparation_facts, share_rows
+    from ._summary import classes_text, learner_facts, role_facts, share_rows
 
     fitted = SavedModel.read(model)
     learner, noted = fitted.learner, fitted.learned_from
@@ -30,13 +30,14 @@ def inspect(model: options.ModelFile) -> None:
     names = fitted.feature_names
     n_features = fitted.estimator.n_features_in_
     facts.append(["features", _features(names, n_features)])
-    facts += preparation_facts(noted)
+    facts += role_facts(noted)
     facts += [fact for fact in learner_facts(learner) if fact[0] != "learner"]
     components = getattr(learner, "components_", None)
     versions = read_versions(model)
     if versions:
         facts.append(["saved with", ", ".join(f"{k} {v}" for k, v in versions.items())])
     show_facts(facts, f"{model}")
+    show_preparation(noted)
     result(
         steps={name: _one_line_repr(step) for name, step in fitted.steps},
         features=names,

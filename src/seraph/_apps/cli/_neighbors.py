@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..._utils._typing import Array, IntArray
     from ._models import SavedModel
     from ._tables import InputTable
+
+
+_FORMATS = {"distance": "{:.4g}", "p(similar)": "{:.3f}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,23 +80,27 @@ def neighbors(request: NeighborsRequest) -> None:
     else:
         nearest, distances = _searched(index, request.components, fitted, table, without, place, k)
 
-    columns = {"row": [str(other) for other in nearest]}
+    columns: dict[str, list[Any]] = {"row": nearest.tolist()}
     if id_column is not None:
         cells = table.cells(id_column)
-        columns[id_column] = [str(cells[int(other)].as_py()) for other in nearest]
+        columns[id_column] = [cells[int(other)].as_py() for other in nearest]
     if labels is not None:
-        columns[label or "y"] = [labels[other] or "-" for other in nearest]
+        columns[label or "y"] = [labels[other] for other in nearest]
     left = len(columns)
-    columns["distance"] = [f"{distance:.4g}" for distance in distances]
+    columns["distance"] = distances.tolist()
     if fitted.has("pair_proba"):
         few = fitted.some_points(table, np.concatenate([[place], nearest]), without)
         pairs = np.column_stack([np.zeros_like(nearest), np.arange(1, len(nearest) + 1)])
-        columns["p(similar)"] = [f"{p:.3f}" for p in fitted.pair_proba(few, pairs)]
+        columns["p(similar)"] = fitted.pair_proba(few, pairs).tolist()
     own_label = None if labels is None else labels[place]
     result(row=place, label=own_label, neighbors=rows_of(columns))
     own = f" ({labels[place] or 'unlabeled'})" if labels is not None else ""
     title = f"Nearest to row {place}{own} of {table.n_rows}"
-    show_columns(columns, title, numbers=slice(left, None))
+    shown = {
+        name: ["-" if cell is None else _FORMATS.get(name, "{}").format(cell) for cell in cells]
+        for name, cells in columns.items()
+    }
+    show_columns(shown, title, numbers=slice(left, None))
 
 
 def _scanned(

@@ -57,6 +57,12 @@ IdColumn = Annotated[
 DecimalComma = Annotated[
     bool, typer.Option("--decimal-comma", help="Read 1,5 in a text table as one and a half.")
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Encoding of a text table, such as latin-1; guessed by default."
+    ),
+]
 Sql = Annotated[
     str | None,
     typer.Option(
@@ -81,6 +87,15 @@ NoCheck = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")]
 
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Refuse text, dates and missing values that no option mentions, instead of choosing "
+        "what to do.",
+    ),
+]
+
 # What `fit` and `compare` do to the columns of a table before a learner sees them.
 Scale = Annotated[
     str,
@@ -99,32 +114,32 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column to use as numbers, although it looks like ids, row numbers or dates "
-        "(repeatable).",
+        help="Column to use as numbers, although it looks like ids, row numbers or dates, or is "
+        "constant (repeatable).",
     ),
 ]
 OneHot = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column of categories: each becomes a column of 0 and 1, and rare ones share a "
-        "column (repeatable).",
+        help="Column to use as categories, although it holds numbers or many distinct texts: each "
+        "becomes a column of 0 and 1, and rare ones share a column (repeatable).",
     ),
 ]
 Impute = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What to do about missing numbers: median (of the column), knn (mean of the five "
-        "most similar rows), or drop (those rows).",
+        help="What to do about missing numbers: median (of the column, the default), knn (mean "
+        "of the five most similar rows), or drop (those rows).",
     ),
 ]
 Dates = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What to make of dates: days (since 1970), parts (year, season and weekday), or "
-        "drop.",
+        help="What to make of dates: days (since 1970, the default), parts (year, season and "
+        "weekday), or drop.",
     ),
 ]
 Sample = Annotated[

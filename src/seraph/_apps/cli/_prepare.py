@@ -1,4 +1,7 @@
-"""From the columns of a table to features: what to leave out, fill in, encode and scale."""
+"""From the columns of a table to features: what to leave out, fill in, encode and scale.
+
+`prepare` does it all for one table; `Preparation` has what a user may decide about it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,23 @@ import math
 import re
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
-from ._tables import Faults, InputTable, Reading, and_more, parse_dates, to_numbers
+from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
+from ._tables import (
+    Faults,
+    InputTable,
+    Reading,
+    and_more,
+    as_categories,
+    is_text,
+    parse_dates,
+    to_numbers,
+    without_empty,
+)
 
 if TYPE_CHECKING:
     from ._tables import DateUse
@@ -31,6 +44,15 @@ _ID_NAME = re.compile(
 )
 # With fewer rows, whole numbers may well rise by chance.
 _FEWEST_ROWS = 10
+# Columns to list by name; the rest are counted.
+_LISTED = 6
+# Why a column is left out begins like this if it could be used as categories.
+_TEXT = "text"
+_AMONG_NUMBERS = "no number"
+_CONSTANT = "the same in every row"
+_UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
+_IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
+_IDS = (_UNNAMED, _ROW_NUMBERS, _IN_ORDER, _BY_NAME)
 
 
 @dataclass(frozen=True)
@@ -42,11 +64,14 @@ class Preparation:
     scale : {"standard", "minmax", "unit", "none"}
         How to scale numbers.
     impute : {"median", "knn", "drop"} or None
-        What to do about missing numbers; None refuses them.
+        What to do about missing numbers; None is median, or refuses them if `strict`.
     dates : {"days", "parts", "drop"} or None
-        What to make of dates; None refuses them.
+        What to make of dates; None is days, or refuses them if `strict`.
     onehot, drop, keep : collection of str
         Columns of categories, to leave out, and to use as numbers whatever they look like.
+    strict : bool, default=False
+        Whether to refuse text, dates and missing values that no option mentions. By default,
+        text with few distinct values becomes categories, and other text is left out.
     """
 
     scale: str = "standard"
@@ -55,6 +80,7 @@ class Preparation:
     onehot: Collection[str] = ()
     drop: Collection[str] = ()
     keep: Collection[str] = ()
+    strict: bool = False
 
     def __post_init__(self) -> None:
         for name, value, choices in (
@@ -65,9 +91,12 @@ class Preparation:
             if value not in choices:
                 known = ", ".join(choice for choice in choices if choice)
                 raise ValueError(f"{name} must be one of {known}; got {value!r}.")
+        if not self.strict:
+            object.__setattr__(self, "impute", self.impute or "median")
+            object.__setattr__(self, "dates", self.dates or "days")
 
-    def features(self, table: InputTable, not_features: Collection[str]) -> Features:
-        """Read the features of a table.
+    def features(self, table: InputTable, not_features: Collection[str] = ()) -> Features:
+        """Read the features of a table; refuse those in which no two rows differ.
 
         Parameters
         ----------
@@ -85,40 +114,49 @@ class Preparation:
         dates = self._dates(table, without, left_out)
         for name in _unnamed_row_numbers(table):
             if name not in (*without, *self.keep, *self.onehot):
-                left_out[name] = "row numbers, without a name"
-        reading = Reading(self.onehot, dates, missing=self.impute is not None)
-        points = table.points(without=[*without, *left_out], reading=reading)
+                left_out[name] = _UNNAMED
+        faults = None if self.strict else Faults()
+        points = table.points(
+            without=[*without, *left_out],
+            reading=Reading(self.onehot, dates, missing=self.impute is not None),
+            faults=faults,
+        )
+        if faults is not None and faults.commas:
+            return self.features(_with_decimal_commas(table, faults), not_features)
+        texts = {} if faults is None else _categories(table, faults, self.keep, left_out)
+        if faults is not None:
+            faults.check(table.path)
+        categories = [*self.onehot, *texts]
         if table.names is not None:
-            for name in points.columns:
-                asked_for = name in (*self.keep, *self.onehot)
-                if not asked_for and (why := looks_like_ids(name, points[name])):
-                    left_out[name] = why
-            points = points.drop(columns=[name for name in left_out if name in points.columns])
-            if not len(points.columns):
-                raise ValueError(
-                    f"{table.path}: no column is left as a feature: {_said(left_out)}. Use one "
-                    f"with --keep {next(iter(left_out))}, or add some."
-                )
-        if left_out:
-            warnings.warn(
-                f"{table.path}: left out {_said(left_out)}. To use such a column all the same, "
-                "name it with --keep.",
-                stacklevel=2,
+            points = _features_only(points, texts, table.names, self, left_out)
+            categories = [name for name in categories if name in points.columns]
+        _check_left(table, points, left_out)
+        kept = self._complete_rows(table, points, categories)
+        if len(kept) < table.n_rows:
+            frame = hasattr(points, "iloc")
+            points = points.iloc[kept].reset_index(drop=True) if frame else points[kept]
+        return Features(
+            points,
+            tuple(categories),
+            dates,
+            left_out,
+            kept,
+            table.n_rows,
+            getattr(table, "decimal_comma", False),
+        )
+
+    def _complete_rows(
+        self, table: InputTable, points: Any, categories: Collection[str]
+    ) -> IntArray:
+        """Return the rows to use: all, or those without missing numbers."""
+        if self.impute != "drop":
+            return np.arange(table.n_rows)
+        kept = np.flatnonzero(_complete(points, categories))
+        if not len(kept):
+            raise ValueError(
+                f"{table.path}: every row has a missing value: fill them in with --impute median."
             )
-        kept = np.arange(table.n_rows)
-        if self.impute == "drop":
-            kept = np.flatnonzero(_complete(points, self.onehot))
-            if not len(kept):
-                raise ValueError(
-                    f"{table.path}: every row has a missing value: fill them in with --impute "
-                    "median."
-                )
-            points = (
-                points.iloc[kept].reset_index(drop=True)
-                if hasattr(points, "iloc")
-                else points[kept]
-            )
-        return Features(points, tuple(self.onehot), dates, left_out, kept, table.n_rows)
+        return kept
 
     def _dates(
         self, table: InputTable, without: Collection[str], left_out: dict[str, str]
@@ -139,10 +177,7 @@ class Preparation:
                 left_out[name] = "dates"
             else:
                 found[name] = "days" if self.dates == "days" else "parts"
-        try:
-            faults.check()
-        except ValueError as error:
-            raise ValueError(f"{table.path}: {error}") from None
+        faults.check(table.path)
         return found
 
     def steps(self, features: Features) -> list[tuple[str, Any]]:
@@ -160,7 +195,10 @@ class Preparation:
         if self.scale in ("standard", "minmax"):
             scaler = MinMaxScaler() if self.scale == "minmax" else StandardScaler()
             numbers.append(("scale", scaler))
-        if self.impute in ("median", "knn"):
+        # New rows of a table may lack what its first rows have. Embeddings do not, and the median
+        # of a large array takes long.
+        named = hasattr(features.points, "columns") and self.scale != "unit"
+        if self.impute in ("median", "knn") and (named or self.strict or features.missing):
             median = self.impute == "median"
             fill = SimpleImputer(strategy="median") if median else KNNImputer(
                 n_neighbors=_NEIGHBORS
@@ -194,6 +232,15 @@ class Preparation:
             parts.insert(0, ("numbers", Pipeline(numbers or [("keep", as_they_are)]), others))
         return [("prepare", ColumnTransformer(parts, verbose_feature_names_out=False))]
 
+    def matrix(self, features: Features) -> tuple[Any, FloatArray]:
+        """Fit the steps; return them, or None if there are none, and the features as numbers."""
+        from sklearn.pipeline import Pipeline
+
+        steps, points = self.steps(features), features.points
+        transformer = Pipeline(steps).fit(points) if steps else None
+        matrix = points if transformer is None else transformer.transform(points)
+        return transformer, np.asarray(matrix, dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class Features:
@@ -213,6 +260,8 @@ class Features:
         Rows of the table that are used.
     n_rows : int
         Number of rows of the table.
+    decimal_comma : bool
+        Whether numbers in text have a decimal comma.
     """
 
     points: Any
@@ -221,31 +270,221 @@ class Features:
     left_out: dict[str, str] = field(default_factory=dict)
     kept: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     n_rows: int = 0
+    decimal_comma: bool = False
 
-    @property
-    def n_missing(self) -> int:
-        """Number of missing numbers."""
-        frame = self.points
-        if hasattr(frame, "drop"):
-            frame = frame.drop(columns=list(self.categories))
-        return int(np.isnan(np.asarray(frame, dtype=np.float64)).sum())
-
-    def varies(self) -> bool:
-        """Return whether any feature has two values."""
-        if not hasattr(self.points, "nunique"):
-            return bool(np.any(np.nanmin(self.points, axis=0) < np.nanmax(self.points, axis=0)))
-        return bool((self.points.nunique(dropna=False) > 1).any())
-
-    def empty_columns(self) -> list[str]:
-        """Return the columns without any value."""
-        if not hasattr(self.points, "columns"):
-            return [f"{k}" for k in np.flatnonzero(np.isnan(self.points).all(axis=0))]
-        return [str(name) for name in self.points.columns[self.points.isna().all(axis=0)]]
+    @computed_once
+    def missing(self) -> dict[str, int]:
+        """Number of missing numbers of each column that has some."""
+        names = [f"x{k}" for k in range(self.points.shape[1])]
+        numbers = self.points
+        if hasattr(numbers, "drop"):
+            numbers = numbers.drop(columns=list(self.categories))
+            names = [str(name) for name in numbers.columns]
+        counts = np.isnan(np.asarray(numbers, dtype=np.float64)).sum(axis=0)
+        return {name: int(n) for name, n in zip(names, counts, strict=True) if n}
 
 
-def _said(left_out: dict[str, str]) -> str:
-    shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:5]]
-    return and_more(shown, len(left_out))
+@dataclass(frozen=True)
+class Prepared:
+    """A table as numbers on one scale.
+
+    Parameters
+    ----------
+    features : Features
+        The features before that, and what became of each column.
+    transformer : Pipeline or None
+        The fitted steps; None if the numbers are used as they are.
+    matrix : ndarray of shape (n_kept, m)
+        The numbers.
+    names : list of str
+        Their names.
+    """
+
+    features: Features
+    transformer: Any
+    matrix: FloatArray
+    names: list[str]
+
+
+def prepare(
+    table: InputTable,
+    preparation: Preparation | None = None,
+    not_features: Collection[str] = (),
+) -> Prepared:
+    """Turn a table into numbers on one scale, as `seraph fit` does before it learns.
+
+    Parameters
+    ----------
+    table : InputTable
+        The table.
+    preparation : Preparation, optional
+        What the user asked for.
+    not_features : collection of str
+        Columns to leave out, such as the label.
+    """
+    preparation = preparation or Preparation()
+    features = preparation.features(table, not_features)
+    transformer, matrix = preparation.matrix(features)
+    points = features.points
+    names = [f"x{k}" for k in range(points.shape[1])]
+    names = [str(name) for name in getattr(points, "columns", names)]
+    if transformer is not None:
+        names = [str(name) for name in transformer.get_feature_names_out(names)]
+    return Prepared(features, transformer, matrix, names)
+
+
+def column_rows(noted: dict[str, Any]) -> list[list[str]]:
+    """Say what became of the columns of a table and how to change it, headings first.
+
+    Parameters
+    ----------
+    noted : dict
+        What a model file keeps about its table; see `FitSummary.learned_from`.
+
+    Returns
+    -------
+    list of list of str
+        Only the headings if all columns are numbers that are used as they are.
+    """
+    rows: list[list[str]] = []
+    missing, impute = noted.get("missing") or {}, noted.get("impute")
+    if missing and impute in ("median", "knn"):
+        how = "the median" if impute == "median" else "the mean of similar rows"
+        counted = {f"{name} ({n:,})": n for name, n in missing.items()}
+        other = "knn" if impute == "median" else "median"
+        rows.append(
+            [_some(counted), f"missing numbers, filled in by {how}",
+             f"--impute {other}, --impute drop"]
+        )  # fmt: skip
+    if noted.get("dropped_rows"):
+        rows.append(
+            [f"{noted['dropped_rows']:,} rows", "left out: a number is missing", "--impute median"]
+        )
+    if names := noted.get("categories"):
+        rows.append(
+            [_some(names), "categories: a column of 0 and 1 each", _option("--drop", names)]
+        )
+    dates = noted.get("dates") or {}
+    for use, what in (("days", "days since 1970"), ("parts", "year, season and weekday")):
+        if names := [name for name, made in dates.items() if made == use]:
+            other = "parts" if use == "days" else "days"
+            rows.append([_some(names), f"dates: {what}", f"--dates {other}, --dates drop"])
+    left_out = noted.get("left_out") or {}
+    for why in dict.fromkeys(left_out.values()):
+        names = [name for name, reason in left_out.items() if reason == why]
+        rows.append([_some(names), f"left out: {why}", _overruling(why, names)])
+    return [["column", "used as", "to change it"], *rows]
+
+
+def _some(names: Collection[str]) -> str:
+    return and_more(list(names)[:_LISTED], len(names))
+
+
+def _option(option: str, names: Sequence[str]) -> str:
+    first = names[0] if names[0].isidentifier() else f'"{names[0]}"'
+    return f"{option} {first}" + (" ..." if len(names) > 1 else "")
+
+
+def _overruling(why: str, names: Sequence[str]) -> str:
+    """Return the option that uses columns that are left out."""
+    if why == "dates":
+        return "--dates days"
+    if why.startswith(_TEXT):
+        return _option("--onehot", names)
+    if why.startswith(_AMONG_NUMBERS):
+        return "correct that cell"
+    return _option("--keep", names) if why in _IDS else ""
+
+
+def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> None:
+    """Refuse a table without a feature that varies."""
+    if table.names is None and np.any(np.nanmin(points, axis=0) < np.nanmax(points, axis=0)):
+        return
+    if table.names is not None and len(points.columns):
+        return
+    if not left_out or set(left_out.values()) == {_CONSTANT}:
+        raise ValueError(
+            f"{table.path}: every feature has the same value in all rows, so all distances "
+            "are 0: add features that vary."
+        )
+    shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:_LISTED]]
+    ways = [way for name, why in left_out.items() if (way := _overruling(why, [name]))]
+    use = f"Use one with {ways[0]}, or add some" if ways else "Add some"
+    raise ValueError(
+        f"{table.path}: no column is left as a feature: {and_more(shown, len(left_out))}. {use}."
+    )
+
+
+def _with_decimal_commas(table: InputTable, faults: Faults) -> Any:
+    """Return the table with another reading of its commas, and say so."""
+    name, cell = next(iter(faults.commas.items()))
+    warnings.warn(
+        f"{table.path}: read with decimal commas, as in column {name!r} ({cell}).", stacklevel=2
+    )
+    return replace(table, decimal_comma=True)  # type: ignore[type-var]
+
+
+def _categories(
+    table: InputTable, faults: Faults, keep: Collection[str], left_out: dict[str, str]
+) -> dict[str, Array]:
+    """Return the columns of text with few distinct values; leave the others out."""
+    found = {}
+    for name in [name for name in faults.text if name not in keep]:
+        detail = faults.text.pop(name)
+        if name in faults.few_values:
+            found[name] = as_categories(table.cells(name))
+        elif name in faults.mostly_numbers:
+            left_out[name] = f"{_AMONG_NUMBERS}, {detail}"
+        else:
+            left_out[name] = _about_text(table.cells(name), detail)
+    return found
+
+
+def _features_only(
+    points: Any,
+    texts: dict[str, Array],
+    names: Sequence[str],
+    asked: Preparation,
+    left_out: dict[str, str],
+) -> Any:
+    """Return numbers and categories in the order of the table, without what is no feature."""
+    import pandas as pd
+
+    if texts:
+        points = pd.concat([points, pd.DataFrame(texts)], axis=1)
+    for name in points.columns:
+        if name not in asked.onehot and (why := _why_not(name, points[name], asked.keep)):
+            left_out[name] = why
+    place = {name: number for number, name in enumerate(names)}
+    used = [name for name in points.columns if name not in left_out]
+    # The parts of a date are called by its column, a point and the part.
+    return points[sorted(used, key=lambda n: place.get(n, place.get(n.rpartition(".")[0], 0)))]
+
+
+def _why_not(name: str, values: Any, keep: Collection[str]) -> str | None:
+    """Say why a column is no feature: it has no value or only one, or identifies the rows."""
+    numbers = values.dtype.kind == "f"
+    known = values.dropna()
+    if not len(known):
+        return "empty"
+    if name in keep:
+        return None
+    if np.ptp(known.to_numpy()) == 0.0 if numbers else values.nunique(dropna=False) == 1:
+        return _CONSTANT
+    return looks_like_ids(name, values)
+
+
+def _about_text(column: Any, detail: str) -> str:
+    """Say what a column of text that is no category holds."""
+    if not is_text(column.type):
+        return detail
+    cells = without_empty(column).drop_null().to_pylist()
+    distinct = len({*cells})
+    if distinct == 1 and len(cells) == len(column):
+        return _CONSTANT
+    if distinct == len(cells):
+        return f"{_TEXT}, different in every row"
+    return f"{_TEXT} with {distinct:,} different values"
 
 
 def _complete(points: Any, categories: Collection[str]) -> BoolArray:
@@ -295,11 +534,11 @@ def looks_like_ids(name: str, values: Any) -> str | None:
         return None
     steps = np.diff(known)
     if len(known) >= _FEWEST_ROWS and np.all(steps == 1.0):
-        return "row numbers"
+        return _ROW_NUMBERS
     if len(known) >= _FEWEST_ROWS and (np.all(steps > 0) or np.all(steps < 0)):
-        return "whole numbers, all distinct and in order"
+        return _IN_ORDER
     if _ID_NAME.search(name) and len(np.unique(known)) == len(known):
-        return "ids, by its name"
+        return _BY_NAME
     return None
 
 

@@ -99,7 +99,9 @@ def fit_report(summary: FitSummary, source: str) -> str:
         HTML that needs no other file.
     """
     from ._console import as_json
+    from ._prepare import column_rows
 
+    columns = column_rows(summary.learned_from())
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
     curve = [vars(point) for point in summary.check.curve]
     values = {**summary.values(), "learning_curve": curve, "seraph": __version__}
@@ -108,7 +110,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
         title=f"A distance learned from {source}",
         footer=f"Made by seraph {__version__}",
         summary=summary,
-        facts=summary.facts(),
+        facts=[*summary.facts(), *([used, names] for names, used, _ in columns[1:])],
         meanings=_MEANINGS,
         classes=classes if summary.classes else None,
         pictures=list(_pictures(summary)),

@@ -129,7 +129,6 @@ class FitSummary:
             ]
         scaling = _SCALINGS.get(self.preparation.scale) if self.preparation else None
         facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
-        facts += preparation_facts(self.learned_from())
         facts += learner_facts(self.learner)
         if self.seconds is not None:
             facts.append(["time", f"{self.seconds:.2f} s"])
@@ -148,11 +147,12 @@ class FitSummary:
             "classes": self.classes,
             "shares": self.shares,
             "impute": self.preparation and self.preparation.impute,
-            "missing": features.n_missing,
+            "missing": features.missing,
             "dropped_rows": features.n_rows - len(features.kept),
             "categories": list(features.categories),
             "dates": dict(features.dates),
             "left_out": dict(features.left_out),
+            "decimal_comma": features.decimal_comma,
         }
 
     def values(self) -> dict[str, Any]:
@@ -183,8 +183,8 @@ _SCALINGS = {
 }
 
 
-def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
-    """Return what was done to the columns, from what a model file keeps about its table."""
+def role_facts(noted: dict[str, Any]) -> list[list[str]]:
+    """Return the columns of labels and ids, from what a model file keeps about its table."""
     facts = []
     if noted.get("label"):
         unknown = ", ".join(map(repr, noted.get("unlabeled") or ()))
@@ -193,21 +193,6 @@ def preparation_facts(noted: dict[str, Any]) -> list[list[str]]:
         )
     if noted.get("id"):
         facts.append(["id", f"{noted['id']}"])
-    if noted.get("categories"):
-        facts.append(["categories", f"{', '.join(noted['categories'])}: columns of 0 and 1"])
-    if noted.get("dates"):
-        used = {"days": "days since 1970", "parts": "year, season and weekday"}
-        facts.append(
-            ["dates", "; ".join(f"{name}: {used[use]}" for name, use in noted["dates"].items())]
-        )
-    if noted.get("impute") in ("median", "knn"):
-        how = "the median" if noted["impute"] == "median" else "the mean of similar rows"
-        facts.append(["missing values", f"{noted.get('missing', 0):,}, filled in by {how}"])
-    elif noted.get("impute") == "drop":
-        facts.append(["missing values", f"{noted.get('dropped_rows', 0):,} rows left out"])
-    if noted.get("left_out"):
-        said = [f"{name} ({why})" for name, why in noted["left_out"].items()]
-        facts.append(["left out", "; ".join(said)])
     return facts
 
 
@@ -251,6 +236,8 @@ def classes_text(classes: dict[str, int]) -> str:
 def rank_text(learner: Any) -> str:
     """Say how many directions were learned, and what share the Euclidean distance has."""
     rank, m = learner.learned_components_.shape
+    if rank == 0 and learner.shrinkage_:
+        return f"0 of {m:,}: nothing but the Euclidean distance is left"
     share = f", and {100 * learner.shrinkage_:.0f} % Euclidean" if learner.shrinkage_ else ""
     return f"{rank} of {m:,}{share}"
 
@@ -275,10 +262,14 @@ def share_rows(shares: dict[str, float]) -> list[list[str]]:
     """Return features and their shares as a table, largest first, headings on top."""
     shown = list(shares.items())[:_LISTED]
     longest = max((share for _, share in shown), default=0.0) or 1.0
+    digits = 1 if longest >= 0.01 else 3  # of thousands of features, none has a large share
     rows = [
-        [name, f"{100 * share:.1f} %", "█" * round(20 * share / longest)] for name, share in shown
+        [name, f"{100 * share:.{digits}f} %", "█" * round(20 * share / longest)]
+        for name, share in shown
     ]
     rest = sum(shares.values()) - sum(share for _, share in shown)
-    if len(shares) > len(shown):
-        rows.append([f"{len(shares) - len(shown)} others", f"{100 * max(rest, 0.0):.1f} %", ""])
+    more = len(shares) - len(shown)
+    if more:
+        noun = "other" if more == 1 else "others"
+        rows.append([f"{more:,} {noun}", f"{100 * max(rest, 0.0):.{digits}f} %", ""])
     return [["feature", "share", ""], *rows]

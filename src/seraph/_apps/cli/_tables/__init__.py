@@ -6,7 +6,7 @@ it asks for one::
     read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
 """
 
-from ._cells import and_more, cell_text
+from ._cells import and_more, cell_text, is_text, without_empty
 from ._dates import DateUse, date_names, parse_dates
 from ._numbers import Faults, to_numbers
 from ._pairs import read_pairs
@@ -30,11 +30,13 @@ __all__ = [
     "check_output",
     "csv_text",
     "date_names",
+    "is_text",
     "parse_dates",
     "read_pairs",
     "read_table",
     "read_tables",
     "stack",
     "to_numbers",
+    "without_empty",
     "write_table",
 ]

@@ -10,6 +10,12 @@ import pyarrow.compute as pc
 
 # Empty cells as R, pandas and databases write them.
 MISSING = ("", "NA", "NaN", "nan", "null", "<NA>")
+# Words that often mean the same, in lower case. Among numbers they do; a label of this name is a
+# class unless the user says so.
+UNKNOWN = (
+    "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "none", "unknown", "unlabeled", "unlabelled",
+    "not labeled", "missing", "undefined", "unclassified", "unspecified", "tbd", "to do", "todo",
+)  # fmt: skip
 
 
 def cell_text(cell: Any) -> str:

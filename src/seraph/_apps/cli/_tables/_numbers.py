@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...._utils._typing import FloatArray
-from ._cells import and_more, is_date, is_text, without_empty
+from ._cells import UNKNOWN, and_more, is_date, is_text, without_empty
 from ._dates import parse_dates
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
@@ -32,46 +33,54 @@ class Faults:
     ambiguous: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     infinite: dict[str, str] = field(default_factory=dict)
-    # Text columns with few distinct values, which --onehot could use.
+    # Text columns with few distinct values, which may be categories.
     few_values: set[str] = field(default_factory=set)
+    # Text columns most of whose cells are numbers.
+    mostly_numbers: set[str] = field(default_factory=set)
     # No fault, but to be told: how the separators of a column were read.
     readings: dict[str, str] = field(default_factory=dict)
 
-    def check(self) -> None:
+    def check(self, path: Path) -> None:
         """Raise an error about the first kind of fault found, naming the columns that have it."""
+        wrong = self._first()
+        if wrong:
+            raise ValueError(f"{path}: {wrong}")
+
+    def _first(self) -> str:
         if self.commas:
-            raise ValueError(
+            return (
                 f"decimal commas in {_listed(self.commas)}: read them with --decimal-comma, or "
                 "write the numbers with a point."
             )
         if self.ambiguous:
-            raise ValueError(
+            return (
                 f"it is not clear whether commas separate thousands or decimals in "
                 f"{_listed(self.ambiguous)}: write the numbers without a separator between "
                 "thousands, and with a point before decimals."
             )
         if self.dates:
-            raise ValueError(
+            return (
                 f"dates in {_listed(self.dates)}: use them as numbers (--dates days), as year, "
                 "season and weekday (--dates parts), or leave them out "
                 f"({_options('--drop', self.dates)})."
             )
         if self.text:
-            raise ValueError(
+            return (
                 f"no numbers in {_listed(self.text)}: a distance needs numbers. "
                 f"{self._ways_out_of_text()}"
             )
         if self.missing:
-            raise ValueError(
+            return (
                 f"missing values in {_listed(self.missing)}: fill them in (--impute median, or "
                 "--impute knn from similar rows), leave those rows out (--impute drop), or leave "
                 f"the column out ({_options('--drop', self.missing)})."
             )
         if self.infinite:
-            raise ValueError(
+            return (
                 f"infinite or too large values in {_listed(self.infinite)}: correct them, or "
                 f"leave the column out ({_options('--drop', self.infinite)})."
             )
+        return ""
 
     def _ways_out_of_text(self) -> str:
         few = [name for name in self.text if name in self.few_values]
@@ -177,6 +186,15 @@ def _parse(
     truth = pc.is_in(lowered, value_set=pa.array(["true", "false"], type=column.type))
     if pc.all(pc.or_(truth, pc.is_null(column))).as_py() and pc.any(truth).as_py():
         return pc.equal(lowered, "true")
+    unknown = pc.fill_null(pc.is_in(lowered, value_set=pa.array(UNKNOWN, type=column.type)), False)
+    if pc.any(unknown).as_py():
+        rest = pc.if_else(unknown, pa.scalar(None, type=column.type), column)
+        others = Faults()
+        read = _parse(name, rest, others, decimal_comma=decimal_comma, semicolons=semicolons)
+        if read is not None and read.null_count < len(read):
+            faults.readings |= others.readings
+            faults.readings[name] = f"{_Separators(column).first(unknown)} is read as missing"
+            return read
     separators = _Separators(column)
     if decimal_comma:
         column = _with_decimal_commas(name, separators, faults)
@@ -275,8 +293,9 @@ def _with_decimal_commas(name: str, cells: _Separators, faults: Faults) -> Any:
     return pc.if_else(with_comma, pc.replace_substring(column, ",", "."), column)
 
 
-# A text column with fewer distinct values than this, each in several rows, may be categories.
-_FEW_VALUES = 50
+# A text column with at most so many distinct values, each in about three rows or more, holds
+# categories: with fewer rows each, they are rather names.
+_FEW_VALUES, _ROWS_EACH = 50, 3
 
 
 def _add_text_fault(
@@ -296,7 +315,12 @@ def _add_text_fault(
     else:
         faults.text[name] = detail
         distinct = pc.count_distinct(cells.column).as_py()
-        if 2 <= distinct <= min(_FEW_VALUES, (len(cells.column) + 1) // 2):
+        n_known = len(cells.column) - cells.column.null_count
+        if 2 * count < n_known:
+            faults.mostly_numbers.add(name)
+            return
+        fewest = 1 if cells.column.null_count else 2  # an empty cell is a category, too
+        if fewest <= distinct <= min(_FEW_VALUES, (n_known + 2) // _ROWS_EACH):
             faults.few_values.add(name)
 
 

@@ -13,17 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from ...._utils._typing import Array, IntArray
-from ._cells import MISSING, and_more, cell_text, is_text
+from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
 # Labels that mean "unlabeled".
 _UNLABELED = {*MISSING, "-1", "-1.0"}
-# Labels that often mean it, but are taken for classes unless the user says so.
-_SUSPECTS = {
-    "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "none", "unknown", "unlabeled", "unlabelled",
-    "not labeled", "missing", "undefined", "unclassified", "unspecified", "tbd", "to do", "todo",
-}  # fmt: skip
 # Names that an error lists; the rest are counted.
 _LISTED = 12
 # Rows of an array to check at a time: it may be mapped from a file larger than the memory.
@@ -75,6 +70,7 @@ class InputTable(Protocol):
         names: Sequence[str] | None = None,
         without: Collection[str] = (),
         reading: Reading = _NUMBERS_ONLY,
+        faults: Faults | None = None,
     ) -> Any:
         """Return features: a data frame, or an array if the columns have no names.
 
@@ -86,6 +82,9 @@ class InputTable(Protocol):
             Columns to leave out.
         reading : Reading, optional
             How to read categories, dates and missing values; by default, all are refused.
+        faults : Faults, optional
+            Collects what is wrong with the columns, and those without numbers are left out; by
+            default, it is raised.
         """
         ...
 
@@ -146,6 +145,7 @@ class NamedColumns:
         names: Sequence[str] | None = None,
         without: Collection[str] = (),
         reading: Reading = _NUMBERS_ONLY,
+        faults: Faults | None = None,
     ) -> Any:
         """Return features as a data frame; see `InputTable`."""
         import pandas as pd
@@ -154,22 +154,25 @@ class NamedColumns:
             self.cells(name)
         if names is None:
             names = [name for name in self.columns if name not in without]
-            self._check_named(names)
+            if faults is None:
+                self._check_named(names)
         else:
             self._check_present(names)
         if not names:
             raise ValueError(
                 f"{self.path}: no column is left as a feature: drop fewer, or add some."
             )
-        faults = Faults()
+        found = Faults() if faults is None else faults
         points: dict[str, Any] = {}
         for name in names:
-            points |= self._features(name, reading, faults)
+            points |= self._features(name, reading, found)
         if reading.missing:
-            faults.missing.clear()
-        _check(self.path, faults)
-        _tell(self.path, faults.readings)
-        return pd.DataFrame(points, copy=False)
+            found.missing.clear()
+        if faults is None:
+            found.check(self.path)
+        if not found.commas:  # else it will be read again
+            _tell(self.path, found.readings)
+        return pd.DataFrame(points, index=range(self.n_rows), copy=False)
 
     def _features(self, name: str, reading: Reading, faults: Faults) -> dict[str, Any]:
         """Return the features that a column becomes."""
@@ -272,6 +275,7 @@ class PlainArray:
         names: Sequence[str] | None = None,
         without: Collection[str] = (),
         reading: Reading = _NUMBERS_ONLY,
+        faults: Faults | None = None,
     ) -> Any:
         """Return features as an array; see `InputTable`."""
         for name in (*without, *reading.categories, *reading.dates):
@@ -284,15 +288,16 @@ class PlainArray:
         small = self.X.dtype in (np.float32, np.float16)
         width: type[np.floating[Any]] = np.float32 if small else np.float64
         points = np.ascontiguousarray(self.X, dtype=width)
-        faults = Faults()
+        found = Faults() if faults is None else faults
         limit = largest_allowed(points)
         blocks = (points[start : start + _ROWS] for start in range(0, len(points), _ROWS))
         if not all(np.all(np.abs(block) <= limit) for block in blocks):
             for number, values in enumerate(points.T):
-                check_finite(f"{number}", values, faults)
+                check_finite(f"{number}", values, found)
         if reading.missing:
-            faults.missing.clear()
-        _check(self.path, faults)
+            found.missing.clear()
+        if faults is None:
+            found.check(self.path)
         return points
 
     def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
@@ -319,19 +324,12 @@ def check_column(name: str, names: Collection[str], path: Path) -> None:
         raise ValueError(f"{path} has no column {name!r}.{_advice(name, list(names))}")
 
 
-def _check(path: Path, faults: Faults) -> None:
-    try:
-        faults.check()
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
 def _tell(path: Path, readings: dict[str, str]) -> None:
     if readings:
         shown = ", ".join(f"{name!r} ({how})" for name, how in list(readings.items())[:_LISTED])
         noun = "column" if len(readings) == 1 else "columns"
         warnings.warn(
-            f"{path}: {noun} {shown}. If that is wrong, write the numbers without separators.",
+            f"{path}: {noun} {shown}. If that is wrong, correct those cells.",
             stacklevel=2,
         )
 
@@ -381,7 +379,7 @@ def as_text(
                 f"{_advice(text, list(counts))}"
             )
     for text, count in counts.items():
-        if text.casefold() in _SUSPECTS:
+        if text.casefold() in UNKNOWN:
             warnings.warn(
                 f"{path or 'y'}: {count} {'row has' if count == 1 else 'rows have'} the label "
                 f"{text!r}, which counts as a class. If it means that the class is unknown, add "
