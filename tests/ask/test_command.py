@@ -122,7 +122,7 @@ def test_numbers_are_rounded_and_measured_by_the_spread_of_their_column(run):
     name, text, size = cells[0]
     table = pd.read_csv("table.csv")
     assert (name, len(text) <= 7) == ("a", True)
-    assert size == pytest.approx(float(text) / table["a"].std(ddof=0), abs=2e-3)
+    assert size == pytest.approx(float(text) / table["a"].std(ddof=0), rel=1e-2, abs=2e-3)
     assert cells[-1][2] is None
 
 
@@ -210,7 +210,8 @@ def test_embeddings_are_asked_about_and_fitted_at_unit_length(run):
 @pytest.mark.parametrize("classes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     options = ["--classes", "a, b"] if classes else []
-    kept = run("ask", "table.csv", "--id", "file", "--scale", "minmax", *options, n=12)
+    arguments = ("--id", "file", "--drop", "note", "--scale", "minmax")
+    kept = run("ask", "table.csv", *arguments, *options, n=12)
     line = kept["done"].out.split("Learn from them: ")[1].strip()
     with_all = kept["session"].finish
     assert line == with_all.command
@@ -343,7 +344,7 @@ def test_bad_input_is_refused_in_one_line(here, arguments, said):
     table = pd.read_csv("table.csv")
     table.assign(file=[f"p{k % 5}" for k in range(20)]).to_csv("same.csv", index=False)
     table[:2].to_csv("few.csv", index=False)
-    table.assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
+    table.drop(columns="note").assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
     table[NAMES].to_csv("numbers.csv", index=False)
     np.save("zero.npy", X * (np.arange(20) != 3)[:, np.newaxis])
     table[["note"]].assign(note=[f"remark {k} on it" for k in range(20)]).to_csv(

@@ -226,16 +226,12 @@ def ask(request: AskRequest) -> None:
         records, job = None, replace(job, features=features)
     from ..ask._things import Folder, RowThings
 
-    cells = {
-        name: Column([table.cells(name) for table in (shown, *others)])
-        for name in columns
-        if shown is not None
-    }
+    cells = {name: Column(name, [shown, *others]) for name in columns if shown is not None}
     things = RowThings(
         ids,
         cells,
         None if folder is None else Folder(folder, ids),
-        {name: sizes for name, column in cells.items() if (sizes := column.sizes()) is not None},
+        {name: cell.sizes for name, cell in cells.items() if cell.sizes is not None},
     )
     n_first = points.n_rows if others else None
     earlier = _earlier(request.pairs, ids, job, n_first) if request.pairs is not None else []

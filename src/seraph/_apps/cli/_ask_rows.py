@@ -101,35 +101,55 @@ def what_to_show(
 
 
 class Column:
-    """A column, of one table or of two, whose cells become text when they are shown."""
+    """A column, of one table or of two, whose cells become text when they are shown.
 
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self._parts = parts
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    tables : sequence of InputTable
+        The tables.
+
+    Attributes
+    ----------
+    sizes : ndarray or None
+        The cells in units of their spread; None if they are no numbers.
+    """
+
+    def __init__(self, name: str, tables: Sequence[InputTable]) -> None:
+        import numpy as np
+
+        self._parts = [table.cells(name) for table in tables]
+        numbers = [_numbers(name, table) for table in tables]
+        self._numbers: FloatArray | None = None
+        self.sizes: FloatArray | None = None
+        if all(len(part) for part in numbers):
+            self._numbers = np.concatenate(numbers)
+            spread = float(np.nanstd(self._numbers))
+            self.sizes = self._numbers / (spread or 1.0)
 
     def __getitem__(self, row: int) -> str:
         first = len(self._parts[0])
         part, place = (0, row) if row < first else (1, row - first)
-        return _text(self._parts[part][place].as_py(), rounded=True)
-
-    def sizes(self) -> FloatArray | None:
-        """Return the numbers in units of their spread; None if the cells are no numbers."""
-        import numpy as np
-
-        kinds = [str(part.type) for part in self._parts]
-        if not all(kind.startswith(("int", "uint", "float", "double")) for kind in kinds):
-            return None
-        numbers: FloatArray = np.concatenate(
-            [np.array(part.to_pylist(), dtype=np.float64) for part in self._parts]
-        )
-        spread = float(np.nanstd(numbers))
-        return numbers / spread if spread > 0.0 else np.zeros(len(numbers))
+        text = _text(self._parts[part][place].as_py())
+        if self._numbers is None or not text or float(self._numbers[row]).is_integer():
+            return text
+        return f"{self._numbers[row]:.4g}"
 
 
-def _text(cell: Any, *, rounded: bool = False) -> str:
+def _numbers(name: str, table: InputTable) -> FloatArray:
+    """Return the numbers of a column; nothing if it has none."""
+    import numpy as np
+
+    from ._tables import Faults, to_numbers
+
+    faults = Faults()
+    comma = getattr(table, "decimal_comma", False)
+    values = to_numbers(name, table.cells(name), faults, decimal_comma=comma)
+    return np.zeros(0) if np.isinf(values).any() or np.isnan(values).all() else values
+
+
+def _text(cell: Any) -> str:
     from ._tables import cell_text
 
-    if cell is None or cell != cell:  # noqa: PLR0124 (NaN)
-        return ""
-    if rounded and isinstance(cell, float) and not cell.is_integer():
-        return f"{cell:.4g}" if 1e-4 <= abs(cell) < 1e6 else f"{cell:.3e}"
-    return cell_text(cell).strip()
+    return "" if cell is None or cell != cell else cell_text(cell).strip()  # noqa: PLR0124 (NaN)
