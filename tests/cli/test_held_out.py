@@ -1,12 +1,19 @@
 """The check against the Euclidean distance: what is held out stays unseen."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from seraph._apps.cli._held_out import HeldOutErrors, folds, held_out_errors
+from seraph._apps.cli._held_out import (
+    HeldOutErrors,
+    folds,
+    held_out_errors,
+    held_out_pair_errors,
+)
+from seraph.classic import Euclidean
 
 SEEN = []
 
@@ -34,8 +41,8 @@ def hold_out(X, codes, pairs=(), similar=(), seed=0):
 
 
 def test_every_label_is_held_out_once_and_hidden_then(rng):
-    codes = np.array([0] * 7 + [1] * 5 + [-1] * 8)
-    found = hold_out(rng.normal(size=(20, 2)), codes)
+    codes = np.array([0] * 7 + [1] * 5 + [-1] * 12)
+    found = hold_out(rng.normal(size=(24, 2)), codes)
     assert found.n == 12
     assert found.n_folds == len(SEEN) == 5
     hidden = [(codes >= 0) & (y == -1) for y, _, _ in SEEN]
@@ -45,9 +52,9 @@ def test_every_label_is_held_out_once_and_hidden_then(rng):
 
 
 def test_marked_pairs_of_held_out_rows_are_held_out_with_them(rng):
-    codes = np.array([0, 0, 0, 1, 1, 1, -1, -1])
+    codes = np.array([0, 0, 0, 1, 1, 1, -1, -1, *[-1] * 4])
     pairs = [[0, 6], [6, 7], [3, 7]]
-    hold_out(rng.normal(size=(8, 2)), codes, pairs, [True, False, False])
+    hold_out(rng.normal(size=(12, 2)), codes, pairs, [True, False, False])
     for y, seen, similar in SEEN:
         hidden = np.flatnonzero((codes >= 0) & (y == -1))
         assert not np.isin(seen, hidden).any()
@@ -135,4 +142,36 @@ def test_none_wrong_is_not_called_certain():
 def test_the_verdict_says_no_more_than_the_figures_do(found, words):
     pattern = words.replace("(", r"\(").replace(")", r"\)")
     assert re.search(pattern, found.verdict())
-    assert ("Try more labels" in found.verdict()) == (found.wrong > found.wrong_euclidean)
+    worse = found.wrong > found.wrong_euclidean
+    assert ("Try more labels" in found.verdict()) == worse
+    assert ("Try another --scale" in replace(found, all_labeled=True).verdict()) == worse
+
+
+@pytest.mark.parametrize("n_labeled", [1000, 900, 600, 500, 30])
+def test_the_fits_of_all_folds_take_no_more_time_than_two_fits(n_labeled, rng):
+    codes = np.where(np.arange(1000) < n_labeled, np.arange(1000) % 3, -1)
+    hold_out(rng.normal(size=(1000, 2)), codes, [[998, 999]], [True])
+    # A fit takes time by the square of its rows.
+    assert sum((len(y) / 1000) ** 2 for y, _, _ in SEEN) <= 2.0
+    assert len(SEEN) == (5 if n_labeled == 30 else 3)
+    for y, _, _ in SEEN:
+        assert abs(np.sum(y >= 0) - (1 - 1 / len(SEEN)) * n_labeled) <= 2
+
+
+def test_folds_of_pairs_learn_from_all_pairs_and_fewer_other_rows(rng):
+    pairs = rng.permutation(600)[:80].reshape(-1, 2)
+    similar = np.arange(40) % 2 == 0
+    X = rng.normal(size=(600, 2))
+    seen = []
+
+    class Learner(Euclidean):
+        def fit(self, X, y=None, *, marks=None):
+            seen.append((X, marks))
+            return super().fit(X, y, marks=marks)
+
+    held_out_pair_errors(Learner(), X, pairs, similar, seed=0, after_fold=lambda: None)
+    assert len(seen) == 5
+    for some, marks in seen:
+        assert len(some) == int(np.sqrt(0.4) * 600)
+        known = {tuple(sorted(map(tuple, X[pair].round(9)))) for pair in pairs}
+        assert {tuple(sorted(map(tuple, some[p].round(9)))) for p in marks.pairs} <= known

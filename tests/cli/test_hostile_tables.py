@@ -108,15 +108,10 @@ def transform(content, data=("data.csv", CSV)):
         (CSV + b"1,2,3,4,5,6\n", "line 16 has 6 cells"),
         (CSV[:-20] + b',"x', "never closed"),
         (CSV.replace(b"a,b", b"a,a"), "two columns are called 'a'"),
-        (CSV.decode().encode("utf-16"), "UTF-16"),
-        (CSV.replace(b"x\n", "é\n".encode("latin-1")), "not UTF-8"),
         (CSV + b"\0\0\0,1,2,x\n", "NUL"),
         (bytes(range(256)) * 20, "NUL"),
         (b"\x89PNG\r\n\x1a\n" + b"\xff" * 500, "not UTF-8"),
         (CSV + b"1,2,inf,x\n", "infinite"),
-        (CSV + b"1,2,,x\n", "missing values in column 'c' (1, the first in row 14)"),
-        (CSV + b"1,2,three,x\n", "'three' in row 14"),
-        (CSV.replace(b",", b";").replace(b".", b","), "decimal commas"),
         (b"0.1,2,3,x\n" * 5, "no column 'class'"),
         (CSV.replace(b"class", b"Class"), "Did you mean 'Class'"),
         (b"x" * 1_000_000, "header"),
@@ -130,9 +125,26 @@ def test_tables_that_cannot_be_used_are_refused_with_the_reason(content, message
 
 
 @pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (CSV.replace(b"x\n", "é\n".encode("latin-1")), "not UTF-8"),
+        (CSV + b"1,2,,x\n", "missing values in column 'c' (1, the first in row 14)"),
+        (CSV + b"1,2,three,x\n", "'three' in row 14"),
+        (CSV.replace(b",", b";").replace(b".", b","), "decimal commas"),
+    ],
+)
+def test_untidy_tables_are_used_but_refused_if_strict(content, message):
+    done = fit("data.csv", content, "--label", "class", "--strict")
+    assert_refused(done)
+    assert message in done.err
+    assert fit("data.csv", content, "--label", "class").code == 0
+
+
+@pytest.mark.parametrize(
     "content",
     [
         b"\xef\xbb\xbf" + CSV,
+        CSV.decode().encode("utf-16"),
         CSV.replace(b"\n", b"\r\n"),
         CSV.replace(b",", b";"),
         CSV.replace(b",", b"\t"),

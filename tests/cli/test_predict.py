@@ -69,10 +69,13 @@ def test_every_row_without_a_label_gets_a_class_a_probability_and_a_reason(folde
              "-o", "filled.csv").out  # fmt: skip
     assert "filled.csv: 70 rows, 49 of them filled in." in out
     filled, table = pd.read_csv("filled.csv"), wines()
-    assert list(filled) == ["bottle", "class", "probability", "given", "nearest"]
+    original = pd.read_csv("wine.csv")
+    assert list(filled) == [*original, "probability", "given", "nearest"]
+    same = [name for name in original if name != "kind"]
+    pd.testing.assert_frame_equal(filled[same], original[same])
     assert filled["given"].tolist() == (table["kind"] != "").tolist()
-    np.testing.assert_array_equal(filled["class"][:21], table["kind"][:21])
-    assert (filled["class"] == table["truth"])[21:].mean() > 0.8
+    np.testing.assert_array_equal(filled["kind"][:21], table["kind"][:21])
+    assert (filled["kind"] == table["truth"])[21:].mean() > 0.8
     open_rows = filled[~filled["given"]]
     assert open_rows["probability"].between(1 / 3, 1 - 1 / 22 / 3 + 1e-4).all()
     # The reason: the nearest labeled rows, by the distance of the model.

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -12,6 +13,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
+from seraph._apps.cli._models import SavedModel
 from seraph._apps.cli._prepare import looks_like_ids, prepare
 from seraph._apps.cli._tables import read_table
 from seraph._apps.cli._tables._dates import date_features, parse_dates
@@ -256,6 +258,7 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
             "once": np.where(np.arange(n) < 5, "yes", ""),
             "same": "a",
             "one": 1.5,
+            "wrong": [f"{k % 7}" if k != 3 else "three" for k in range(n)],
             "none": np.nan,
             "power": np.tile(["1.5", "?", "n/a", "7"], n // 4),
             "truth": np.tile(["True", "False"], n // 2),
@@ -263,9 +266,10 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.warns(UserWarning) as notes:
+    with pytest.warns(UserWarning, match="read") as notes:
         prepared = prepare(read_table(tmp_path / "t.csv"))
-    assert sorted(str(note.message).removeprefix(f"{tmp_path / 't.csv'}: ") for note in notes) == [
+    said = [str(note.message).removeprefix(f"{tmp_path / 't.csv'}: ") for note in notes]
+    assert sorted(said) == [
         "column 'power' ('?' in row 1 is read as missing). If that is wrong, correct those cells.",
         "read with decimal commas, as in column 'size' ('1,5' in row 0 and 39 more).",
     ]
@@ -277,6 +281,7 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
         "same": "the same in every row",
         "one": "the same in every row",
         "none": "empty",
+        "wrong": "no number, 'three' in row 3",
     }
     assert features.categories == ("few", "once")
     assert list(features.points.columns) == ["few", "once", "power", "truth", "size"]
@@ -397,6 +402,105 @@ def test_an_unknown_label_that_counts_as_a_class_is_noticed(folder):
     err = refusal(*without, *ALL, "--lam", "1e9")
     assert "learned from 3 classes: ? (28), u (6), v (6)" in err
     assert "--unlabeled" in err
+
+
+def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    kind = np.tile(["Köln", "Genève"], 15)
+    frame = pd.DataFrame(
+        {
+            "Größe": np.where(kind == "Köln", 1.5, 4.5) + rng.random(30).round(3),
+            "probability": rng.random(30).round(3),
+            "Stadt": kind,
+        }
+    )
+    text = frame.to_csv(index=False, sep=";", decimal=",")
+    Path("t.csv").write_bytes(text.encode("latin-1"))
+    note = ok("fit", "t.csv", "--label", "Stadt", "-o", "m.skops", "--no-check").err
+    assert "t.csv: line 1 is not UTF-8 (byte 0xf6): read as cp1252" in note
+    assert "t.csv: read with decimal commas, as in column 'Größe' (" in note
+    assert "--decimal-comma" in refusal("fit", "t.csv", "--label", "Stadt", "--strict",
+                                        "--encoding", "latin-1")  # fmt: skip
+    new = frame.assign(Stadt="").head(3)
+    Path("new.csv").write_bytes(new.to_csv(index=False, sep=";", decimal=",").encode("latin-1"))
+    ok("predict", "m.skops", "new.csv", "--reference", "t.csv", "-o", "out.csv")
+    out = pd.read_csv("out.csv")
+    assert list(out) == [*frame, "probability_", "given", "nearest"]
+    assert out["Stadt"].tolist() == kind[:3].tolist()
+    told = ok("fit", "t.csv", "--label", "Stadt", "--encoding", "latin-1", "--no-check").err
+    assert "UTF-8" not in told
+    assert "--encoding klingon is not known" in refusal(
+        "fit", "t.csv", "--label", "Stadt", "--encoding", "klingon"
+    )
+
+
+def test_numbers_that_only_new_rows_lack_are_filled_in_and_that_is_said(folder):
+    ok(*FIT, "-o", "m.skops")
+    new = untidy_table().head(4)
+    new.loc[1, ["a", "b"]] = np.nan
+    new.to_csv("new.csv", index=False)
+    done = ok("transform", "m.skops", "new.csv")
+    assert "new.csv: missing numbers in 'a' (1) are filled in as the model does" in done.err
+    mapped = pd.read_csv(io.StringIO(done.out)).to_numpy()
+    new.loc[1, ["a", "b"]] = untidy_table()[["a", "b"]].median()
+    new.to_csv("filled.csv", index=False)
+    again = pd.read_csv(io.StringIO(ok("transform", "m.skops", "filled.csv").out)).to_numpy()
+    np.testing.assert_allclose(mapped, again)
+
+
+@pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--impute", "knn", "--scale", "minmax"],
+        ["--scale", "none", "--dates", "parts", "--onehot", "visit_no"],
+        ["--scale", "unit", "--drop", "city"],
+        ["--impute", "drop", "--drop", "city", "--learner", "lfda"],
+    ],
+)
+def test_every_model_becomes_a_graph_of_named_columns(options, folder):
+    ok(*FIT, *options, "-o", "m.skops")
+    assert "m.onnx: from" in ok("export", "m.skops", "-o", "m.onnx").out
+    fitted = SavedModel.read(Path("m.skops"))
+    session = onnxruntime.InferenceSession("m.onnx")
+    assert [column.name for column in session.get_inputs()] == fitted.feature_names
+    new = untidy_table()
+    new.loc[3, "city"] = "Atlantis"
+    new.loc[4, "city"] = np.nan
+    if "drop" in options:
+        new = new.dropna(subset="b")
+    else:
+        new.loc[5:8, "a"] = np.nan
+    new.to_csv("new.csv", index=False)
+    points = fitted.points(read_table(Path("new.csv")))
+    columns = {
+        name: values.fillna("").to_numpy(dtype=str)[:, np.newaxis]
+        if values.dtype.kind == "O" or name in fitted.reading.categories
+        else values.to_numpy(np.float32)[:, np.newaxis]
+        for name, values in points.items()
+    }
+    expected = fitted.estimator.transform(points)
+    (mapped,) = session.run(None, columns)
+    np.testing.assert_allclose(mapped, expected, atol=2e-4 * np.abs(expected).max())
+
+
+@pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
+def test_a_matrix_is_written_where_the_map_is_linear(folder):
+    ok(*FIT, "--drop", "city", "-o", "m.skops")
+    ok("export", "m.skops", "-o", "W.npy")
+    fitted = SavedModel.read(Path("m.skops"))
+    points = fitted.points(read_table(Path("t.csv"))).dropna()
+    mapped, W = fitted.estimator.transform(points), np.load("W.npy")
+    expected = mapped - mapped[0]
+    scaled = (points - points.iloc[0]).to_numpy() @ W
+    np.testing.assert_allclose(scaled, expected, atol=1e-4 * np.abs(expected).max())
+    ok(*FIT, "-o", "m.skops")
+    assert "write an ONNX graph (.onnx" in refusal("export", "m.skops", "-o", "W.npy")
+    ok("export", "m.skops", "-o", "m.onnx", "--components", "1", "--data", "t.csv")
+    (output,) = onnxruntime.InferenceSession("m.onnx").get_outputs()
+    assert output.shape[1] == 1
 
 
 @pytest.mark.slow

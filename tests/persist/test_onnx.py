@@ -8,13 +8,21 @@ import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import LinearSVC
 from sklearn.utils.fixes import parse_version
 
@@ -188,12 +196,70 @@ def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
     assert probabilities.shape == (0, len(model.classes_))
 
 
-def test_a_model_of_a_data_frame_takes_its_columns_in_order(wine):
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), SERAPH()),
+        make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), SERAPH()),
+        MetricClassifier(SERAPH()),
+    ],
+)
+def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, wine):
     X, y_partial, _ = wine
-    table = pd.DataFrame(X, columns=list("abcdefghijklm"))
-    model = make_pipeline(StandardScaler(), SERAPH()).fit(table, y_partial)
-    (Z,) = run(to_onnx(model, dtype="float64"), X)
-    np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
+    names = ["mean radius", *"bcdefghijklm"]
+    table = pd.DataFrame(X, columns=names)
+    model = clone(model).fit(table, y_partial)
+    if not is_classifier(model):
+        table.iloc[::3, 1] = np.nan if len(model.steps) == 3 else 0.0
+    session = onnxruntime.InferenceSession(to_onnx(model, dtype="float64").SerializeToString())
+    shuffled = {name: table[[name]].to_numpy() for name in reversed(names)}
+    Z = session.run(None, shuffled)[-1]
+    expected = model.predict_proba(table) if is_classifier(model) else model.transform(table)
+    np.testing.assert_allclose(Z, expected, atol=1e-6 if is_classifier(model) else 1e-12)
+
+
+def test_text_and_missing_values_go_through_a_column_transformer(wine):
+    X, y_partial, _ = wine
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(X[:, :3], columns=["a", "b", "a b"])
+    table["kind"] = rng.choice(["u", "v", "w", None], len(X), p=[0.5, 0.3, 0.15, 0.05])
+    table["other"] = rng.choice(["yes", "no"], len(X))
+    table.loc[::5, "b"] = np.nan
+    fill = SimpleImputer(strategy="most_frequent", missing_values=np.nan)
+    prepare = ColumnTransformer(
+        [
+            ("text", make_pipeline(fill, OneHotEncoder(handle_unknown="ignore")), ["kind"]),
+            ("plain", OneHotEncoder(sparse_output=False, handle_unknown="ignore"), ["other"]),
+            ("numbers", make_pipeline(StandardScaler(), SimpleImputer()), ["a b", "b"]),
+        ],
+        sparse_threshold=0.0,
+    )
+    table["kind"] = table["kind"].astype(object).where(table["kind"].notna(), np.nan)
+    model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
+    table.loc[7, ["kind", "other"]] = "new"
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    columns = {
+        name: table[[name]].fillna("").to_numpy(dtype=str) if name in ("kind", "other")
+        else table[[name]].to_numpy(np.float32)
+        for name in (value.name for value in session.get_inputs())
+    }  # fmt: skip
+    expected = model.transform(table)
+    np.testing.assert_allclose(session.run(None, columns)[0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "step", [OneHotEncoder(drop="first", sparse_output=False), SimpleImputer(add_indicator=True)]
+)
+def test_a_step_that_would_get_a_wrong_graph_is_refused(step, wine):
+    X, y_partial, _ = wine
+    table = pd.DataFrame({"a": X[:, 0], "kind": np.where(X[:, 1] > 2, "u", "v")})
+    column = "kind" if isinstance(step, OneHotEncoder) else "a"
+    rest = StandardScaler() if column == "kind" else OneHotEncoder(sparse_output=False)
+    others = [name for name in table if name != column]
+    prepare = ColumnTransformer([("step", step, [column]), ("rest", rest, others)])
+    model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
+    with pytest.raises(ValueError, match="has a graph"):
+        to_onnx(model)
 
 
 @pytest.mark.parametrize("opset", few([13, 15, 18], lambda opset: opset == 13))

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 
 from .._base import MahalanobisLearner
 from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
 from .._utils._typing import Array
+from ._tables import column_names, selects_columns, text_columns, text_of
 
 _ROWS = 50
 # Differences that rounding explains, relative to the largest number that the model returns.
@@ -21,6 +24,8 @@ _TOLERANCES = {"float32": 1e-3, "float64": 1e-4}
 _TIES = 0.1
 # Shares of a class that are this close count as equal.
 _CLEAR = 0.1
+# Share of the numbers to leave out where a model fills them in.
+_MISSING = 0.2
 
 
 def check_agreement(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
@@ -32,20 +37,17 @@ def check_agreement(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> N
 
 
 def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
-    rows = _probe(model).astype(dtype)
     tolerance = _TOLERANCES[dtype.name]
-    outputs = _run(graph, rows)
-    rows = rows.astype(np.float64)
+    table = selects_columns(model)
+    rows = _table_probe(model, dtype) if table else _probe(model).astype(dtype)
+    names = column_names(model)
+    outputs = _run(graph, columns_of(rows, names, dtype) if names else {"X": rows})
+    if not table:
+        rows = rows.astype(np.float64)
     if is_classifier(model):
         expected = _shares(model, rows)
-        # Next to the border between two classes, rounding decides.
-        steady = np.ones(len(rows), dtype=bool)
-        away_from_mean = rows - rows.mean(axis=0)
-        for factor in (-tolerance, tolerance):
-            other = _shares(model, rows + factor * away_from_mean)
-            moved = np.abs(other - expected).max(axis=1)
-            steady &= moved <= _CLEAR
         shares = outputs[1] if hasattr(model, "predict_proba") else _one_hot(model, outputs[0])
+        steady = np.full(len(rows), True) if table else _steady(model, rows, expected, tolerance)
         away = np.abs(shares - expected).max(axis=1)[steady]
         differs = bool(len(away)) and not np.mean(away <= _CLEAR) >= 1.0 - _TIES
     else:
@@ -61,6 +63,16 @@ def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
             f"returns numbers up to {np.abs(expected).max():.3g}. It is not returned. Center and "
             f"scale the features before you fit.{advice}"
         )
+
+
+def _steady(model: BaseEstimator, rows: Array, expected: Array, tolerance: float) -> Array:
+    """Return the rows that are not next to the border of two classes, where rounding decides."""
+    steady = np.ones(len(rows), dtype=bool)
+    away_from_mean = rows - rows.mean(axis=0)
+    for factor in (-tolerance, tolerance):
+        other = _shares(model, rows + factor * away_from_mean)
+        steady &= np.abs(other - expected).max(axis=1) <= _CLEAR
+    return steady
 
 
 def _shares(model: BaseEstimator, rows: Array) -> Array:
@@ -88,11 +100,45 @@ def _probe(model: BaseEstimator) -> Array:
     else:
         return np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
     for step in reversed(before):
-        if hasattr(step, "inverse_transform"):
+        if hasattr(step, "inverse_transform") and not isinstance(step, SimpleImputer):
             rows = step.inverse_transform(rows)
     if rows.shape[1] != model.n_features_in_:
         rows = np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
     return rows
+
+
+def _table_probe(model: Any, dtype: np.dtype[Any]) -> Any:
+    """Make rows of a table: numbers, some missing if they may be, and known and new texts."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    known, columns = text_columns(model), {}
+    selector = next(step for step in _flat(model) if isinstance(step, ColumnTransformer))
+    for _, part, names in selector.transformers_:
+        steps = [step for _, step in getattr(part, "steps", [("", part)])]
+        numbers = rng.normal(size=(_ROWS, len(names)))
+        for step in reversed(steps):
+            if hasattr(step, "inverse_transform") and hasattr(step, "scale_"):
+                numbers = step.inverse_transform(numbers)
+        if any(type(step).__name__.endswith("Imputer") for step in steps):
+            numbers[rng.random(numbers.shape) < _MISSING] = np.nan
+        for name, values in zip(names, numbers.T, strict=True):
+            columns[str(name)] = values.astype(dtype).astype(np.float64)
+            if name in known:
+                some = np.array([*known[name], "never seen before"], dtype=object)
+                columns[str(name)] = rng.choice(some, _ROWS)
+    return pd.DataFrame({name: columns.get(name, 0.0) for name in column_names(model) or ()})
+
+
+def columns_of(rows: Any, names: list[str], dtype: np.dtype[Any]) -> dict[str, Array]:
+    """Return the columns of a frame or an array as a graph takes them."""
+    columns = {}
+    for number, name in enumerate(names):
+        values = np.asarray(rows[name] if hasattr(rows, "columns") else rows[:, number])
+        text = values.dtype.kind not in "biuf"
+        values = np.array([text_of(v) for v in values]) if text else values.astype(dtype)
+        columns[name] = values[:, np.newaxis]
+    return columns
 
 
 def last_step(model: BaseEstimator) -> BaseEstimator:
@@ -123,7 +169,7 @@ def _flat(model: BaseEstimator) -> list[BaseEstimator]:
     return [model]
 
 
-def _run(graph: Any, rows: Array) -> list[Any]:
+def _run(graph: Any, columns: dict[str, Array]) -> list[Any]:
     """Run a graph by onnxruntime, or without it by the evaluator that comes with onnx."""
     try:
         runtime = import_module("onnxruntime")
@@ -133,5 +179,5 @@ def _run(graph: Any, rows: Array) -> list[Any]:
         session = runtime.InferenceSession(
             graph.SerializeToString(), providers=["CPUExecutionProvider"]
         )
-    outputs: list[Any] = session.run(None, {"X": rows})
+    outputs: list[Any] = session.run(None, columns)
     return outputs

@@ -232,7 +232,7 @@ def _linear_part(step: Any, width: int) -> Any:
 def _not_linear(step: Any) -> ValueError:
     return ValueError(
         f"{type(step).__name__} is no linear map, so the model is not one matrix: map the points "
-        "with transform, or write an ONNX graph (seraph.persist.to_onnx)."
+        "with transform, or write an ONNX graph (.onnx; seraph.persist.to_onnx)."
     )
 
 
@@ -268,8 +268,12 @@ def _reduced(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:
     """Return a model whose map has fewer components; the same one if none are to be cut."""
     if n_components is None:
         return model
-    from sklearn.pipeline import make_pipeline
+    from sklearn.pipeline import Pipeline, make_pipeline
 
+    if hasattr(model, "steps") and len(model.steps) > 1 and X is not None:
+        before = model[:-1]
+        short = _reduced(model[-1], n_components, before.transform(X))
+        return Pipeline([*before.steps, ("short", short)])
     W, unit_length = _matrix(model, n_components, X, np.float64)
     short = Euclidean().fit(np.vstack([np.zeros(len(W)), np.ones(len(W))]))
     short.components_ = W.T

@@ -20,7 +20,7 @@ from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
 from .._utils._validation import shown
-from . import _graphs
+from . import _graphs, _tables
 from ._agreement import check_agreement, last_step
 
 _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))
@@ -31,8 +31,10 @@ def to_onnx(
 ) -> Any:
     """Convert a fitted model to an ONNX graph that runs without seraph and without Python.
 
-    The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. It
-    returns what ``transform`` returns; for a classifier, the classes and then the probabilities.
+    The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. That of
+    a model fitted on a data frame has one for each of its columns instead, of the column's name
+    and shape (n_samples, 1): numbers, NaN if missing, or text, "" if missing. The graph returns
+    what ``transform`` returns; for a classifier, the classes and then the probabilities.
     The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
     "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
     with classes alone, the graph is that of its `MetricClassifier`, and they decide about
@@ -44,6 +46,7 @@ def to_onnx(
     model : estimator
         A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
+        A ``ColumnTransformer`` must be its first step.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
     dtype : {"float32", "float64"}, default="float32"
         Type of the input and of the numbers returned.
@@ -106,17 +109,36 @@ def to_onnx(
     # By default, scikit-learn's classifiers would return dictionaries of probabilities.
     last = last_step(model)
     plain = is_classifier(last) and not isinstance(last, MetricClassifier)
+    names = _tables.column_names(model)
+    number = inputs[given]
+    if names is not None and _tables.selects_columns(model):
+        text = _tables.text_columns(model)
+        columns = [
+            (name, (types.StringTensorType if name in text else number)([None, 1]))
+            for name in names
+        ]
+    else:
+        columns = [("X", number([None, model.n_features_in_]))]
+    convert, shapes = _tables.converters(np.dtype(dtype))
     try:
         graph = skl2onnx.convert_sklearn(
             model,
-            initial_types=[("X", inputs[given]([None, model.n_features_in_]))],
+            initial_types=columns,
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
+            custom_conversion_functions=convert,
+            custom_shape_calculators=shapes,
         )
-    except (RuntimeError, NameError) as error:  # the base class of its errors; an odd option
+    except (RuntimeError, NameError, ValueError) as error:
+        # RuntimeError is the base class of its errors; NameError is an odd option.
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
+    if names is not None:
+        join = (
+            _tables.renamed if columns[0][0] != "X" or len(columns) > 1 else _tables.concatenated
+        )
+        graph = join(graph, names)
     if isinstance(last, MetricClassifier):
         to_onnx(last.estimator_, dtype=dtype, target_opset=target_opset)  # checks its numbers
     check_agreement(model, graph, np.dtype(dtype))

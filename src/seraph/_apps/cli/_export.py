@@ -36,18 +36,18 @@ def export(
 ) -> None:
     """Write the learned map as a matrix W, or as an ONNX graph, for other programs.
 
-    The Euclidean distance between x W and z W is the learned distance between x and z.
+    The Euclidean distance between x W and z W is the learned distance between x and z; what
+    fills in missing numbers is not in W. A graph takes the columns by their names: numbers (NaN
+    if missing), text ("" if missing), dates as days since 1970. A model with categories has no W.
 
     Example: seraph export model.skops -o W.npy
 
     Example: seraph export model.skops -o W.safetensors --components 2 --data data.csv
     """
-    import numpy as np
-
     from ...persist import export as write
     from ...persist._matrix import KINDS, needs_unit_length
     from ._models import SavedModel
-    from ._tables import check_output, read_tables
+    from ._tables import check_output
 
     check_output(output, KINDS, inputs=(model, *(data or ())))
     if (components is None) != (not data):
@@ -55,7 +55,7 @@ def export(
             "--components and --data go together: the rows decide which directions are kept."
         )
     fitted = SavedModel.read(model)
-    points = np.asarray(fitted.points(read_tables(data))) if data else None
+    points = fitted.points(fitted.read_tables(data)) if data else None
     write(fitted.estimator, output, n_components=components, X=points)
     width = len(fitted.learner.get_feature_names_out()) if components is None else components
     n_features = fitted.estimator.n_features_in_

@@ -58,6 +58,7 @@ def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
         "label": request.label,
         "unlabeled": list(request.unlabeled or ()),
         "id": request.id_column,
+        "encoding": request.encoding,
     }
     setattr(summary.model, LEARNED_FROM, summary.learned_from() | noted)
     written = []

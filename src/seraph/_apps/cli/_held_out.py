@@ -5,9 +5,10 @@ Labels are judged by MetricClassifier, pairs by a threshold on their distance.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,16 +20,22 @@ from ..._decisions import choose_threshold, deal_classes, row_distances
 from ..._estimators._classifier import MetricClassifier
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray
+from ._prepare import renumbered
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
 _FEW_ROWS = 30
 _SIGNIFICANCE = 0.05
+_MORE_LABELS = "more labels (seraph query says which pairs to ask about), "
 _ADVICE = (
-    "Try more labels (seraph query says which pairs to ask about), another --scale, --drop for "
-    "columns that have nothing to do with the classes, or a larger --lam; if nothing helps, stay "
-    "with the Euclidean distance."
+    "another --scale, --drop for columns that have nothing to do with the classes, or a larger "
+    "--lam; if nothing helps, stay with the Euclidean distance."
 )
+# A fit takes time by the square of its rows. The folds, and the two classifiers of each, take no
+# more than three fits of all rows if the fits of the folds take two. So more labels than _FEW have
+# fewer folds; held-out rows are not put back as unlabeled ones where most rows have labels; and of
+# more rows than _FEW, unlabeled ones are left out.
+_FEW, _FEWER_FOLDS, _FITS = 200, 3, 2
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,8 @@ class HeldOutErrors:
         Name of the learner.
     noun : {"labels", "pairs"}, default="labels"
         What was held out.
+    all_labeled : bool, default=False
+        Whether there is no row left to label.
     """
 
     n: int
@@ -58,6 +67,7 @@ class HeldOutErrors:
     n_folds: int
     name: str = "SERAPH"
     noun: str = "labels"
+    all_labeled: bool = False
 
     @property
     def title(self) -> str:
@@ -77,8 +87,9 @@ class HeldOutErrors:
             )
         return (
             f"Labels were held out, a fold at a time ({self.n_folds} folds). Each time, the "
-            "distance was learned from the rest, and each held-out row got the class that is most "
-            "probable by the labeled rows around it, as in seraph predict."
+            "distance was learned from the rest (of many unlabeled rows, from some), and "
+            "each held-out row got the class that is most probable by the labeled rows around it, "
+            "as in seraph predict."
         )
 
     def values(self) -> dict[str, Any]:
@@ -130,9 +141,10 @@ class HeldOutErrors:
                 return f"The learned distance is better than the Euclidean one {test}."
             return f"The learned distance looks better, but {doubt}."
         other = "The Euclidean distance of the scaled features"
+        advice = f"Try {'' if self.all_labeled else _MORE_LABELS}{_ADVICE}"
         if significant:
-            return f"{other} is better {test}. {_ADVICE}"
-        return f"{other} looks better, though {doubt}. {_ADVICE}"
+            return f"{other} is better {test}. {advice}"
+        return f"{other} looks better, though {doubt}. {advice}"
 
 
 def held_out_errors(
@@ -147,8 +159,9 @@ def held_out_errors(
 ) -> HeldOutErrors | None:
     """Hold out labels a fold at a time, learn from the rest, and classify by MetricClassifier.
 
-    Held-out rows stay in the fit as unlabeled points, as they would in use. Marked pairs that
-    contain them are held out too, since a pair says something about the class of its rows.
+    Held-out rows stay in the fit as unlabeled points, as they would in use, unless most rows have
+    labels. Marked pairs that contain them are held out too, since a pair says something about the
+    class of its rows.
 
     Parameters
     ----------
@@ -175,7 +188,7 @@ def held_out_errors(
     """
     points = np.asarray(points)
     results: list[_FoldResult] = []
-    for held in folds(codes, seed):
+    for held in folds(codes, seed, n_folds(codes)):
         kept = codes.copy()
         kept[held] = -1
         allowed = ~np.isin(pairs, held).any(axis=1)
@@ -185,7 +198,7 @@ def held_out_errors(
         after_fold()
     if not results:
         return None
-    return _compared(results, learner, "labels")
+    return replace(_compared(results, learner, "labels"), all_labeled=bool(np.all(codes >= 0)))
 
 
 class _FoldResult(NamedTuple):
@@ -206,15 +219,38 @@ def _classified(
 ) -> _FoldResult:
     """Learn from the kept labels, and classify the held-out rows by both distances."""
     allowed = ~np.isin(pairs, held).any(axis=1)
+    rows = _rows_to_learn_from(codes, held, pairs[allowed], n_folds(codes))
+    inner, _ = renumbered(pairs[allowed], rows, len(points))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all labels has already warned
-        marks = Marks(pairs[allowed], similar[allowed], rows=len(points))
-        learned = MetricClassifier(learner, rule="vote").fit(points, kept, marks=marks)
+        marks = Marks(inner, similar[allowed], rows=len(rows))
+        learned = MetricClassifier(learner, rule="vote").fit(points[rows], kept[rows], marks=marks)
     # By the vote alone: a linear rule would make up for features that a distance drowns in.
-    euclidean = MetricClassifier(FunctionTransformer(), rule="vote").fit(points, kept)
+    euclidean = MetricClassifier(FunctionTransformer(), rule="vote").fit(points[rows], kept[rows])
     return _FoldResult(
         *(classifier.predict(points[held]) == codes[held] for classifier in (learned, euclidean))
     )
+
+
+def n_folds(codes: IntArray) -> int:
+    """Return how many folds the labels of a check are dealt to, at most."""
+    return FOLDS if np.sum(codes >= 0) <= _FEW else _FEWER_FOLDS
+
+
+def _rows_to_learn_from(
+    codes: IntArray, held: IntArray, pairs: IntArray, n_folds: int
+) -> IntArray:
+    """Return the rows of a fold, so few that all folds take no longer than three fits."""
+    learned = np.full(len(codes), fill_value=True)
+    if len(codes) <= _FEW:
+        return np.flatnonzero(learned)
+    if np.mean(codes >= 0) > 0.5:
+        learned[held] = False
+    others = np.setdiff1d(np.flatnonzero(codes < 0), pairs)
+    n_less = min(int(learned.sum()) - int(math.sqrt(_FITS / n_folds) * len(codes)), len(others))
+    if n_less > 0:
+        learned[np.random.default_rng(len(codes)).choice(others, n_less, replace=False)] = False
+    return np.flatnonzero(learned)
 
 
 def _compared(results: Sequence[_FoldResult], learner: Any, noun: str) -> HeldOutErrors:
@@ -279,7 +315,7 @@ def learning_curve(
     points = np.asarray(points)
     rng = np.random.default_rng(seed)
     curve: list[CurvePoint] = []
-    dealt = folds(codes, seed)
+    dealt = folds(codes, seed, n_folds(codes))
     priority = rng.permutation(len(codes))
     for share in shares:
         kept = [_some_labels(codes, held, priority, share) for held in dealt]
@@ -350,14 +386,17 @@ def held_out_pair_errors(
     differences = points[ordered[:, 0]] - points[ordered[:, 1]]
     euclidean = np.linalg.norm(differences, axis=1)
     results: list[_FoldResult] = []
+    no_labels = np.full(len(points), -1)
+    rows = _rows_to_learn_from(no_labels, no_labels[:0], ordered, FOLDS)
+    inner, _ = renumbered(ordered, rows, len(points))
     for held in folds(alike.astype(np.intp), seed):
         kept = np.setdiff1d(np.arange(len(alike)), held)
         if alike[kept].all() or not alike[kept].any():
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all pairs has already warned
-            marks = Marks(ordered[kept], alike[kept], rows=len(points))
-            learned = clone(learner).fit(points, marks=marks)
+            marks = Marks(inner[kept], alike[kept], rows=len(rows))
+            learned = clone(learner).fit(points[rows], marks=marks)
         ours = row_distances(learned, points, ordered)
         right, right_euclidean = (
             (distances[held] <= choose_threshold(distances[kept], alike[kept])) == alike[held]
@@ -368,7 +407,7 @@ def held_out_pair_errors(
     return _compared(results, learner, "pairs")
 
 
-def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
+def folds(codes: IntArray, seed: int, n: int = FOLDS) -> list[IntArray]:
     """Deal the labeled rows to folds, so that each has its share of every class.
 
     A row that is alone in its class is left out: no neighbor could have its class. scikit-learn's
@@ -377,10 +416,10 @@ def folds(codes: IntArray, seed: int, n_folds: int = FOLDS) -> list[IntArray]:
 
     Examples
     --------
-    >>> [fold.tolist() for fold in folds(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n_folds=2)]
+    >>> [fold.tolist() for fold in folds(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n=2)]
     [[0, 2, 3], [1, 4]]
     """
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     in_company = np.where((codes >= 0) & (sizes[codes] > 1), codes, -1)
-    fold = deal_classes(in_company, n_folds, np.random.default_rng(seed).permutation(len(codes)))
+    fold = deal_classes(in_company, n, np.random.default_rng(seed).permutation(len(codes)))
     return [np.flatnonzero(fold == k) for k in range(fold.max(initial=-1) + 1)]

@@ -16,7 +16,7 @@ from ..._utils._typing import FloatArray
 from ._answered import tested_pairs
 from ._console import progress_bar
 from ._examples import Examples, marked_pairs
-from ._held_out import FOLDS, held_out_errors, held_out_pair_errors, learning_curve
+from ._held_out import held_out_errors, held_out_pair_errors, learning_curve, n_folds
 from ._learners import innermost
 from ._prepare import Features, Preparation
 from ._progress import progress_callbacks
@@ -52,7 +52,7 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
     with progress_bar(shown=not verbose) as progress:
         after_iteration, after_fit = progress_callbacks(
             progress,
-            total=1 if skipped else 1 + FOLDS,
+            total=1 if skipped else 1 + n_folds(examples.known.codes),
             tol=float(getattr(inner, "tol", None) or 1e-3),
         )
         _set(inner, "callback", after_iteration)

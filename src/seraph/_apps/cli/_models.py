@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..._utils._typing import FloatArray, IntArray
     from ._tables import InputTable, Reading
 
+_LISTED = 5  # columns to name
 _IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
 
 # Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
@@ -83,6 +84,28 @@ class SavedModel:
         """Facts about the table that `seraph fit` kept; empty for a model made elsewhere."""
         return dict(getattr(self.estimator, LEARNED_FROM, {}))
 
+    def read_tables(
+        self,
+        paths: Sequence[Path],
+        *,
+        asked: Collection[str | None] = (),
+        decimal_comma: bool = False,
+        encoding: str | None = None,
+        sql: str | None = None,
+    ) -> InputTable:
+        """Read tables like the one that the model was fitted on: so are commas and letters."""
+        from ._tables import read_tables
+
+        noted = self.learned_from
+        return read_tables(
+            paths,
+            asked=asked,
+            decimal_comma=decimal_comma or bool(noted.get("decimal_comma")),
+            encoding=encoding,
+            other_encoding=noted.get("encoding"),
+            sql=sql,
+        )
+
     def roles(
         self,
         table: InputTable,
@@ -120,8 +143,31 @@ class SavedModel:
         from ..._estimators._models import check_directions
 
         points = self._features(table, [name for name in without if name is not None])
+        self._tell_missing(table, points)
         check_directions(self.estimator, points, f"{table.path}")
         return points
+
+    def _tell_missing(self, table: InputTable, points: Any) -> None:
+        """Say how many numbers the model fills in, if the table it learned from lacked none."""
+        from ._tables import and_more
+
+        if not hasattr(points, "isna") or not self.reading.missing:
+            return
+        categories = [name for name in self.reading.categories if name in points.columns]
+        counts = points.drop(columns=categories).isna().sum()
+        new = [name for name in counts.index[counts > 0] if name not in self._noted_missing]
+        if new:
+            shown = and_more([f"{name!r} ({counts[name]:,})" for name in new[:_LISTED]], len(new))
+            warnings.warn(
+                f"{table.path}: missing numbers in {shown} are filled in as the model does; the "
+                "table it learned from had none there.",
+                stacklevel=2,
+            )
+
+    @property
+    def _noted_missing(self) -> Collection[str]:
+        noted = self.learned_from.get("missing")
+        return noted if isinstance(noted, dict) else ()
 
     def _features(self, table: InputTable, not_features: list[str]) -> Any:
         names = self.feature_names

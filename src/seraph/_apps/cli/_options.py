@@ -65,6 +65,12 @@ IdColumn = Annotated[
 DecimalComma = Annotated[
     bool, typer.Option("--decimal-comma", help="Read 1,5 in a text table as one and a half.")
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Encoding of a text table, such as latin-1; guessed by default."
+    ),
+]
 Sql = Annotated[
     str | None,
     typer.Option(

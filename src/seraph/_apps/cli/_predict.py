@@ -47,12 +47,15 @@ def predict(
     output: options.TableOutput = None,
     id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
+    encoding: options.Encoding = None,
     sql: options.Sql = None,
 ) -> None:
     """Give every row without a label a class, a probability, and the reason for it.
 
     The class is the most probable one by the labeled rows in the learned space, as in
-    MetricClassifier. The nearest labeled rows are the reason.
+    MetricClassifier. The nearest labeled rows are the reason. The file has the columns of the
+    data, with the label filled in, and then the probability, whether the label was given, and the
+    reason.
 
     The columns of the labels and ids are those of seraph fit, unless you name others.
 
@@ -62,20 +65,21 @@ def predict(
     """
     from ._answered import answered_classes
     from ._models import SavedModel, find_row
-    from ._tables import MIXED_TABLES, STDOUT, check_output, read_table, read_tables, write_table
+    from ._tables import MIXED_TABLES, STDOUT, check_output, write_table
 
     if output is not None and output != STDOUT:
         check_output(output, MIXED_TABLES, (model, *data, reference))
     fitted = SavedModel.read(model)
-    table = read_tables(
+    table = fitted.read_tables(
         data,
         asked=[id_column, label if reference is None else None],
         decimal_comma=decimal_comma,
+        encoding=encoding,
         sql=sql,
     )
     known = None
     if reference is not None:
-        known = read_table(reference, decimal_comma=decimal_comma)
+        known = fitted.read_tables([reference], decimal_comma=decimal_comma, encoding=encoding)
     label, unlabeled_labels, id_column = fitted.roles(
         table if known is None else known, label, unlabeled, id_column
     )
@@ -88,7 +92,7 @@ def predict(
     if row is not None:
         _explain(votes, find_row(table, row, id_column), k)
         return
-    columns = votes.columns(k)
+    columns = votes.columns(k, table, label)
     if output == STDOUT:
         print_table(columns)
         return
@@ -178,23 +182,31 @@ class _Votes:
     def predicted(self, row: int) -> str:
         return self.classes[int(self.shares[row].argmax())]
 
-    def columns(self, k: int) -> dict[str, Any]:
+    def reason(self, row: int, k: int) -> str:
+        """Return the labeled rows nearest to a row, with their classes and distances."""
+        return "; ".join(
+            f"{self.labeled_names[i]} ({self.classes[self.labeled_codes[i]]}, "
+            f"{self.distances[row, i]:.3g})"
+            for i in self.nearest(row, k)
+        )
+
+    def columns(self, k: int, table: InputTable, label: str | None) -> dict[str, Any]:
+        """Return the columns of the table, the label filled in, and what speaks for it."""
         rows = range(len(self.shares))
-        reasons = [
-            "; ".join(
-                f"{self.labeled_names[i]} ({self.classes[self.labeled_codes[i]]}, "
-                f"{self.distances[row, i]:.3g})"
-                for i in self.nearest(row, k)
-            )
-            for row in rows
-        ]
-        return {
-            self.id_column or "row": self.names,
-            "class": [self.predicted(row) for row in rows],
-            "probability": self.shares.max(axis=1).round(4),
-            "given": self.given,
-            "nearest": reasons,
-        }
+        columns: dict[str, Any] = {name: table.cells(name) for name in table.names or ()}
+        if table.names is None:
+            columns["row"] = self.names
+        columns[label or "class"] = [self.predicted(row) for row in rows]
+        for name, values in (
+            ("probability", self.shares.max(axis=1).round(4)),
+            ("given", self.given),
+            ("nearest", [self.reason(row, k) for row in rows]),
+        ):
+            free = name
+            while free in columns:  # a column of the data has this name
+                free += "_"
+            columns[free] = values
+        return columns
 
 
 def _names(table: InputTable, id_column: str | None) -> Array:
@@ -218,15 +230,9 @@ def _summarize(votes: _Votes, table: InputTable) -> None:
     show(rows, f"Classes of {table.path}")
     open_rows = np.flatnonzero(~votes.given)
     unsure = open_rows[np.argsort(best[open_rows], kind="stable")][:_UNSURE]
-    columns = votes.columns(k=3)
     head = votes.id_column or "row"
     shown = [
-        [
-            str(columns[head][row]),
-            columns["class"][row],
-            f"{best[row]:.3f}",
-            columns["nearest"][row],
-        ]
+        [str(votes.names[row]), votes.predicted(row), f"{best[row]:.3f}", votes.reason(row, 3)]
         for row in unsure
     ]
     if shown:

@@ -48,6 +48,7 @@ _FEWEST_ROWS = 10
 _LISTED = 6
 # Why a column is left out begins like this if it could be used as categories.
 _TEXT = "text"
+_AMONG_NUMBERS = "no number"
 _CONSTANT = "the same in every row"
 _UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
 _IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
@@ -390,6 +391,8 @@ def _overruling(why: str, names: Sequence[str]) -> str:
         return "--dates days"
     if why.startswith(_TEXT):
         return _option("--onehot", names)
+    if why.startswith(_AMONG_NUMBERS):
+        return "correct that cell"
     return _option("--keep", names) if why in _IDS else ""
 
 
@@ -430,6 +433,8 @@ def _categories(
         detail = faults.text.pop(name)
         if name in faults.few_values:
             found[name] = as_categories(table.cells(name))
+        elif name in faults.mostly_numbers:
+            left_out[name] = f"{_AMONG_NUMBERS}, {detail}"
         else:
             left_out[name] = _about_text(table.cells(name), detail)
     return found

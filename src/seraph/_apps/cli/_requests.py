@@ -39,6 +39,7 @@ class TableRequest:
     dates: options.Dates = None
     strict: options.Strict = False
     decimal_comma: options.DecimalComma = False
+    encoding: options.Encoding = None
     sql: options.Sql = None
     sample: options.Sample = None
     seed: options.Seed = 0
@@ -60,7 +61,15 @@ class TableRequest:
 
     def read(self) -> InputTable:
         """Read the table."""
-        return _read(self)
+        from ._tables import read_tables
+
+        return read_tables(
+            self.data,
+            asked=[self.label, self.id_column],
+            decimal_comma=self.decimal_comma,
+            encoding=self.encoding or ("utf-8" if self.strict else None),
+            sql=self.sql,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,23 +179,19 @@ class ModelRequest:
     unlabeled: options.Unlabeled = None
     id_column: options.IdColumn = None
     decimal_comma: options.DecimalComma = False
+    encoding: options.Encoding = None
     sql: options.Sql = None
 
     def read(self, fitted: SavedModel) -> tuple[InputTable, Roles]:
         """Read the table, and say what its columns are for."""
-        table = _read(self)
+        table = fitted.read_tables(
+            self.data,
+            asked=[self.label, self.id_column],
+            decimal_comma=self.decimal_comma,
+            encoding=self.encoding,
+            sql=self.sql,
+        )
         return table, fitted.roles(table, self.label, self.unlabeled, self.id_column)
-
-
-def _read(request: Any) -> InputTable:
-    from ._tables import read_tables
-
-    return read_tables(
-        request.data,
-        asked=[request.label, request.id_column],
-        decimal_comma=request.decimal_comma,
-        sql=request.sql,
-    )
 
 
 def _weight(name: str, text: str) -> float | Literal["auto"]:

@@ -27,6 +27,7 @@ def transform(
     ] = None,
     id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
+    encoding: options.Encoding = None,
     sql: options.Sql = None,
 ) -> None:
     """Map the rows of a table so that the learned distance becomes the Euclidean distance.
@@ -39,7 +40,7 @@ def transform(
     import numpy as np
 
     from ._models import SavedModel
-    from ._tables import STDOUT, check_output, read_tables, write_table
+    from ._tables import STDOUT, check_output, write_table
 
     output = None if output == STDOUT else output
     if output is not None:
@@ -47,7 +48,9 @@ def transform(
         if id_column is not None and output.suffix == ".npy":
             raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
     fitted = SavedModel.read(model)
-    table = read_tables(data, asked=[id_column], decimal_comma=decimal_comma, sql=sql)
+    table = fitted.read_tables(
+        data, asked=[id_column], decimal_comma=decimal_comma, encoding=encoding, sql=sql
+    )
     points = fitted.points(table, without=[id_column])
     mapped = np.asarray(fitted.estimator.transform(points))
     columns = {} if id_column is None else {id_column: table.cells(id_column)}

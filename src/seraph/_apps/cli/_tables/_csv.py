@@ -10,6 +10,8 @@ import codecs
 import csv
 import io
 import re
+import warnings
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -19,6 +21,9 @@ from pyarrow import csv as arrow_csv
 from ._limits import LONGEST_LINE, check_columns, check_memory
 
 _SEPARATORS = (",", ";", "\t", "|")
+# Characters that no text has, at the beginning of what may not be one.
+_CONTROLS = [bytes([k]) for k in range(32) if k not in b"\t\n\r\f"]
+_HEAD = 4096
 # A longer name means that the file is not a table, or that a quotation mark was never closed.
 _LONGEST_NAME = 10_000
 # Bytes that are decoded or parsed at a time.
@@ -90,9 +95,53 @@ def csv_names(data: bytes, separator: str) -> list[str]:
     return [name or f"unnamed_{number}" for number, name in enumerate(names, start=1)]
 
 
-def _check_kind(data: bytes) -> None:
+def as_utf8(data: bytes, encoding: str | None, other: str | None = None) -> bytes:
+    """Return a text table as UTF-8; if it is in another encoding, guess which, and say so.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    encoding : str or None
+        Its encoding, such as latin-1; None if the user has not said.
+    other : str or None
+        What to read it as if it is no UTF-8; by default, what Windows uses in Western Europe.
+    """
+    if encoding is not None:
+        try:
+            return data if codecs.lookup(encoding).name == "utf-8" else _decoded(data, encoding)
+        except LookupError:
+            raise ValueError(
+                f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others "
+                "that Python knows."
+            ) from None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError("the text is UTF-16: save it as UTF-8.")
+        return _decoded(data, "utf-16")
+    start = _first_bad_byte(data)
+    if start is None or any(data.find(mark, 0, _HEAD) >= 0 for mark in _CONTROLS):
+        return data  # as it is, or to be refused
+    guess = other or "cp1252"
+    with suppress(UnicodeDecodeError):
+        data[start:].decode(guess)  # a few bytes have no meaning in cp1252
+        other = guess
+    line = data.count(b"\n", 0, start) + 1
+    warnings.warn(
+        f"line {line} is not UTF-8 (byte 0x{data[start]:02x}): read as {other or 'latin-1'}. If "
+        "that is wrong, name the encoding (--encoding).",
+        stacklevel=2,
+    )
+    return _decoded(data, other or "latin-1")
+
+
+def _decoded(data: bytes, encoding: str) -> bytes:
+    try:
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
+
+
+def _check_kind(data: bytes) -> None:
     if b"\0" in data:
         raise ValueError(
             "it contains NUL bytes, which a text table never does: is it another format?"

@@ -35,6 +35,8 @@ class Faults:
     infinite: dict[str, str] = field(default_factory=dict)
     # Text columns with few distinct values, which may be categories.
     few_values: set[str] = field(default_factory=set)
+    # Text columns most of whose cells are numbers.
+    mostly_numbers: set[str] = field(default_factory=set)
     # No fault, but to be told: how the separators of a column were read.
     readings: dict[str, str] = field(default_factory=dict)
 
@@ -314,6 +316,9 @@ def _add_text_fault(
         faults.text[name] = detail
         distinct = pc.count_distinct(cells.column).as_py()
         n_known = len(cells.column) - cells.column.null_count
+        if 2 * count < n_known:
+            faults.mostly_numbers.add(name)
+            return
         fewest = 1 if cells.column.null_count else 2  # an empty cell is a category, too
         if fewest <= distinct <= min(_FEW_VALUES, (n_known + 2) // _ROWS_EACH):
             faults.few_values.add(name)

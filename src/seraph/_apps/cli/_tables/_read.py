@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -18,7 +19,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ...._utils._typing import Array
-from ._csv import csv_names, parse_csv, separator_of
+from ._csv import as_utf8, csv_names, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
     LONGEST_LINE,
@@ -70,6 +71,8 @@ def read_tables(
     *,
     asked: Collection[str | None] = (),
     decimal_comma: bool = False,
+    encoding: str | None = None,
+    other_encoding: str | None = None,
     sql: str | None = None,
 ) -> InputTable:
     """Read one table, or several with the same columns, one below the other.
@@ -83,6 +86,8 @@ def read_tables(
         without them is refused before its rows are read.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
+    encoding, other_encoding : str, optional
+        Encoding of a text table, and what to guess if it is none and the table no UTF-8.
     sql : str, optional
         Query to run on the tables, which it calls `data`, or on a SQLite or DuckDB file.
 
@@ -95,7 +100,16 @@ def read_tables(
         columns = query_database(paths[0], sql)
         return _with_rows(NamedColumns(paths[0], columns, decimal_comma))
     asked = asked if sql is None else ()  # else they are columns of the result
-    tables = [read_table(path, asked=asked, decimal_comma=decimal_comma) for path in paths]
+    tables = [
+        read_table(
+            path,
+            asked=asked,
+            decimal_comma=decimal_comma,
+            encoding=encoding,
+            other_encoding=other_encoding,
+        )
+        for path in paths
+    ]
     table = tables[0] if len(tables) == 1 else stack(tables)
     if sql is None:
         return table
@@ -106,7 +120,12 @@ def read_tables(
 
 
 def read_table(
-    path: Path, *, asked: Collection[str | None] = (), decimal_comma: bool = False
+    path: Path,
+    *,
+    asked: Collection[str | None] = (),
+    decimal_comma: bool = False,
+    encoding: str | None = None,
+    other_encoding: str | None = None,
 ) -> InputTable:
     r"""Read a table; raise a ValueError of one line if that fails.
 
@@ -119,6 +138,8 @@ def read_table(
         Columns that the table must have; see `read_tables`.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
+    encoding, other_encoding : str, optional
+        See `read_tables`.
 
     Returns
     -------
@@ -155,6 +176,9 @@ def read_table(
     with _about(path):
         if kind.endswith(".gz"):
             kind, data = kind.removesuffix(".gz"), gunzip(data)
+        if kind in (".csv", ".tsv"):
+            with _notes_about(path):
+                data = as_utf8(data, encoding, other_encoding)
         names = _names(kind, data)
     for name in asked:
         if name is not None and names is not None:
@@ -173,6 +197,16 @@ def _about(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} is damaged or cut short ({error}): copy it again.") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+@contextmanager
+def _notes_about(path: Path) -> Iterator[None]:
+    """Name the file in warnings about its content."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for note in caught:
+        warnings.warn(f"{path}: {note.message}", stacklevel=2)
 
 
 def _names(kind: str, data: bytes) -> list[str] | None:
