@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,9 +133,8 @@ class Column:
         first = len(self._parts[0])
         part, place = (0, row) if row < first else (1, row - first)
         text = _text(self._parts[part][place].as_py())
-        if self._numbers is None or not text or float(self._numbers[row]).is_integer():
-            return text
-        return f"{self._numbers[row]:.4g}"
+        number = math.nan if self._numbers is None else float(self._numbers[row])
+        return text if math.isnan(number) or number.is_integer() else f"{number:.4g}"
 
 
 def _numbers(name: str, table: InputTable) -> FloatArray:
