@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,9 +17,6 @@ from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ..ask._judge import Comparison, compare
 from ._prepare import renumbered, sample_rows
 from ._tables import InputTable, cell_text, read_table
-
-if TYPE_CHECKING:
-    from ._examples import Examples
 
 # Rows that the check learns from, beside those of the pairs: as many as the page of questions.
 _ROWS = 800
@@ -140,14 +137,18 @@ class TestedPairs:
 
 
 def tested_pairs(
-    learner: Any, points: FloatArray, examples: Examples, *, seed: int
+    learner: Any,
+    points: FloatArray,
+    pairs: IntArray,
+    similar: BoolArray,
+    weights: FloatArray,
+    *,
+    seed: int,
 ) -> TestedPairs | None:
     """Learn from the pairs that are not in the test, and judge by those that are.
 
     Returns None if there are too few of either.
     """
-    weights: Any = examples.test_weights
-    pairs, similar = examples.pairs, examples.similar
     tested: BoolArray = ~np.isnan(weights)
     if similar[~tested].all() or not similar[~tested].any():
         return None

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import typer
 
 from . import _options as options
-from ._ask_rows import Column, row_contents, row_ids, shown_table, what_to_show
+from ._ask_rows import Column, numbers_of, row_contents, row_ids, shown_table, what_to_show
 from ._console import command, print_now, result, say
 
 if TYPE_CHECKING:
@@ -278,10 +278,8 @@ def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[
 
 def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:
     """Return the error; about a table of texts only, one that says what to do with texts."""
-    from ._tables import is_text
-
     names = [name for name in points.names or () if name != request.id_column]
-    if not names or not all(is_text(points.cells(name).type) for name in names):
+    if not names or any(len(numbers_of(name, points)) for name in names):
         return error
     return ValueError(
         f"{request.data} has only text, and a distance needs numbers. Embed each text by a model, "

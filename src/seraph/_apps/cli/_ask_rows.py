@@ -121,7 +121,7 @@ class Column:
         import numpy as np
 
         self._parts = [table.cells(name) for table in tables]
-        numbers = [_numbers(name, table) for table in tables]
+        numbers = [numbers_of(name, table) for table in tables]
         self._numbers: FloatArray | None = None
         self.sizes: FloatArray | None = None
         if all(len(part) for part in numbers):
@@ -137,7 +137,7 @@ class Column:
         return text if math.isnan(number) or number.is_integer() else f"{number:.4g}"
 
 
-def _numbers(name: str, table: InputTable) -> FloatArray:
+def numbers_of(name: str, table: InputTable) -> FloatArray:
     """Return the numbers of a column; nothing if it has none."""
     import numpy as np
 

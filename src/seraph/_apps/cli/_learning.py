@@ -171,7 +171,9 @@ def _check(
     if examples.labels is None:
         errors: Any = None
         if examples.test_weights is not None:
-            errors = tested_pairs(learner, scaled, examples, seed=seed)
+            errors = tested_pairs(
+                learner, scaled, pairs, similar, examples.test_weights, seed=seed
+            )
             after_fold()
         errors = errors or held_out_pair_errors(
             learner, scaled, pairs, similar, seed=seed, after_fold=after_fold
