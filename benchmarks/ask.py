@@ -4,7 +4,7 @@
 
 Half of the rows (400 at most) are asked about, and the other half judges. The person answers from
 the true classes, and gives a share of wrong answers. "Ours" is the session behind the page: its
-questions, its refits after every four answers, and one question in four for the test. After 20, 40
+questions, its refits after every four answers, and every other question for the test. After 20, 40
 and 80 answers a model learns from all answers, as `seraph fit` does. Finished runs are kept in a
 file of JSON lines, so a run that was stopped goes on.
 """
@@ -48,7 +48,7 @@ def our_answers(X, y, wrong, seed):
     rng = np.random.default_rng([seed, 1])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
-        nowhere = Finish([], path, path, path, [])
+        nowhere = Finish([], path, path, path)
         with AnswerFile(path, [str(row) for row in range(len(X))], PairFormat()) as file:
             session = Session(Setting(X, NoThings(), "", seed=seed), file, nowhere)
             try:

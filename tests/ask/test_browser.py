@@ -103,7 +103,7 @@ def answer(page, n, classes=y):
 
 
 def expect_answers(page, n):
-    expect(page.locator("#counts")).to_have_text(re.compile(rf"^{n} answers?:"))
+    expect(page.locator("#counts")).to_have_text(re.compile(rf"^{n}( of about \d+)? answers?:"))
 
 
 # The command, with pictures
@@ -177,7 +177,7 @@ def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypat
         expect_answers(other, 9)
         page.get_by_role("button", name="Same", exact=False).click()  # it shows an old question
         page.wait_for_function(
-            "() => document.getElementById('counts').textContent.match(/^(9|10) answers/)"
+            "() => document.getElementById('counts').textContent.match(/^(9|10) .*answers/)"
         )
         other.close()
     finally:
@@ -200,7 +200,12 @@ def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypat
         expect_answers(page, len(kept))
         answer(page, 16 - len(kept))
         page.get_by_role("button", name="Finish").click()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("#end-status")).to_contain_text("Canceled.")
+        page.get_by_role("button", name="Go on asking").click()
+        page.get_by_role("button", name="Finish").click()
         expect(page.locator("#get-model")).to_be_visible(timeout=600_000)
+        expect(page.locator("#nearest img")).to_have_count(11)
         shot(page, "end")
         line = page.locator("#command").text_content()
         with page.expect_download() as saved:
@@ -248,7 +253,8 @@ CELLS = {
 def rows(tmp_path_factory):
     path = tmp_path_factory.mktemp("rows") / "answers.csv"
     ids = [f"row {k}" for k in range(40)]
-    with session(path, X, things=RowThings(ids, CELLS)) as opened, served(opened) as client:
+    things = RowThings(ids, CELLS, sizes={"year": np.arange(40) / 11.5})
+    with session(path, X, things=things) as opened, served(opened) as client:
         yield opened, client
 
 
@@ -256,11 +262,46 @@ def test_cells_that_differ_are_marked_and_escaped(rows, open_page):
     page = open_page(rows[1].address)
     table = page.locator("table.rows")
     expect(table.locator("tbody tr")).to_have_count(3)
-    for row in table.locator("tbody tr").all():
-        left, right = row.locator("td").all_text_contents()
-        assert ("differs" in (row.get_attribute("class") or "")) == (left != right)
+    name, city, year = table.locator("tbody tr").all()
+    left, right = name.locator("td").all_text_contents()
+    assert ((name.get_attribute("class") or "") == "differs") == (left != right)
+    if left != right:  # only the letters that the other name lacks
+        assert "<b>" in " ".join(name.locator("mark").all_text_contents())
+        assert "Lee" not in name.locator("mark").all_text_contents()
+    assert not city.get_attribute("class")
+    gap = abs(np.subtract(*[int(text) for text in year.locator("td").all_text_contents()])) / 11.5
+    wanted = "" if gap < 0.1 else "near" if gap < 0.5 else "apart" if gap < 1.5 else "far"
+    assert (year.get_attribute("class") or "") == wanted
+    assert year.locator("mark").count() == 0
     assert table.locator("td b").count() == 0
     shot(page, "rows")
+
+
+def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
+    opened, client = rows
+    page = open_page(client.address)
+    while len(opened.file.answers) < 2:
+        answer(page, 1)
+    n, skipped = len(opened.file.answers), key_of(page)
+    page.keyboard.press("s")
+    expect(page.locator("#said")).to_have_text("The question comes back later.")
+    assert key_of(page) != skipped
+    old = opened.file.answers[0]
+    page.locator("#past summary").click()
+    expect(page.locator("#past-list li")).to_have_count(n)
+    page.locator("#past-list button").last.click()
+    page.wait_for_function(
+        "key => fetch('state').then(r => r.json()).then(s => s.question.key === key)",
+        arg=f"{old.i}-{old.j}",
+    )
+    expect(page.locator("#said")).to_have_text("Asked again.")
+    page.keyboard.press(KEYS[not old.same])
+    expect(page.locator("#said")).to_contain_text("Saved: ")
+    assert len(opened.file.answers) == n
+    assert opened.file.answers[-1] == PairAnswer(old.i, old.j, not old.same, old.weight)
+    opened.undo(n)  # for the tests that come
+    expect_answers(page, n - 1)
+    shot(page, "past")
 
 
 def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
@@ -271,6 +312,8 @@ def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
         answer(page, 1)
     expect(page.locator("#learned")).to_have_text(re.compile(r"0\.\d\d|1\.00"))
     expect(page.locator("#advice")).to_contain_text("95 % interval")
+    expect(page.locator("#advice")).to_contain_text(re.compile("better|open"))
+    expect(page.locator("#counts")).to_contain_text("answers:")
     expect(page.locator("#chart svg")).to_be_visible()
     times = page.evaluate("performance.getEntriesByName('next question').length")
     assert times >= 40
@@ -510,7 +553,9 @@ def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, open_page):
         expect(page.get_by_role("button", name="big bird")).to_be_visible()
         page.get_by_role("button", name="big bird").click()
         expect_answers(page, 4)
-        expect(page.locator("#counts")).to_have_text("4 answers: cat 1, dog 1, big bird 2")
+        expect(page.locator("#counts")).to_have_text(
+            "4 of about 60 answers: cat 1, dog 1, big bird 2"
+        )
         page.keyboard.press(" ")
         expect(page.locator("#counts")).to_contain_text("1 unsure")
         shot(page, "classes")

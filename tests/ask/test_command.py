@@ -1,7 +1,9 @@
 """The command: what it takes, what it refuses, and what it leaves behind."""
 
+import json
 import shlex
 import socket
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,6 @@ from PIL import Image
 from seraph import load
 from seraph._apps.ask._answers import AnswerFile, PairFormat
 from seraph._apps.ask._digits import demo_digits
-from seraph._apps.ask._finish import implied_pairs
 from seraph._apps.cli import _ask
 from tests.helpers.ask import answer_truly, clusters
 from tests.helpers.command import assert_refused, seraph
@@ -97,12 +98,89 @@ def test_the_same_command_goes_on(run):
     assert len(pd.read_csv("answers.csv")) == 16
 
 
-def test_all_columns_are_shown_by_default_and_text_is_no_feature(run):
-    kept = run("ask", "table.csv", "--id", "file")
+def test_all_columns_are_shown_by_default_and_the_page_says_what_they_are_used_as(run):
+    table = pd.read_csv("table.csv")
+    table.loc[3, "a"] = np.nan  # one missing cell costs no column
+    table["kind"] = ["tall", "small"] * 10
+    table["text"] = [f"remark {k}" for k in range(20)]
+    table.to_csv("table.csv", index=False)
+    kept = run("ask", "table.csv", "--id", "file", "--drop", "note")
     cells = kept["state"]["question"]["things"][0]["cells"]
-    assert [name for name, _ in cells] == [*NAMES, "note"]
-    assert kept["session"].setting.X.shape == (20, 4)
-    assert "--drop note" in kept["done"].out
+    assert [name for name, _, _ in cells] == [*NAMES, "note", "kind", "text"]
+    setting = kept["session"].setting
+    assert setting.X.shape == (20, 6)
+    said = dict(setting.features)
+    assert said["features"] == "a, b, c, d, kind_small, kind_tall"
+    assert "filled in by the median" in said["a (1)"]
+    assert said["kind"].startswith("categories")
+    assert said["text"].startswith("left out")
+    assert learn(kept).startswith("seraph fit table.csv --id file --drop note --pairs answers.csv")
+
+
+def test_numbers_are_rounded_and_measured_by_the_spread_of_their_column(run):
+    cells = run("ask", "table.csv", "--id", "file")["state"]["question"]["things"][0]["cells"]
+    name, text, size = cells[0]
+    table = pd.read_csv("table.csv")
+    assert (name, len(text) <= 7) == ("a", True)
+    assert size == pytest.approx(float(text) / table["a"].std(ddof=0), rel=1e-2, abs=2e-3)
+    assert cells[-1][2] is None
+
+
+def test_the_question_is_yours_and_json_tells_the_verdict(run):
+    kept = run("ask", "table.csv", "--id", "file", "--question", "Same maker?", "--json", n=24)
+    assert kept["session"].setting.question == "Same maker?"
+    found = json.loads(kept["done"].out)
+    assert found["n_answers"] == 24
+    assert found["better"] in ("learned", "euclidean", None)
+    assert found["command"].startswith("seraph fit table.csv")
+    assert "http://127.0.0.1:1/token/" in kept["done"].err
+    quiet = run("ask", "table.csv", "--id", "file", "--quiet", n=0)["done"]
+    assert quiet.out == "http://127.0.0.1:1/token/\n"
+
+
+def test_somebody_who_is_logged_in_by_ssh_is_told_of_the_tunnel(run, monkeypatch):
+    monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
+    assert "ssh -L 1:127.0.0.1:1" in run("ask", "table.csv", "--id", "file", n=0)["done"].out
+
+
+def test_classes_are_predicted_from_the_answers_in_one_command(run):
+    kept = run("ask", "table.csv", "--id", "file", "--drop", "note", "--classes", "a,b", n=12)
+    line = learn(kept)
+    assert "--labels answers.csv" in line
+    finish = kept["session"].finish
+    assert finish.state(0)["answers"] == "answers.csv"
+    assert seraph(*finish.then).code == 0
+    found = pd.read_csv("answers-classes.csv")
+    assert len(found) == 20
+    label = next(name for name in found.columns if name == "class" or name.startswith("class"))
+    assert np.mean(found[label] == np.array(list("abc"))[y]) > 0.8
+
+
+def test_labels_that_name_no_row_are_refused(run):
+    run("ask", "table.csv", "--id", "file", "--classes", "a,b", n=8)
+    answers = pd.read_csv("answers.csv")
+    answers.assign(id="p99").to_csv("other.csv", index=False)
+    done = seraph("fit", "table.csv", "--id", "file", "--labels", "other.csv")
+    assert_refused(done)
+    assert "has no row 'p99'" in done.err
+    done = seraph("fit", "table.csv", "--id", "file", "--labels", "table.csv")
+    assert_refused(done)
+    assert "no column 'class'" in done.err
+
+
+def test_the_report_judges_by_the_test_answers(run):
+    many, classes = clusters(60)
+    np.save("many.npy", many)
+    pd.DataFrame({"name": [f"r{k}" for k in range(60)]}).to_csv("names.csv", index=False)
+    kept = run("ask", "many.npy", "--table", "names.csv", "--show", "name", n=60, classes=classes)
+    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    done = seraph(*shlex.split(line)[1:], "--json")
+    check = json.loads(done.out)["check"]
+    assert check["held_out"] == "test answers"
+    assert check["n"] == 30
+    page = kept["session"].state()["learning"]["judgments"][-1]
+    assert check["euclidean"]["value"] == pytest.approx(page["euclidean"]["value"], abs=1e-6)
+    assert "questions were drawn at random" in Path("answers.html").read_text()
 
 
 def test_a_column_of_text_is_shown_as_text(run):
@@ -132,12 +210,11 @@ def test_embeddings_are_asked_about_and_fitted_at_unit_length(run):
 @pytest.mark.parametrize("classes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     options = ["--classes", "a, b"] if classes else []
-    kept = run("ask", "table.csv", "--id", "file", "--scale", "minmax", *options, n=12)
+    arguments = ("--id", "file", "--drop", "note", "--scale", "minmax")
+    kept = run("ask", "table.csv", *arguments, *options, n=12)
     line = kept["done"].out.split("Learn from them: ")[1].strip()
     with_all = kept["session"].finish
     assert line == with_all.command
-    if classes:
-        with_all.pairs.write_text(implied_pairs(kept["session"].file.answers, with_all.ids))
     assert seraph(*shlex.split(line)[1:]).code == 0
     model = load("answers.skops")
     assert model[0].__class__.__name__ == "MinMaxScaler"
@@ -169,14 +246,14 @@ def test_the_line_at_the_end_works_for_rows_without_names(run):
 
 
 def test_the_demo_needs_no_file(run):
-    kept = run("demo", "ask", "--no-browser", classes=demo_digits()[1] // 2)
-    assert learn(kept).startswith("seraph fit seraph-demo/digits.npy --scale none")
-    assert np.load("seraph-demo/digits.npy").shape == (600, 196)
+    kept = run("demo", "ask", "--no-browser", classes=demo_digits()[2])
+    assert learn(kept).startswith("seraph fit seraph-demo/digits.npy --pairs")
+    assert np.load("seraph-demo/digits.npy").shape == demo_digits()[0].shape
 
 
 def test_the_demo_first_says_which_folder_it_leaves_behind(run, here):
     before = set(here.iterdir())
-    said = run("demo", "ask", "--no-browser", n=0, classes=demo_digits()[1])["done"].out
+    said = run("demo", "ask", "--no-browser", n=0, classes=demo_digits()[2])["done"].out
     (left,) = set(here.iterdir()) - before
     assert left.is_dir()
     assert str(left.resolve()) in said.splitlines()[0]
@@ -188,7 +265,7 @@ def test_answers_about_records_find_the_duplicates(run):
     table.to_csv("people.csv", index=False)
     kept = run("ask", "people.csv", "--id", "id", "--duplicates", n=40, classes=person)
     cells = kept["state"]["question"]["things"][0]["cells"]
-    assert [name for name, _ in cells] == ["name", "street", "town", "code", "age"]
+    assert [name for name, _, _ in cells] == ["name", "street", "town", "code", "age"]
     answers = pd.read_csv("answers.csv")
     assert 10 <= answers["similar"].sum() <= 30  # random pairs would hardly have one
     line = kept["done"].out.split("Learn from them: ")[1].strip()
@@ -243,6 +320,9 @@ REFUSED = [
     ("few.csv --id file", "few.csv has 2 rows: at least 3"),
     ("flat.csv --id file", "every feature has the same value"),
     ("table.csv --id file --drop note --show empty", "something to show for only 0 of 20 rows"),
+    ("photos", "photos is a folder. Pass a table of numbers"),
+    ("texts.csv", "has only text, and a distance needs numbers. Embed each text"),
+    ("gaps.csv --impute drop", "--impute drop would leave out 1 rows"),
     ("table.csv --scale log", "--scale must be one of"),
     ("zero.npy --table table.csv --scale unit", "Row 3 of zero.npy has only zeros"),
     ("table.csv -o answers.txt", "must end in .csv"),
@@ -264,9 +344,13 @@ def test_bad_input_is_refused_in_one_line(here, arguments, said):
     table = pd.read_csv("table.csv")
     table.assign(file=[f"p{k % 5}" for k in range(20)]).to_csv("same.csv", index=False)
     table[:2].to_csv("few.csv", index=False)
-    table.assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
+    table.drop(columns="note").assign(**dict.fromkeys(NAMES, 1.0)).to_csv("flat.csv", index=False)
     table[NAMES].to_csv("numbers.csv", index=False)
     np.save("zero.npy", X * (np.arange(20) != 3)[:, np.newaxis])
+    table[["note"]].assign(note=[f"remark {k} on it" for k in range(20)]).to_csv(
+        "texts.csv", index=False
+    )
+    table.assign(a=[np.nan, *table["a"][1:]]).to_csv("gaps.csv", index=False)
     (here / "empty").mkdir()
     (here / "other.csv").write_text("x,y\n1,2\n")
     done = seraph("ask", *arguments.split())

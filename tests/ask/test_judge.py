@@ -6,11 +6,11 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from seraph._apps.ask._judge import (
-    Auc,
+    Estimate,
     Judgment,
     advice,
     auc_interval,
-    judge,
+    compare,
     steadiness,
     weighted_auc,
 )
@@ -41,31 +41,67 @@ def test_the_limits_solve_newcombes_equation(value):
         assert abs(value - theta) == pytest.approx(norm.ppf(0.975) * np.sqrt(variance), rel=1e-6)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says(rng):
-    m, n, shift = 8, 16, 1.5
-    truth = norm.cdf(shift / np.sqrt(2))
+def drawn(rng, m, n, shift):
+    """Distances of test pairs of both kinds, normal ones."""
     same = np.arange(m + n) < m
-    covered = 0
-    for _ in range(400):
-        found = judge(rng.normal(size=m + n) - shift * same, same, np.ones(m + n))
-        covered += found.low <= truth <= found.high
-    assert 0.92 <= covered / 400 <= 0.99
+    return rng.normal(size=m + n) - shift * same, same
 
 
-def test_weights_widen_the_interval():
+def test_intervals_and_verdict_are_right_as_often_as_they_say(rng):
+    truth = norm.cdf(1.5 / np.sqrt(2)) - 0.5
+    right = []
+    for _ in range(100):
+        learned, same = drawn(rng, 8, 16, 1.5)
+        found = compare(learned, rng.normal(size=24), same, np.ones(24))
+        difference = found.difference
+        right.append(
+            (
+                found.learned.low <= truth + 0.5 <= found.learned.high,
+                difference.low <= truth <= difference.high,
+                found.better != "euclidean",
+            )
+        )
+    assert (np.mean(right, axis=0) >= 0.92).all()
+    assert np.mean(right, axis=0)[0] < 1.0  # it is not merely wide
+
+
+def test_the_verdict_names_the_better_distance(rng):
+    good, same = drawn(rng, 30, 30, 3.0)
+    bad = rng.normal(size=60)
+    assert compare(good, bad, same, np.ones(60)).better == "learned"
+    worse = compare(bad, good, same, np.ones(60))
+    assert worse.better == "euclidean"
+    assert "The Euclidean distance is better" in worse.sentence()
+    level = compare(good, good, same, np.ones(60))
+    assert level.better == ""
+    assert level.difference.value == 0.0
+
+
+def test_weights_and_shared_rows_widen_the_interval():
     distances, same = np.arange(20.0), np.arange(20) < 8
     distances[[7, 8]] = distances[[8, 7]]
-    even = judge(distances, same, np.ones(20))
-    uneven = judge(distances, same, np.where(np.arange(20) % 4, 0.2, 3.4))
-    few = judge(distances, same, np.ones(20), most=3)
+    even = compare(distances, distances, same, np.ones(20)).learned
+    uneven = compare(distances, distances, same, np.where(np.arange(20) % 4, 0.2, 3.4)).learned
+    pairs = np.column_stack([np.arange(20) % 5, 5 + np.arange(20) % 3])
+    few = compare(distances, distances, same, np.ones(20), pairs).learned
     assert uneven.high - uneven.low > even.high - even.low
     assert few.high - few.low > even.high - even.low
     assert few.value == even.value
 
 
+def test_near_pairs_of_small_weight_do_not_look_certain():
+    distances, same = np.arange(24.0), np.arange(24) < 6  # no far pair of the same kind was drawn
+    weights = np.where(same, 0.3, 1.2)
+    near = compare(distances, distances, same, weights).learned
+    plain = compare(distances, distances, same, np.ones(24)).learned
+    assert near.value == plain.value == 1.0
+    assert near.low < plain.low
+
+
 def test_too_few_answers_of_a_kind_give_no_figure():
-    assert judge(np.arange(5.0), np.arange(5) < 1, np.ones(5)) is None
-    assert judge(np.arange(5.0), np.arange(5) < 4, np.ones(5)) is None
+    d = np.arange(5.0)
+    assert compare(d, d, d < 2, np.ones(5)) is None
+    assert compare(d, d, d < 3, np.ones(5)) is None
 
 
 def test_the_same_order_of_distances_is_steady(rng):
@@ -75,37 +111,38 @@ def test_the_same_order_of_distances_is_steady(rng):
     assert steadiness(d, np.ones(50)) == 0.0
 
 
-WIDE = Judgment(40, Auc(0.85, 0.40, 0.98), Auc(0.8, 0.4, 0.97))
-GOOD = Judgment(40, Auc(0.92, 0.90, 0.94), Auc(0.8, 0.7, 0.9))
+def judgment(learned, difference):
+    return Judgment(Estimate(*learned), Estimate(0.8, 0.7, 0.9), Estimate(*difference), 40)
+
+
+OPEN = judgment((0.85, 0.60, 0.98), (0.05, -0.10, 0.20))
+LEVEL = judgment((0.81, 0.60, 0.98), (0.001, -0.20, 0.20))
+GOOD = judgment((0.92, 0.85, 0.98), (0.12, 0.02, 0.20))
 
 
 @pytest.mark.parametrize(
-    ("n", "judgments", "change", "kinds", "said", "stop"),
+    ("n", "judgments", "change", "kinds", "said", "stop", "goal"),
     [
-        (0, [], None, (0, 0), "after a few answers", False),
-        (3, [], None, (0, 3), "the first pair that is same", False),
-        (3, [], None, (3, 0), "the first pair that is different", False),
-        (8, [], None, (4, 4), "Answers kept apart as a test so far: 2.", False),
-        (12, [GOOD], None, (6, 6), "95 % interval 0.90-0.94. Answer 28 more", False),
-        (60, [GOOD], 0.9, (30, 30), "still changed the distance", False),
-        (60, [WIDE], 0.99, (30, 30), "interval 0.40-0.98. About 170 more answers", False),
-        (
-            60,
-            [GOOD],
-            0.99,
-            (30, 30),
-            "The last 20 answers changed little; 95 % interval 0.90-0.94. Ask 20 more, or stop.",
-            True,
-        ),
+        (0, [], None, (0, 0), "after a few answers", False, 60),
+        (3, [], None, (0, 3), "the first pair that is same", False, 60),
+        (3, [], None, (3, 0), "the first pair that is different", False, 60),
+        (8, [], None, (4, 4), "it needs 3 of each", False, 60),
+        (12, [GOOD], None, (6, 6), "(0.92 against 0.80, 95 % interval", False, 40),
+        (60, [GOOD], 0.9, (30, 30), "More answers still improve it", False, 70),
+        (60, [OPEN], 0.99, (30, 30), "It is open which distance is better", False, 220),
+        (200, [LEVEL], 0.99, (30, 30), "even many more answers may not tell", False, 600),
+        (60, [GOOD], 0.99, (30, 30), "a good moment to finish", True, 60),
     ],
 )
-def test_the_advice_says_when_to_stop(n, judgments, change, kinds, said, stop):
-    text, now = advice(n, judgments, change, n_tests=2, n_same=kinds[0], n_different=kinds[1])
-    assert said in text
-    assert now == stop
-    assert ("stop" in text) == stop
+def test_the_advice_says_which_is_better_and_when_to_stop(
+    n, judgments, change, kinds, said, stop, goal
+):
+    found = advice(n, judgments, change, tests=(2, 2), kinds=kinds)
+    assert said in found.text
+    assert (found.stop, found.goal) == (stop, goal)
 
 
 def test_the_advice_is_to_stop_when_nothing_is_left():
-    text, now = advice(3, [], None, n_tests=0, n_same=1, n_different=2, left=False)
-    assert (text, now) == ("There is nothing left to ask.", True)
+    found = advice(3, [GOOD], None, tests=(0, 0), kinds=(1, 2), left=False)
+    assert found.text.startswith("There is nothing left to ask. The learned distance is better")
+    assert found.stop

@@ -20,7 +20,7 @@ def pair_questions(rows=ROWS, seed=0):
 
 def test_the_weights_of_the_test_undo_its_preference_for_near_pairs():
     questions = pair_questions()
-    drawn = [questions.test(set()) for _ in range(800)]
+    drawn = [questions.test(set(), near=True) for _ in range(800)]
     pairs = np.array([question.rows for question in drawn])
     weights = np.array([question.weight for question in drawn])
     i, j = np.triu_indices(60, 1)
@@ -33,20 +33,34 @@ def test_the_weights_of_the_test_undo_its_preference_for_near_pairs():
     assert weights.mean() == pytest.approx(1.0, rel=0.05)
 
 
+def test_a_plain_test_prefers_nothing():
+    questions = pair_questions()
+    drawn = [questions.test(set(), near=False) for _ in range(800)]
+    assert {question.weight for question in drawn} == {1.0}
+    distances = distances_of(X, np.array([question.rows for question in drawn]))
+    i, j = np.triu_indices(60, 1)
+    assert distances.mean() == pytest.approx(
+        distances_of(X, np.column_stack([i, j])).mean(), rel=0.05
+    )
+
+
 def test_few_tests_have_pairs_of_all_kinds_of_distances():
     for seed in range(5):
         questions = pair_questions(seed=seed)
-        weights = [questions.test(set()).weight for _ in range(8)]
+        weights = [questions.test(set(), near=True).weight for _ in range(8)]
         places = np.histogram(np.array(weights) / 2.0, bins=4, range=(0.0, 1.0))[0]
         assert places.min() >= 1
         assert places.max() <= 3
 
 
-@pytest.mark.parametrize("kind", ["test", "plain"])
+KINDS = {"test": {"near": False}, "plain": {}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_pair_is_asked_once_and_then_there_is_nothing_left(kind):
     questions = pair_questions(np.array([3, 7, 8, 20]))
     known = set()
-    while question := getattr(questions, kind)(known):
+    while question := getattr(questions, kind)(known, **KINDS[kind]):
         assert question.rows not in known
         known.add(question.rows)
     assert known == {(3, 7), (3, 8), (3, 20), (7, 8), (7, 20), (8, 20)}
@@ -54,9 +68,8 @@ def test_every_pair_is_asked_once_and_then_there_is_nothing_left(kind):
 
 def test_questions_without_a_model_are_near_and_far_in_turn():
     questions = pair_questions()
-    near = [questions.plain({(0, 1)}).rows for _ in range(40)]
-    far = [questions.plain(set()).rows for _ in range(40)]
-    near, far = (distances_of(X, np.array(pairs)) for pairs in (near, far))
+    asked = np.array([questions.plain(set()).rows for _ in range(80)])
+    near, far = (distances_of(X, asked[first::2]) for first in (0, 1))
     assert near.max() < np.median(far)
 
 
@@ -73,11 +86,11 @@ def record_questions(records, rows=range(60)):
     return RecordQuestions(records.points(), np.array(rows), np.random.default_rng(0), records)
 
 
-@pytest.mark.parametrize("kind", ["test", "plain"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_pair_of_neighboring_records_is_asked_once(kind, records):
     questions = record_questions(records[0], range(12))
     known = set()
-    while question := getattr(questions, kind)(known):
+    while question := getattr(questions, kind)(known, **KINDS[kind]):
         known.add(question.rows)
     assert known == {pair for pair in map(tuple, records[0].pairs.tolist()) if max(pair) < 12}
 
@@ -119,7 +132,7 @@ def test_rows_that_cannot_be_shown_are_not_asked():
         some = questions(X, rows, np.random.default_rng(0))
         if questions is RowQuestions:
             some.codes = {0: 0, 1: 1}
-        asked = [some.test(set()), some.plain(set()), *some.chosen(learner, set())]
+        asked = [some.test(set(), near=False), some.plain(set()), *some.chosen(learner, set())]
         assert all(row % 2 == 0 for question in asked for row in question.rows)
 
 
@@ -129,7 +142,7 @@ def test_rows_are_asked_once_and_then_there_is_nothing_left():
     while question := questions.plain(known):
         known.add(question.rows)
     assert known == {(row,) for row in range(6)}
-    assert questions.test(known) is None
+    assert questions.test(known, near=False) is None
     assert questions.chosen(SERAPH().fit(X, y), known) == []
 
 

@@ -7,20 +7,20 @@ import socket
 import stat
 import sys
 import threading
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+import numpy as np
 import pytest
 from PIL import Image
 
 import seraph._apps.ask
 from seraph._apps.ask import _server
-from seraph._apps.ask._answers import ClassAnswer, PairAnswer
-from seraph._apps.ask._finish import Finish, implied_pairs
+from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._server import Server
 from seraph._apps.ask._things import Folder, RowThings
-from seraph._apps.cli._tables import read_pairs, read_table
 from tests.helpers.ask import Client, clusters, names, served, session
 
 X, y = clusters(30)
@@ -127,7 +127,7 @@ def test_each_run_has_a_token_of_its_own(client):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", None]
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil:1", "127.0.0.1:x", "", None]
 )
 def test_other_hosts_are_refused(client, host):
     """A name of somebody else's that resolves to 127.0.0.1: DNS rebinding."""
@@ -137,8 +137,30 @@ def test_other_hosts_are_refused(client, host):
         assert b"question" not in reply.body
 
 
-def test_localhost_is_this_machine(client):
-    assert client.get("state", host=f"localhost:{client.port}").status == 200
+@pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1:1", "localhost"])
+def test_another_port_of_this_machine_may_lead_here(client, host):
+    """As at the other end of an SSH tunnel."""
+    host = host.format(port=client.port)
+    assert client.get("state", host=host).status == 200
+    assert client.post("skip", {"key": "x"}, host=host, origin=f"http://{host}").status == 200
+    assert client.post("skip", {"key": "x"}, host=host, origin="http://localhost:2").status == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("skip", {}), ("again", {"keys": [1]}), ("again", {"key": "x"}), ("cancel", {"x": 1})],
+)
+def test_changes_of_another_form_are_refused(client, path, value):
+    assert client.post(path, value).status == 400
+
+
+def test_only_what_was_answered_is_asked_again(client):
+    reply = client.post("again", {"keys": ["0-1"]})
+    assert reply.status == 422
+    assert "Only a question that has an answer" in reply.json["problem"]
+    assert client.get("neighbors/99").status == 404
+    found = client.get("neighbors/3").json
+    assert len(found["before"]) == len(found["after"]) == 5
 
 
 def test_two_hosts_are_refused(client):
@@ -330,7 +352,7 @@ def test_texts_and_cells_are_data_and_not_markup(client):
     card = client.get("thing/2")
     assert card.headers["content-type"] == "application/json"
     assert card.json["text"] == "<script>alert(1)</script>"
-    assert card.json["cells"] == [["cell", "</script><b>"]]
+    assert card.json["cells"] == [["cell", "</script><b>", None]]
 
 
 def test_the_answers_can_be_saved(client):
@@ -385,9 +407,9 @@ def test_the_page_is_opened_once_the_server_listens(client, monkeypatch):
 # The end
 
 
-def finish_with(tmp_path, *arguments, from_classes=False):
-    made = [tmp_path / name for name in ("pairs.csv", "model.skops", "report.html")]
-    return Finish(arguments, *made, names(30), from_classes=from_classes)
+def finish_with(tmp_path, *arguments):
+    made = [tmp_path / name for name in ("answers.csv", "model.skops", "report.html")]
+    return Finish(list(arguments), *made)
 
 
 def wait_for_end(finish, n):
@@ -400,36 +422,49 @@ def wait_for_end(finish, n):
 def test_what_fit_says_is_passed_on_if_it_fails(tmp_path):
     finish = finish_with(tmp_path, "fit", "--nonsense")
     assert finish.state(1)["status"] == "none"
-    finish.start([PairAnswer(0, 1, True)])
+    finish.start(1)
     state = wait_for_end(finish, 1)
     assert state["status"] == "failed"
     assert "No such option" in state["message"]
     assert finish.state(2)["status"] == "none"  # other answers, nothing made of them yet
 
 
-def test_a_folder_that_is_gone_is_explained(tmp_path):
-    finish = finish_with(tmp_path / "gone", "--version", from_classes=True)
-    finish.start([ClassAnswer(0, "a"), ClassAnswer(1, "b")])
+def test_a_python_that_is_gone_is_explained(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.executable", str(tmp_path / "gone"))
+    finish = finish_with(tmp_path, "--version")
+    finish.start(2)
     state = wait_for_end(finish, 2)
     assert state["status"] == "failed"
     assert "No such file" in state["message"]
 
 
+def test_a_fit_says_how_far_it_is_and_can_be_canceled(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(400, 60)))
+    (tmp_path / "answers.csv").write_text("i,j,similar\n0,1,1\n2,3,0\n4,5,1\n6,7,0\n")
+    finish = finish_with(
+        tmp_path, "fit", str(tmp_path / "x.npy"), "--pairs", str(tmp_path / "answers.csv"),
+        *("--set", "tol=1e-14", "--max-iter", "100000", "-o", str(tmp_path / "model.skops")),
+    )  # fmt: skip
+    finish.start(4)
+    for _ in range(6000):
+        state = finish.state(4)
+        if state["progress"] or state["status"] != "running":
+            break
+        time.sleep(0.02)
+    assert re.fullmatch(r"iteration \d+ of at most 100000", state["progress"]), state
+    finish.cancel()
+    assert wait_for_end(finish, 4)["status"] == "canceled"
+    assert not (tmp_path / "model.skops").exists()
+    finish.start(4)  # it can be started again
+    assert finish.state(4)["status"] == "running"
+    finish.close()
+    wait_for_end(finish, 4)
+
+
 def test_closing_ends_the_process(tmp_path):
     finish = finish_with(tmp_path, "fit", "x")
     finish.close()
-    finish.start([])
+    finish.start(0)
     assert finish.state(0)["status"] == "none"
     assert finish._fit() == (1, "")
-
-
-def test_implied_pairs_are_read_by_fit(tmp_path):
-    path = tmp_path / "pairs.csv"
-    answers = [ClassAnswer(4, "a"), ClassAnswer(1, "b"), ClassAnswer(2, "a"), ClassAnswer(3, None)]
-    path.write_text(implied_pairs(answers, names(30)))
-    pairs, same = read_pairs(read_table(path), 30, names(30))
-    assert sorted(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == [
-        ((1, 2), False),
-        ((1, 4), False),
-        ((2, 4), True),
-    ]

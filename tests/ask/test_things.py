@@ -160,8 +160,8 @@ def test_cells_are_text_and_one_column_alone_is_a_text():
     card = things.card(1)
     assert card["kind"] == "cells"
     assert card["cells"] == [
-        ["name", "<i>y</i>"],
-        ["size", "2" * 2000 + " […] (cut after 2,000 characters)"],
+        ["name", "<i>y</i>", None],
+        ["size", "2" * 2000 + " […] (cut after 2,000 characters)", None],
     ]
     assert things.shown(0)
     assert things.picture(0, "large") is None
@@ -175,7 +175,7 @@ def test_a_file_and_cells_are_shown_together(root):
     assert (card["kind"], card["text"], card["cells"]) == (
         "text",
         "some <b>text</b>",
-        [["n", "1"]],
+        [["n", "1", None]],
     )
 
 
@@ -185,15 +185,15 @@ def test_sounds_have_a_media_type(root):
 
 
 def test_the_demo_shows_its_digits():
-    X, y = demo_digits()
-    assert np.bincount(y)[[1, 3, 5, 7, 8]].tolist() == [120] * 5
+    _, X, y = demo_digits()
+    assert len(np.unique(y)) == 2
     things = DigitThings(X)
     data, kind = things.picture(0, "large")
     assert kind == "image/png"
     assert Image.open(io.BytesIO(data)).size == (448, 448)
-    drawn = np.asarray(Image.open(io.BytesIO(data)).resize((14, 14), Image.Resampling.BOX))
-    assert np.corrcoef(drawn.ravel(), X[0])[0, 1] < -0.97  # dark where there is ink
+    drawn = np.asarray(Image.open(io.BytesIO(data)).resize((8, 8), Image.Resampling.BOX))
+    assert np.corrcoef(drawn.ravel(), X[0].ravel())[0, 1] > 0.97
     assert things.card(3)["kind"] == "image"
     assert things.sound(0) is None
-    assert things.shown(599)
-    assert not things.shown(600)
+    assert things.shown(len(X) - 1)
+    assert not things.shown(len(X))

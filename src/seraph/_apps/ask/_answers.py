@@ -298,6 +298,16 @@ class AnswerFile:
         self._append([*self._form.line(answer, self._names), _now()])
         self.answers.append(answer)
 
+    def replace(self, answer: Answer) -> None:
+        """Take back the answer about the same rows, and write the new one at the end."""
+        place = [old.rows for old in self.answers].index(answer.rows)
+        self._file.seek(0)
+        whens = [line[-1] for line, _ in self._lines(self._file.read())[1:]]
+        kept = [k for k in range(len(whens)) if k != place]
+        self._rewrite(
+            [*(self.answers[k] for k in kept), answer], [*(whens[k] for k in kept), _now()]
+        )
+
     def add_earlier(self, answers: Iterable[Answer]) -> int:
         """Add those answers whose rows have no answer yet; return how many."""
         known = {answer.rows for answer in self.answers}
@@ -360,7 +370,7 @@ class AnswerFile:
         last = self._complete(data[len(whole) :])
         moved = self._parse([*lines, *last])
         if last or moved:
-            self._rewrite([line[-1] for line, _ in [*lines[1:], *last]])
+            self._rewrite(self.answers, [line[-1] for line, _ in [*lines[1:], *last]])
         elif len(whole) < len(data):
             self._file.truncate(len(whole))
 
@@ -384,7 +394,7 @@ class AnswerFile:
         (header, end), *rest = lines
         if tuple(header) != self._form.header:
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
-        self._ends = [end]
+        self._ends, self.answers = [end], []
         moved = False
         lost: list[int] = []
         for number, (line, end) in enumerate(rest):
@@ -409,19 +419,21 @@ class AnswerFile:
             )
         return moved
 
-    def _rewrite(self, whens: Sequence[str]) -> None:
+    def _rewrite(self, answers: Sequence[Answer], whens: Sequence[str]) -> None:
         """Write the file again, with the row numbers of today and the times of then."""
-        answers, self.answers = self.answers, []
         out = io.StringIO(newline="")
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self._form.header)
         for answer, when in zip(answers, whens, strict=True):
             writer.writerow([*self._form.line(answer, self._names), when])
         self._file.close()  # Windows replaces no open file
-        write_whole(self.path, out.getvalue())
-        self._file = self.path.open("a+b", buffering=0)
-        _lock(self._file.fileno())
-        self._parse(self._lines(out.getvalue().encode()))
+        try:
+            write_whole(self.path, out.getvalue())
+        finally:  # if the disk is full, the file is as it was
+            self._file = self.path.open("a+b", buffering=0)
+            _lock(self._file.fileno())
+            self._file.seek(0)
+            self._parse(self._lines(self._file.read()))
 
     def _refusal(self, fault: str) -> str:
         return (

@@ -5,20 +5,21 @@ The line runs as it stands, in a process of its own, so whoever runs it again ge
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 import shlex
 import subprocess
 import sys
 import threading
+import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..._utils._files import write_whole
-from ._answers import Answer
-from ._learning import Labels
+# What `seraph fit --verbose` prints about an iteration.
+_ITERATION = re.compile(r"^\[\w+\] (\d+)/(\d+) ")
+_KEPT = 20  # last lines of what it prints
 
 
 @dataclass
@@ -29,25 +30,24 @@ class Finish:
     ----------
     arguments : sequence of str
         ``fit`` or ``duplicates``, and its arguments.
-    pairs : Path
-        File of pairs that they name.
+    answers : Path
+        File of answers that they name.
     model, report : Path
         Files that they write; ``duplicates`` writes its groups, and no report.
-    ids : sequence of str
-        Name of each row.
-    from_classes : bool
-        Whether the answers are classes; `pairs` is written from them first.
+    then : sequence of str
+        Arguments of the command to go on with; empty for none.
     """
 
     arguments: Sequence[str]
-    pairs: Path
+    answers: Path
     model: Path
     report: Path | None
-    ids: Sequence[str]
-    from_classes: bool = False
+    then: Sequence[str] = ()
     _made_from: int = field(default=-1, init=False)
     _status: str = field(default="none", init=False)
     _message: str = field(default="", init=False)
+    _progress: str = field(default="", init=False)
+    _since: float = field(default=0.0, init=False)
     _process: subprocess.Popen[str] | None = field(default=None, init=False)
     _closed: bool = field(default=False, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -57,86 +57,87 @@ class Finish:
         """The line to type in a shell."""
         return shlex.join(["seraph", *self.arguments])
 
-    def state(self, n_answers: int) -> dict[str, Any]:
-        """Return how far it is, for JSON; files made from other answers do not count."""
+    def state(self, stamp: int) -> dict[str, Any]:
+        """Return how far it is, for JSON; files made from other answers do not count.
+
+        `stamp` is a number that changes with the answers.
+        """
         with self._lock:
-            fresh = self._status == "running" or self._made_from == n_answers
+            running = self._status == "running"
+            fresh = running or self._made_from == stamp
             return {
                 "status": self._status if fresh else "none",
                 "message": self._message if fresh else "",
+                "progress": self._progress,
+                "seconds": round(time.monotonic() - self._since) if running else 0,
                 "command": self.command,
+                "then": shlex.join(["seraph", *self.then]) if self.then else "",
                 "model": self.model.name,
                 "report": None if self.report is None else self.report.name,
-                "answers": self.pairs.name,
+                "answers": self.answers.name,
             }
 
-    def start(self, answers: Sequence[Answer]) -> None:
-        """Start to make the files, unless that is under way or done."""
+    def start(self, stamp: int) -> None:
+        """Start to make the files, unless that is under way or done for the same answers."""
         with self._lock:
-            done = self._status == "done" and self._made_from == len(answers)
+            done = self._status == "done" and self._made_from == stamp
             if self._closed or self._status == "running" or done:
                 return
-            self._made_from = len(answers)
-            self._status, self._message = "running", ""
-        threading.Thread(
-            target=self._run, args=(list(answers),), name="seraph-finish", daemon=True
-        ).start()
+            self._made_from = stamp
+            self._status, self._message, self._progress = "running", "", ""
+            self._since = time.monotonic()
+        threading.Thread(target=self._run, name="seraph-finish", daemon=True).start()
+
+    def cancel(self) -> None:
+        """Stop making the files; those of an earlier run stay as they are."""
+        with self._lock:
+            if self._status == "running":
+                self._status = "canceled"
+                self._end()
 
     def close(self) -> None:
         """End the process, if it runs."""
         with self._lock:
             self._closed = True
-            if self._process is not None:
-                self._process.terminate()
+            self._end()
 
-    def _run(self, answers: Sequence[Answer]) -> None:
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+
+    def _run(self) -> None:
         try:
-            if self.from_classes:
-                write_whole(self.pairs, implied_pairs(answers, self.ids))
             code, message = self._fit()
         except OSError as error:
             code, message = 1, f"{error.filename}: {error.strerror}"
         with self._lock:
-            self._status = "failed" if code else "done"
+            if self._status == "running":
+                self._status = "failed" if code else "done"
             self._message = message
 
     def _fit(self) -> tuple[int, str]:
         """Run the line; return its exit code and what it printed."""
+        verbose = ["--verbose"] if self.arguments[:1] == ["fit"] else []
         with self._lock:
-            if self._closed:
+            if self._closed or self._status != "running":
                 return 1, ""
             self._process = process = subprocess.Popen(
-                [sys.executable, "-m", "seraph", *self.arguments],
+                [sys.executable, "-m", "seraph", *self.arguments, *verbose],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
             )
+        said: deque[str] = deque(maxlen=_KEPT)
         with process:
-            out = process.communicate()[0]
+            for line in process.stdout or ():
+                found = _ITERATION.match(line)
+                if found is None:
+                    said.append(line)
+                else:
+                    with self._lock:
+                        self._progress = f"iteration {found[1]} of at most {found[2]}"
         with self._lock:
             self._process = None
-        return process.returncode, out.strip()[-2000:]
-
-
-def implied_pairs(answers: Sequence[Answer], ids: Sequence[str]) -> str:
-    """Return the pairs that follow from classes as the table that ``seraph fit --pairs`` reads.
-
-    Examples
-    --------
-    >>> from seraph._apps.ask._answers import ClassAnswer
-    >>> answers = [ClassAnswer(0, "cat"), ClassAnswer(2, "dog"), ClassAnswer(1, "cat")]
-    >>> print(implied_pairs(answers, ["a", "b", "c"]), end="")
-    i,j,similar,id_i,id_j
-    0,2,0,a,c
-    0,1,1,a,b
-    1,2,0,b,c
-    """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["i", "j", "similar", "id_i", "id_j"])
-    pairs, same = Labels.of(answers).all_pairs()
-    for (i, j), alike in zip(pairs.tolist(), same.tolist(), strict=True):
-        writer.writerow([i, j, int(alike), ids[i], ids[j]])
-    return out.getvalue()
+        return process.returncode, "".join(said).strip()[-2000:]

@@ -9,23 +9,25 @@ from math import ceil, sqrt
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import spearmanr
+from scipy.stats import t as student
 
-from ..._utils._typing import Array
+from ..._utils._typing import Array, FloatArray, IntArray
 
 # Answers of each kind that the test needs before it says anything.
-FEWEST = 2
-_Z = 1.959963984540054  # 95 %
+FEWEST = 3
 # Answers over which the distance must have stood still.
 WINDOW = 20
 # Rank correlation of distances above which two metrics are the same for most purposes.
 _STEADY = 0.97
 # An interval wider than this says too little to call it a day.
-_WIDE = 0.3
+WIDE = 0.2
+# Answers that most sessions need, by `benchmarks.ask_sessions`; and more than anybody gives.
+USUAL, _MOST = 60, 400
 
 
 @dataclass(frozen=True)
-class Auc:
-    """Chance that a pair of the same kind is nearer than one of different kinds.
+class Estimate:
+    """An estimate with its 95 % interval.
 
     Parameters
     ----------
@@ -67,17 +69,14 @@ def weighted_auc(distances: Array, same: Array, weights: Array) -> float:
     return min(max(share, 0.0), 1.0)  # rounding
 
 
-def auc_interval(value: float, n_same: float, n_different: float) -> tuple[float, float]:
+def auc_interval(
+    value: float, n_same: float, n_different: float, z: float = 1.959963984540054
+) -> tuple[float, float]:
     r"""Return the 95 % interval of an AUC by Newcombe's method 5.
 
-    The limits :math:`\theta` solve :math:`|\hat\theta - \theta| = z \sqrt{V(\theta)}` with
-
-    .. math:: V(\theta) = \frac{\theta (1 - \theta)}{m n} \left(1 + (N - 1)
-              \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right),
-              \quad N = \frac{m + n}{2},
-
-    for m pairs of the same kind and n of different kinds. Like Wilson's interval of a share, it
-    does not shrink to a point at 0 or 1.
+    The limits :math:`\theta` solve :math:`|\hat\theta - \theta| = z \sqrt{V(\theta)}` with the
+    variance of `_variance`. Like Wilson's interval of a share, it does not shrink to a point at 0
+    or 1.
 
     References
     ----------
@@ -92,10 +91,7 @@ def auc_interval(value: float, n_same: float, n_different: float) -> tuple[float
     """
 
     def excess(theta: float) -> float:
-        mean = 0.5 * (n_same + n_different) - 1.0
-        spread = (1.0 - theta) / (2.0 - theta) + theta / (1.0 + theta)
-        variance = theta * (1.0 - theta) * (1.0 + mean * spread) / (n_same * n_different)
-        return abs(value - theta) - _Z * sqrt(max(variance, 0.0))
+        return abs(value - theta) - z * sqrt(_variance(theta, n_same, n_different))
 
     # At 0 and 1 the variance is zero, and the estimate itself would solve the equation.
     low = 0.0 if value <= 0.0 else float(brentq(excess, 0.0, min(value, 1.0 - 1e-12)))
@@ -103,25 +99,139 @@ def auc_interval(value: float, n_same: float, n_different: float) -> tuple[float
     return low, high
 
 
-def judge(distances: Array, same: Array, weights: Array, most: float = np.inf) -> Auc | None:
-    """Return the AUC of test pairs with its interval; None if there are too few.
+def _variance(theta: float, m: float, n: float) -> float:
+    r"""Return the variance of an AUC of m pairs of the same kind and n of different kinds.
+
+    .. math:: V(\theta) = \frac{\theta (1 - \theta)}{m n} \left(1 + (N - 1)
+              \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right),
+              \quad N = \frac{m + n}{2}
+    """
+    spread = (1.0 - theta) / (2.0 - theta) + theta / (1.0 + theta)
+    return max(theta * (1.0 - theta) * (1.0 + (0.5 * (m + n) - 1.0) * spread) / (m * n), 0.0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the test says about two distances.
 
     Parameters
     ----------
-    distances : ndarray of shape (n,)
+    learned, euclidean : Estimate
+        The AUC of the learned distance, and of the Euclidean one.
+    difference : Estimate
+        How much larger that of the learned distance is.
+    """
+
+    learned: Estimate
+    euclidean: Estimate
+    difference: Estimate
+
+    @property
+    def better(self) -> str:
+        """Which is better, with 95 % confidence: "learned", "euclidean", or "" if that is open."""
+        if self.difference.low > 0.0:
+            return "learned"
+        return "euclidean" if self.difference.high < 0.0 else ""
+
+    def sentence(self) -> str:
+        """Say which distance is better."""
+        d = self.difference
+        interval = f"95 % interval of the difference {d.low:+.2f} to {d.high:+.2f}"
+        aucs = f"{self.learned.value:.2f} against {self.euclidean.value:.2f}, {interval}"
+        if self.better == "learned":
+            return f"The learned distance is better than the Euclidean one ({aucs})."
+        if self.better == "euclidean":
+            return f"The Euclidean distance is better than the learned one ({aucs})."
+        return f"It is open which distance is better ({aucs})."
+
+
+def compare(
+    learned: Array, euclidean: Array, same: Array, weights: Array, units: IntArray | None = None
+) -> Comparison | None:
+    """Return the AUC of two distances on test pairs, and their difference.
+
+    The interval of an AUC is Newcombe's, made wider where the jackknife finds a larger variance.
+    That of the difference comes from the two intervals and from the correlation of the two AUCs,
+    by Zou and Donner's method (MOVER). `benchmarks.ask_sessions` counts how often they are right.
+
+    Parameters
+    ----------
+    learned, euclidean : ndarray of shape (n,)
         Distances of the pairs.
     same : ndarray of bool of shape (n,)
         Which pairs are of the same kind.
     weights : ndarray of shape (n,)
         1 over the chance with which each pair was sampled.
-    most : float, default=inf
-        Largest number of independent pairs of each kind, if the pairs share rows.
+    units : ndarray of int of shape (n, k), optional
+        Numbers of the independent answers that each pair comes from; by default, one each.
+
+    Returns
+    -------
+    Comparison or None
+        None if there are fewer than `FEWEST` pairs of a kind.
+
+    References
+    ----------
+    G. Y. Zou, A. Donner. Construction of confidence limits about effect measures: a general
+    approach. Statistics in Medicine 27, 2008.
     """
     if min(same.sum(), (~same).sum()) < FEWEST:
         return None
-    value = weighted_auc(distances, same, weights)
+    own = np.arange(len(same))[:, np.newaxis] if units is None else units
+    n_units = len(np.unique(own))
+    # A pair of k answers: of n answers, no more than n / k pairs are independent.
+    most = n_units / own.shape[1]
     sizes = [min(_effective(weights[kind]), most) for kind in (same, ~same)]
-    return Auc(value, *auc_interval(value, *sizes))
+    covariance = _jackknife([learned, euclidean], same, weights, own)
+    z = float(student.ppf(0.975, max(n_units - 2, 1)))
+    found = []
+    for k, distances in enumerate((learned, euclidean)):
+        value = weighted_auc(distances, same, weights)
+        wider = max(1.0, covariance[k, k] / max(_variance(value, *sizes), 1e-12))
+        # Below one pair the formula of the variance has no meaning.
+        m, n = (max(size / wider, 1.0) for size in sizes)
+        found.append(Estimate(value, *auc_interval(value, m, n, z)))
+    spread = sqrt(covariance[0, 0] * covariance[1, 1])
+    correlation = float(np.clip(covariance[0, 1] / spread, 0.0, 1.0)) if spread > 0.0 else 0.0
+    return Comparison(found[0], found[1], _difference(found[0], found[1], correlation))
+
+
+def _difference(a: Estimate, b: Estimate, correlation: float) -> Estimate:
+    """Return the difference of two correlated estimates with its interval."""
+
+    def reach(one: float, other: float) -> float:
+        return sqrt(max(one**2 - 2.0 * correlation * one * other + other**2, 0.0))
+
+    value = a.value - b.value
+    low = value - reach(a.value - a.low, b.high - b.value)
+    return Estimate(value, low, value + reach(a.high - a.value, b.value - b.low))
+
+
+def _jackknife(
+    distances: Sequence[Array], same: Array, weights: Array, units: IntArray
+) -> FloatArray:
+    """Return the covariance of AUCs, from leaving out one answer after the other.
+
+    Near pairs have small weights if the test preferred them. A far pair of the same kind may
+    then be missing by chance, though it would weigh more than many near ones; a pair of the mean
+    weight that neither distance ranks right or wrong stands in for it.
+    """
+    rare = weights[same].mean() < weights[~same].mean()  # the kind whose pairs weigh less
+    kind = same if rare else ~same
+    missing = float(weights.mean() - weights[kind].mean())
+    if missing > 1e-9:
+        distances = [np.r_[d, np.median(d[~kind])] for d in distances]
+        weights, same = np.r_[weights, missing], np.r_[same, rare]
+        units = np.r_[units, np.full((1, units.shape[1]), units.max() + 1)]
+    left_out = []
+    for unit in np.unique(units):
+        kept = ~np.any(units == unit, axis=1)
+        if same[kept].any() and not same[kept].all():
+            left_out.append([weighted_auc(d[kept], same[kept], weights[kept]) for d in distances])
+    values = np.array(left_out)
+    centered = values - values.mean(axis=0)
+    covariance: FloatArray = (len(values) - 1) / len(values) * centered.T @ centered
+    return covariance
 
 
 def _effective(weights: Array) -> float:
@@ -130,20 +240,18 @@ def _effective(weights: Array) -> float:
 
 
 @dataclass(frozen=True)
-class Judgment:
+class Judgment(Comparison):
     """What the test says after some answers.
 
     Parameters
     ----------
+    learned, euclidean, difference : Estimate
+        See `Comparison`.
     answers : int
         Number of answers by then.
-    learned, euclidean : Auc
-        The learned distance, and the Euclidean one for comparison.
     """
 
     answers: int
-    learned: Auc
-    euclidean: Auc
 
 
 def steadiness(before: Array, after: Array) -> float:
@@ -160,17 +268,35 @@ def steadiness(before: Array, after: Array) -> float:
     return round(float(spearmanr(before, after).statistic), 6)
 
 
+@dataclass(frozen=True)
+class Advice:
+    """What to do next.
+
+    Parameters
+    ----------
+    text : str
+        The advice.
+    stop : bool
+        Whether this is a good moment to stop.
+    goal : int
+        About how many answers will do.
+    """
+
+    text: str
+    stop: bool
+    goal: int
+
+
 def advice(
     n_answers: int,
     judgments: Sequence[Judgment],
     change: float | None,
     *,
-    n_tests: int,
-    n_same: int,
-    n_different: int,
+    tests: tuple[int, int],
+    kinds: tuple[int, int],
     left: bool = True,
-) -> tuple[str, bool]:
-    """Say whether to go on, and whether this is a good moment to stop.
+) -> Advice:
+    """Say which distance is better, and whether to go on.
 
     Parameters
     ----------
@@ -181,48 +307,51 @@ def advice(
     change : float or None
         Rank correlation of today's distances with those of `WINDOW` answers ago; None if there
         were not as many.
-    n_tests, n_same, n_different : int
-        Answers in the test, and answers of each kind.
+    tests, kinds : (int, int)
+        Pairs in the test, and pairs in all, that are the same and that are different.
     left : bool, default=True
         Whether there is anything left to ask.
     """
+    usual = max(USUAL, 10 * ceil((n_answers + 10) / 10))
     if not left:
-        return "There is nothing left to ask.", True
-    if n_same == 0 or n_different == 0:
-        missing = "same" if n_same == 0 else "different"
+        said = f" {judgments[-1].sentence()}" if judgments else ""
+        return Advice(f"There is nothing left to ask.{said}", True, n_answers)
+    if 0 in kinds:
+        missing = "same" if kinds[0] == 0 else "different"
         if n_answers == 0:
-            return "The first distance is learned after a few answers.", False
-        return f"Learning starts with the first pair that is {missing}.", False
+            return Advice("The first distance is learned after a few answers.", False, usual)
+        return Advice(f"Learning starts with the first pair that is {missing}.", False, usual)
     if not judgments:
-        return (
-            f"Answers kept apart as a test so far: {n_tests}. The test needs {FEWEST} of each "
-            "kind to say how good the distance is.",
+        return Advice(
+            f"The test has {tests[0]} pairs that are the same and {tests[1]} that are different: "
+            f"it needs {FEWEST} of each to say how good the distance is.",
             False,
+            usual,
         )
-    now = judgments[-1].learned
-    interval = f"95 % interval {now.low:.2f}-{now.high:.2f}"
-    if change is None:
-        return f"{interval}. Answer {max(1, 2 * WINDOW - n_answers)} more before you judge.", False
-    if change >= _STEADY and now.high - now.low > _WIDE:
-        more = _answers_until_narrow(now, n_answers)
-        return (
-            f"The last {WINDOW} answers changed little, but the test is too small to say how good "
-            f"the distance is: {interval}. About {more} more answers will tell.",
-            False,
-        )
-    if change >= _STEADY:
-        return (
-            f"The last {WINDOW} answers changed little; {interval}. Ask {WINDOW} more, or stop.",
-            True,
-        )
-    return f"The last {WINDOW} answers still changed the distance; {interval}. Go on.", False
+    now = judgments[-1]
+    goal = answers_needed(now, n_answers)
+    steady = change is not None and change >= _STEADY
+    enough = bool(now.better) or now.learned.high - now.learned.low <= WIDE
+    if enough and steady:
+        rest = f"The last {WINDOW} answers changed little: a good moment to finish."
+        return Advice(f"{now.sentence()} {rest}", True, n_answers)
+    if enough:
+        return Advice(f"{now.sentence()} More answers still improve it.", False, goal)
+    more = f"About {goal - n_answers} more answers will tell."
+    if goal - n_answers > _MOST:
+        more = "The two are close to each other: even many more answers may not tell."
+    return Advice(f"{now.sentence()} {more}", False, min(goal, n_answers + _MOST))
 
 
-def _answers_until_narrow(now: Auc, n_answers: int) -> int:
-    """Return how many more answers make the interval narrow enough, in tens.
+def answers_needed(now: Comparison, n_answers: int) -> int:
+    """Return about how many answers decide which is better, or make the interval narrow; in tens.
 
-    Its width falls with the square root of the number of test answers, which are a fixed share of
-    all.
+    The width of an interval falls with the square root of the number of test answers, which are a
+    fixed share of all.
     """
-    needed = n_answers * (((now.high - now.low) / _WIDE) ** 2 - 1.0)
+    narrow = ((now.learned.high - now.learned.low) / WIDE) ** 2
+    d = now.difference
+    half = d.value - d.low if d.value > 0.0 else d.high - d.value
+    decided = (half / max(abs(d.value), 0.01)) ** 2
+    needed = max(2 * WINDOW, n_answers + 10, n_answers * min(narrow, decided))
     return 10 * ceil(needed / 10)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import orthogonal_procrustes
 
+from ..._decisions import choose_threshold
 from ..._estimators._seraph import SERAPH
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray
 from ._answers import Answer, ClassAnswer, PairAnswer
-from ._judge import WINDOW, Judgment, judge, steadiness
+from ._judge import WINDOW, Judgment, compare, steadiness
 from ._questions import distances_of
 from ._records import Records
 
@@ -21,6 +24,10 @@ from ._records import Records
 _ROWS = 800
 # Points in the picture, beside those asked about.
 _POINTS = 700
+# Answers that the map shows.
+_LINES = 400
+# Nearest rows that the page shows for a row.
+_NEIGHBORS = 5
 # Pairs whose distances tell how much a refit changed.
 _WATCHED = 2000
 
@@ -140,8 +147,8 @@ class Learning:
 
     def _note(self, answers: Sequence[Answer]) -> None:
         """Judge the new metric by the test, and by how much it differs from earlier ones."""
-        n = sum(not _is_unsure(answer) for answer in answers)
-        distances = self._distances(self._watched)[0]
+        n = sum(not is_unsure(answer) for answer in answers)
+        distances = self.distances(self._watched)[0]
         self._past = [(count, d) for count, d in self._past if count < n]
         self._past.append((n, distances))
         self._compare()
@@ -152,14 +159,12 @@ class Learning:
         if len(pairs) == 0:
             return
         weights = np.ones(len(pairs))
-        most = np.inf
-        if labels.codes:  # pairs of k rows tell no more than k / 2 separate pairs
-            most = max(1.0, len(labels.codes) / 2)
-        else:
-            weights = np.array([a.weight for a in tested if not _is_unsure(a)], dtype=np.float64)
-        learned, euclidean = (judge(d, same, weights, most) for d in self._distances(pairs))
-        if learned is not None and euclidean is not None:
-            self.judgments.append(Judgment(n, learned, euclidean))
+        if not labels.codes:
+            weights = np.array([a.weight for a in tested if not is_unsure(a)], dtype=np.float64)
+        learned, euclidean = self.distances(pairs)
+        found = compare(learned, euclidean, same, weights, pairs if labels.codes else None)
+        if found is not None:
+            self.judgments.append(Judgment(**vars(found), answers=n))
 
     def _compare(self) -> None:
         """Note how alike the distances of today and of `WINDOW` answers ago are."""
@@ -176,7 +181,7 @@ class Learning:
         self.judgments = [j for j in earlier.judgments if j.answers < first] + self.judgments
         self._compare()
 
-    def _distances(self, pairs: IntArray) -> tuple[Array, Array]:
+    def distances(self, pairs: IntArray) -> tuple[Array, Array]:
         """Return the learned and the Euclidean distances of pairs of rows."""
         if self.records is not None:
             return self.records.distances(self.learner, pairs)
@@ -184,6 +189,19 @@ class Learning:
         places = places.reshape(-1, 2)
         X = self.X[rows]
         return distances_of(self.learner.transform(X), places), distances_of(X, places)
+
+    def neighbors(self, row: int) -> dict[str, list[int]]:
+        """Return the nearest rows among those of the map, by both distances."""
+        others = self._points[self._points != row]
+        pairs = np.column_stack([np.full(len(others), row), others])
+        if self.learner is None:
+            after = before = distances_of(self.X, pairs)
+        else:
+            after, before = self.distances(pairs)
+        return {
+            name: others[np.argsort(d, kind="stable")[:_NEIGHBORS]].tolist()
+            for name, d in (("before", before), ("after", after))
+        }
 
     def picture(self, answers: Sequence[Answer]) -> dict[str, Any]:
         """Return the points in the plane before and after, for JSON.
@@ -194,12 +212,14 @@ class Learning:
         pairs, same = Labels.of(answers).all_pairs()
         rows = np.union1d(self._points, pairs.ravel()).astype(np.intp)
         before = self._before(self.X[rows])
-        after = before
+        after, places, groups = before, np.searchsorted(rows, pairs[:_LINES]), [-1] * len(rows)
         if self.learner is not None and self.records is None:  # records have no other map
-            after = _flat(self.learner.transform(self.X[rows]))
+            Z = self.learner.transform(self.X[rows])
+            after = _flat(Z)
             after = _scaled(after @ orthogonal_procrustes(after, before)[0])
-        places = np.searchsorted(rows, pairs[:400])
+            groups = _groups(Z, places, same[:_LINES])
         return {
+            "groups": groups,
             "rows": rows.tolist(),
             "before": np.round(before, 3).tolist(),
             "after": np.round(after, 3).tolist(),
@@ -219,7 +239,19 @@ class Learning:
         return _scaled(np.pad(flat, [(0, 0), (0, 2 - len(directions))]))
 
 
-def _is_unsure(answer: Answer) -> bool:
+def _groups(Z: Array, pairs: IntArray, same: BoolArray) -> list[int]:
+    """Return a group for each point, the largest first from 0, by their distances.
+
+    Average linkage joins points up to the threshold that the answers suggest.
+    """
+    threshold = choose_threshold(distances_of(Z, pairs), same)
+    found = fcluster(linkage(Z, "average"), threshold, "distance")
+    place = {code: k for k, (code, _) in enumerate(Counter(found.tolist()).most_common())}
+    return [place[code] for code in found.tolist()]
+
+
+def is_unsure(answer: Answer) -> bool:
+    """Return whether an answer says nothing."""
     value = answer.same if isinstance(answer, PairAnswer) else answer.name
     return value is None
 

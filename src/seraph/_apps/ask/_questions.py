@@ -22,8 +22,10 @@ _ROWS = 600
 DRAW, _NEAR = 1000, 0.02
 # Multiples of it, modulo 1, are spread evenly.
 _GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
-# One question in so many is for the test.
-TEST_EVERY = 4
+# One question in so many is for the test. With fewer, sixty answers tell too little.
+TEST_EVERY = 2
+# If none of the first tests is the same, such pairs are rare, and tests prefer near ones.
+FIRST_TESTS = 8
 # Questions that one fit suggests.
 POOL = 12
 
@@ -38,10 +40,13 @@ class Question:
         Two row numbers, smaller first, or one.
     weight : float or None
         Weight of the answer in the test; None for an answer to learn from.
+    again : bool
+        Whether it was asked before; the new answer takes the place of the old one.
     """
 
     rows: tuple[int, ...]
     weight: float | None = None
+    again: bool = False
 
     @property
     def key(self) -> str:
@@ -52,8 +57,8 @@ class Question:
 class Questions(Protocol):
     """A way to choose questions. `known` are the rows of questions that were asked."""
 
-    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return a question for the test; None if there is none left."""
+    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:
+        """Return a question for the test, a `near` pair if wanted; None if there is none left."""
         ...
 
     def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
@@ -83,30 +88,33 @@ class PairQuestions:
         self._rows = rows
         self._rng = rng
         self._u = rng.random()
+        self._near = False
 
-    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        r"""Return a random pair, near ones more often.
+    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:
+        r"""Return a random pair; if `near`, one from a distribution that prefers near ones.
 
-        Pairs of the same kind are rare among random ones, and often near. With pairs ordered by
-        their Euclidean distance, from 0 to 1, this takes the pair at :math:`u^2` for a uniform u.
-        A pair at r then has a density of :math:`1 / (2 \sqrt r)`, and its weight undoes that.
-        The u of one test after the other are spread evenly, so that few tests have pairs of all
-        kinds of distances.
+        With pairs ordered by their Euclidean distance, from 0 to 1, this takes the pair at u for a
+        uniform u. The u of one test after the other are spread evenly, so that few tests have
+        pairs of all kinds of distances. Where few pairs are the same, these are often near: it
+        then takes the pair at :math:`u^2`. A pair at r has a density of
+        :math:`1 / (2 \sqrt r)`, and its weight undoes that.
         """
         pairs, distances = self._draw()
         order = np.argsort(distances, kind="stable")
         for _ in range(20):
             self._u = (self._u + _GOLDEN) % 1.0
-            place = int(DRAW * self._u**2)
+            place = int(DRAW * (self._u**2 if near else self._u))
             pair = tuple(pairs[order[place]].tolist())
             if pair not in known:
-                return Question(pair, round(2.0 * sqrt((place + 0.5) / DRAW), 4))
+                weight = round(2.0 * sqrt((place + 0.5) / DRAW), 4) if near else 1.0
+                return Question(pair, weight)
         return self._any(known)
 
     def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return a random pair, every other time a near one."""
         pairs, distances = self._draw()
-        if len(known) % 2:
+        self._near = not self._near
+        if self._near:
             pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * DRAW)]]
             pairs = self._rng.permutation(pairs)
         for pair in pairs.tolist():
@@ -164,7 +172,7 @@ class RowQuestions:
         # Class code of each row that was named, as the last fit knew it.
         self.codes: dict[int, int] = {}
 
-    def test(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:  # noqa: ARG002
         """Return a random row."""
         free = self._free(known)
         return None if len(free) == 0 else Question((int(self._rng.choice(free)),), 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -13,6 +14,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 16_384
+_HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d{1,5})?")
 _LONGEST_PATH = 200  # the token has 32 characters
 # Everything comes from this server. Nothing may frame the page, and no form leaves it.
 POLICY = (
@@ -34,7 +36,8 @@ class Guard:
 
     - The address must start with the token, a secret that other pages cannot guess.
     - The Host must be this machine: a foreign name that resolves to 127.0.0.1 (DNS rebinding)
-      would make the foreign page and this server one origin.
+      would make the foreign page and this server one origin. Its port may be another one, as at
+      the other end of an SSH tunnel.
     - A browser says where a request comes from; other sites may not ask for anything, and a
       request that changes something must name this server as its Origin and be JSON.
 
@@ -44,15 +47,11 @@ class Guard:
         What answers the requests that pass. Their path has lost the token.
     token : str
         The secret.
-    port : int
-        Port of the server.
     """
 
-    def __init__(self, app: App, token: str, port: int) -> None:
+    def __init__(self, app: App, token: str) -> None:
         self._app = app
         self._token = token.encode()
-        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._origins = {f"http://{host}" for host in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -75,15 +74,18 @@ class Guard:
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
         hosts = headers.get("host", [])
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return 421, "This server answers only to 127.0.0.1."
+        if len(hosts) != 1 or not _HOST.fullmatch(hosts[0].lower()):
+            return 421, (
+                "This server answers only to 127.0.0.1 and localhost. From another machine, open "
+                "a tunnel, ssh -L PORT:127.0.0.1:PORT, and the address with 127.0.0.1 there."
+            )
         if len(scope["path"]) > _LONGEST_PATH:
             return 414, "No address of this server is that long."
         given = scope["path"].split("/", 2)
         if len(given) < 3 or not secrets.compare_digest(given[1].encode(), self._token):
             return 403, "Wrong address: open the one that `seraph ask` printed."
         origins = headers.get("origin", [])
-        if any(origin not in self._origins for origin in origins):
+        if any(origin != f"http://{hosts[0].lower()}" for origin in origins):
             return 403, "Another site may not use this server."
         from_elsewhere = headers.get("sec-fetch-site", ["none"])[0] in ("cross-site", "same-site")
         if from_elsewhere and headers.get("sec-fetch-mode", [""])[0] != "navigate":

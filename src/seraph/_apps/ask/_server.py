@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 _STATIC = {
     "ask.css": "text/css; charset=utf-8",
     "ask.js": "text/javascript; charset=utf-8",
+    "cells.js": "text/javascript; charset=utf-8",
     "chart.js": "text/javascript; charset=utf-8",
     "map.js": "text/javascript; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 # A file of the user's is shown inside the page or saved, and never becomes a page of its own.
@@ -64,12 +66,17 @@ def make_app(session: Session, opened: Callable[[], None] = lambda: None) -> Sta
             Route("/static/{name}", pages.static),
             Route("/state", pages.state),
             Route("/picture", pages.picture),
+            Route("/answers", pages.answers),
+            Route("/neighbors/{row:int}", pages.neighbors),
             Route("/thing/{row:int}", pages.thing),
             Route("/image/{size}/{row:int}", pages.image),
             Route("/sound/{row:int}", pages.sound),
             Route("/file/{name}", pages.file),
             Route("/answer", pages.answer, methods=["POST"]),
             Route("/undo", pages.undo, methods=["POST"]),
+            Route("/skip", pages.skip, methods=["POST"]),
+            Route("/again", pages.again, methods=["POST"]),
+            Route("/cancel", pages.cancel, methods=["POST"]),
             Route("/end", pages.end, methods=["POST"]),
         ]
     )
@@ -91,6 +98,8 @@ class _Pages:
         setting = session.setting
         self._page = template.render(
             title=setting.title,
+            question=setting.question,
+            features=setting.features,
             by_class=setting.classes is not None,
             duplicates=setting.records is not None,
             n_rows=f"{len(setting.X):,}",
@@ -117,6 +126,15 @@ class _Pages:
 
     def picture(self, _: Request) -> Response:
         return _json(self._session.picture())
+
+    def answers(self, _: Request) -> Response:
+        return _json(self._session.answers())
+
+    def neighbors(self, request: Request) -> Response:
+        row = self._row(request)
+        if row is None:
+            return _problem(404, "There is no such row.")
+        return _json(self._session.neighbors(row))
 
     def thing(self, request: Request) -> Response:
         row = self._row(request)
@@ -150,7 +168,7 @@ class _Pages:
         from starlette.responses import FileResponse
 
         finish = self._session.finish
-        made = finish.state(len(self._session.file.answers))["status"] == "done"
+        made = self._session.finish_state()["status"] == "done"
         name = request.path_params["name"]
         offered = {"answers": self._session.file.path}
         if made:
@@ -175,6 +193,23 @@ class _Pages:
         if sent is None:
             return _problem(400, "To undo, say how many answers there are.")
         return await self._change(lambda: self._session.undo(sent["answers"]))
+
+    async def skip(self, request: Request) -> Response:
+        sent = await _sent(request, {"key": str})
+        if sent is None:
+            return _problem(400, "To put a question off, send its key.")
+        return await self._change(lambda: self._session.skip(sent["key"]))
+
+    async def again(self, request: Request) -> Response:
+        sent = await _sent(request, {"keys": list})
+        if sent is None or not all(isinstance(key, str) for key in sent["keys"]):
+            return _problem(400, "To ask again, send the keys of the questions.")
+        return await self._change(lambda: self._session.again(sent["keys"]))
+
+    async def cancel(self, request: Request) -> Response:
+        if await _sent(request, {}) is None:
+            return _problem(400, "Send an empty object.")
+        return await self._change(self._session.finish.cancel)
 
     async def end(self, request: Request) -> Response:
         if await _sent(request, {}) is None:
@@ -258,7 +293,7 @@ class Server:
         self.address = f"http://127.0.0.1:{port}/{token}/"
         self._server: uvicorn.Server = uvicorn.Server(
             uvicorn.Config(
-                Guard(make_app(session, self._close_door), token, port),
+                Guard(make_app(session, self._close_door), token),
                 loop="asyncio",
                 http="h11",
                 ws="none",

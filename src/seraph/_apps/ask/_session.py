@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,10 +23,18 @@ import numpy as np
 
 from ..._utils._typing import Array
 from ._answers import Answer, AnswerFile, ClassAnswer, PairAnswer
+from ._doubts import MOST, doubts
 from ._finish import Finish
 from ._judge import advice
-from ._learning import Labels, Learning
-from ._questions import TEST_EVERY, PairQuestions, Question, Questions, RowQuestions
+from ._learning import Labels, Learning, is_unsure
+from ._questions import (
+    FIRST_TESTS,
+    TEST_EVERY,
+    PairQuestions,
+    Question,
+    Questions,
+    RowQuestions,
+)
 from ._records import RecordQuestions, Records
 from ._things import Things
 
@@ -36,6 +44,10 @@ _REFIT_EVERY = 4
 _MOST_PAST = 20
 # Questions kept ready, and how many of them the browser may have loaded already.
 _READY, _LOADED = 5, 3
+# A question that was put off comes back after so many answers.
+_LATER = 10
+# Past answers that the page lists.
+_LISTED = 200
 LONGEST_NAME = 60
 MOST_CLASSES = 200
 
@@ -62,6 +74,10 @@ class Setting:
         Seed of the samples.
     records : Records or None
         Their neighbors, if the rows are records that may be duplicates.
+    question : str
+        What to ask; empty for the usual words.
+    features : sequence of (str, str)
+        Columns of the table, and what they are used as.
     """
 
     X: Array
@@ -70,6 +86,8 @@ class Setting:
     classes: tuple[str, ...] | None = None
     seed: int = 0
     records: Records | None = None
+    question: str = ""
+    features: Sequence[tuple[str, str]] = ()
 
 
 class Session:
@@ -109,12 +127,15 @@ class Session:
         self._classes = list(setting.classes or ())
         self._pool: deque[Question] = deque()
         self._queue: deque[Question] = deque()
-        self._fitted_at = -1
+        self._later: dict[Question, int] = {}  # and after how many answers it comes back
+        self._n_changes = 0
+        self._fitted_at = (-1, 0)
         self._picture = self._learning.picture(file.answers)
         self._version = 0
         self._busy = False
         self._closed = False
         self._failure = ""
+        self._doubts: dict[str, Any] = {}
         # A plain lock would do for requests; the condition also wakes the worker.
         self._lock = threading.Condition(threading.RLock())
         for answer in file.answers:
@@ -139,11 +160,15 @@ class Session:
                 "counts": self._counts(),
                 "classes": self._classes if self.setting.classes is not None else None,
                 "learning": self._learning_state(),
-                "finish": self.finish.state(len(self.file.answers)),
+                "finish": self.finish_state(),
                 "missing": self.n_missing,
                 "version": self._version,
                 "busy": self._busy,
             }
+
+    def finish_state(self) -> dict[str, Any]:
+        """Return how far the model and the report are, for JSON."""
+        return self.finish.state(self._stamp())
 
     def answer(self, key: str, value: str) -> bool:
         """Write an answer to the disk and move to the next question.
@@ -159,7 +184,11 @@ class Session:
                 self._top_up()
                 raise Refused("That picture cannot be read, so it is not asked about.")
             answer = self._read(question, value)
-            self.file.add(answer)
+            if question.again:
+                self.file.replace(answer)
+                self._n_changes += 1
+            else:
+                self.file.add(answer)
             self._queue.popleft()
             if isinstance(answer, ClassAnswer) and answer.name is not None:
                 self._learn_class(answer.name)
@@ -179,10 +208,50 @@ class Session:
             self._lock.notify_all()
             return True
 
+    def skip(self, key: str) -> bool:
+        """Put the current question off; False if another tab has answered it."""
+        with self._lock:
+            if not self._queue or self._queue[0].key != key:
+                return False
+            question = self._queue.popleft()
+            if not question.again:
+                self._later[question] = len(self.file.answers) + _LATER
+            self._top_up()
+            return True
+
+    def again(self, keys: Sequence[str]) -> None:
+        """Ask some answered questions again, next; the new answers replace the old ones."""
+        with self._lock:
+            answered = {Question(a.rows).key: a for a in self.file.answers}
+            if not keys or not set(keys) <= set(answered):
+                raise Refused("Only a question that has an answer can be asked again.")
+            waiting = {question.key for question in self._queue if question.again}
+            for key in [key for key in keys[:MOST] if key not in waiting][::-1]:
+                answer = answered[key]
+                self._queue.appendleft(Question(answer.rows, answer.weight, again=True))
+
+    def answers(self) -> list[dict[str, Any]]:
+        """Return the latest answers, newest first, for JSON."""
+        with self._lock:
+            return [
+                {
+                    **self._card(Question(answer.rows)),
+                    "value": _word(answer),
+                    "test": answer.weight is not None,
+                }
+                for answer in self.file.answers[: -_LISTED - 1 : -1]
+            ]
+
     def picture(self) -> dict[str, Any]:
         """Return the points before and after, for JSON."""
         with self._lock:
             return {**self._picture, "version": self._version}
+
+    def neighbors(self, row: int) -> dict[str, Any]:
+        """Return the nearest rows of a row before and after learning, for JSON."""
+        found = self._learning.neighbors(row)
+        card = self.setting.things.card
+        return {"row": card(row), **{k: [card(r) for r in rows] for k, rows in found.items()}}
 
     def end(self) -> None:
         """Make the model and the report from all answers, in the background."""
@@ -195,7 +264,12 @@ class Session:
                     if self.setting.classes is None
                     else "A distance needs rows of two classes, and two rows of one of them."
                 )
-            self.finish.start(self.file.answers)
+            self.finish.start(self._stamp())
+
+    @property
+    def learner(self) -> Any:
+        """The fitted learner; None before anything was learned."""
+        return self._learning.learner
 
     def close(self) -> None:
         """End the worker, and whatever makes the model."""
@@ -213,6 +287,10 @@ class Session:
             )
 
     # Helpers; the lock is held
+
+    def _stamp(self) -> int:
+        """Return a number that changes with the answers."""
+        return hash(tuple(self.file.answers))
 
     def _read(self, question: Question, value: str) -> Answer:
         if self.setting.classes is None:
@@ -236,27 +314,40 @@ class Session:
             self._classes.append(name)
 
     def _top_up(self) -> None:
-        """Fill the queue: one question in a few for the test, the others by the model."""
+        """Fill the queue: every other question for the test, the others by the model."""
         known = {answer.rows for answer in self.file.answers}
         self._queue = deque(
-            q for q in self._queue if q.rows not in known and self._can_be_shown(q)
+            q for q in self._queue if (q.again or q.rows not in known) and self._can_be_shown(q)
         )
-        known |= {question.rows for question in self._queue}
+        known |= {question.rows for question in (*self._queue, *self._later)}
         while len(self._queue) < _READY:
-            number = len(self.file.answers) + len(self._queue)
-            question = None
-            if number % TEST_EVERY == TEST_EVERY - 2:
-                question = self._questions.test(known)
-            while question is None and self._pool:
-                candidate = self._pool.popleft()
-                if candidate.rows not in known:
-                    question = candidate
-            question = question or self._questions.plain(known)
+            question = self._next(known)
             if question is None:
                 return
             known.add(question.rows)
             if self._can_be_shown(question):
                 self._queue.append(question)
+
+    def _next(self, known: Collection[tuple[int, ...]]) -> Question | None:
+        """Return a new question, or one that was put off; None if nothing is left."""
+        number = len(self.file.answers) + sum(not q.again for q in self._queue)
+        due = [q for q, count in self._later.items() if count <= number]
+        if due:
+            del self._later[due[0]]
+            return due[0]
+        question = None
+        if number % TEST_EVERY == 1:
+            tests = Labels.of([a for a in self.file.answers if a.weight is not None]).same
+            question = self._questions.test(known, near=is_rare(tests.tolist()))
+        while question is None and self._pool:
+            candidate = self._pool.popleft()
+            if candidate.rows not in known:
+                question = candidate
+        question = question or self._questions.plain(known)
+        if question is None and self._later:
+            question = next(iter(self._later))
+            del self._later[question]
+        return question
 
     def _can_be_shown(self, question: Question) -> bool:
         """Return False once a file of the question has turned out to be unreadable."""
@@ -289,28 +380,33 @@ class Session:
         answers = self.file.answers
         pairs_same = Labels.of(answers).all_pairs()[1]
         tests = Labels.of([a for a in answers if a.weight is not None])
-        text, stop = advice(
-            sum((a.same if isinstance(a, PairAnswer) else a.name) is not None for a in answers),
+        tests_same = tests.all_pairs()[1]
+        said = advice(
+            sum(not is_unsure(answer) for answer in answers),
             self._learning.judgments,
             self._learning.change,
-            n_tests=len(tests.same) + len(tests.codes),
-            n_same=int(pairs_same.sum()),
-            n_different=int((~pairs_same).sum()),
+            tests=(int(tests_same.sum()), int((~tests_same).sum())),
+            kinds=(int(pairs_same.sum()), int((~pairs_same).sum())),
             left=bool(self._queue),
         )
+        judgments = self._learning.judgments
         return {
-            "judgments": [asdict(judgment) for judgment in self._learning.judgments],
-            "advice": self._failure or text,
-            "stop": stop and not self._failure,
+            "judgments": [asdict(judgment) for judgment in judgments],
+            "better": judgments[-1].better if judgments else "",
+            "verdict": judgments[-1].sentence() if judgments else "",
+            "advice": self._failure or said.text,
+            "stop": said.stop and not self._failure,
+            "goal": said.goal,
+            "doubts": self._doubts,
         }
 
     # The worker
 
     def _due(self) -> bool:
-        n = len(self.file.answers)
-        return self._fitted_at != n and (
-            self._fitted_at < 0 or n < self._fitted_at or n >= self._fitted_at + _REFIT_EVERY
-        )
+        n, (fitted, changes) = len(self.file.answers), self._fitted_at
+        if self._n_changes != changes:
+            return not any(question.again for question in self._queue)
+        return n != fitted and (fitted < 0 or n < fitted or n >= fitted + _REFIT_EVERY)
 
     def _work(self) -> None:
         while True:
@@ -321,7 +417,7 @@ class Session:
                 answers = list(self.file.answers)
                 due = self._due()
                 if due:
-                    self._fitted_at = len(answers)
+                    self._fitted_at = len(answers), self._n_changes
                 else:
                     answers = answers[: self._recalled.popleft()]
                 self._busy = True
@@ -350,9 +446,13 @@ class Session:
             known = {answer.rows for answer in answers}
             pool = self._questions.chosen(self._learning.learner, known)
         picture = self._learning.picture(answers)
+        again: dict[str, Any] = {}
+        if learned and self.setting.classes is None:
+            again = doubts(answers, lambda pairs: self._learning.distances(pairs)[0])
         with self._lock:
             self._failure = ""
             self._picture = picture
+            self._doubts = again
             self._version += 1
             if learned:
                 self._pool = deque(pool)
@@ -374,6 +474,17 @@ def _questions(setting: Setting, rows: Array, rng: np.random.Generator) -> Quest
     if setting.records is not None:
         return RecordQuestions(setting.X, rows, rng, setting.records)
     return PairQuestions(setting.X, rows, rng)
+
+
+def is_rare(tests: Sequence[bool]) -> bool:
+    """Return whether pairs that are the same seem to be rare: none of the first tests is one."""
+    return len(tests) >= FIRST_TESTS and not any(tests[:FIRST_TESTS])
+
+
+def _word(answer: Answer) -> str:
+    if isinstance(answer, ClassAnswer):
+        return answer.name or "unsure"
+    return {True: "same", False: "different", None: "unsure"}[answer.same]
 
 
 def check_class(name: str) -> str:

@@ -7,6 +7,7 @@ folder that the user named.
 from __future__ import annotations
 
 import io
+import math
 import os
 import stat
 from collections import OrderedDict
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
+
+from ..._utils._typing import FloatArray
 
 PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 DRAWINGS = (".svg",)
@@ -163,11 +166,14 @@ class RowThings:
         Cells to show, by column.
     folder : Folder, optional
         Files to show.
+    sizes : mapping of str to ndarray
+        Numbers of the columns that have some, in units of their spread.
     """
 
     ids: Sequence[str]
     columns: Mapping[str, Cells]
     folder: Folder | None = None
+    sizes: Mapping[str, FloatArray] = field(default_factory=dict)
     _pictures: OrderedDict[tuple[int, str], tuple[bytes, str]] = field(
         default_factory=OrderedDict, init=False
     )
@@ -184,7 +190,7 @@ class RowThings:
             "id": self.ids[row],
             "kind": "cells",
             "cells": [
-                [name, _cut(str(cells[row]), _LONGEST_CELL)]
+                [name, _cut(str(cells[row]), _LONGEST_CELL), self._size(name, row)]
                 for name, cells in self.columns.items()
             ],
         }
@@ -195,9 +201,14 @@ class RowThings:
             if found is not None and kind == "text":
                 card["text"] = _read_text(found[0])
         elif len(self.columns) == 1:
-            ((_, text),) = card["cells"]
+            ((_, text, _),) = card["cells"]
             card |= {"kind": "text", "text": text, "cells": []}
         return card
+
+    def _size(self, name: str, row: int) -> float | None:
+        """Return a number in units of its column's spread; None for what is no number."""
+        size = float(self.sizes[name][row]) if name in self.sizes else math.nan
+        return round(size, 3) if math.isfinite(size) else None
 
     def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
         """Return the picture of a row and its media type; None if it has none."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
 from . import _options as options
-from ._console import say
+from ._ask_rows import Column, numbers_of, row_contents, row_ids, shown_table, what_to_show
+from ._console import command, print_now, result, say
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array
     from ..ask._answers import Answer
+    from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._session import Setting
     from ._prepare import Preparation
@@ -25,10 +29,15 @@ if TYPE_CHECKING:
 # With more rows, the final fit sums over a sample of the unlabeled pairs.
 _MANY_ROWS, _PAIRS = 5000, "2000000"
 _DEMO = Path("seraph-demo")
+# Features to list by name; the rest are counted.
+_LISTED = 40
 
 
-def ask(
-    data: options.DataFile,
+@dataclass(frozen=True, kw_only=True)
+class AskRequest:
+    """What `seraph ask` is asked for."""
+
+    data: options.DataFile
     output: Annotated[
         Path,
         typer.Option(
@@ -37,8 +46,8 @@ def ask(
             metavar="FILE",
             help="Keep the answers here: .csv. If the file exists, the session goes on from it.",
         ),
-    ] = Path("answers.csv"),
-    id_column: options.IdColumn = None,
+    ] = Path("answers.csv")
+    id_column: options.IdColumn = None
     show: Annotated[
         list[str] | None,
         typer.Option(
@@ -46,7 +55,13 @@ def ask(
             help="What to show: a folder of images, sounds or texts, found by --id, or a column "
             "(repeatable). All columns by default.",
         ),
-    ] = None,
+    ] = None
+    question: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help='What the page asks instead of "Are these two the same?".'
+        ),
+    ] = None
     table: Annotated[
         Path | None,
         typer.Option(
@@ -54,15 +69,15 @@ def ask(
             help="Table with the ids and the columns to show, if DATA is an array: one line per "
             "row.",
         ),
-    ] = None,
-    pairs: options.PairsFile = None,
+    ] = None
+    pairs: options.PairsFile = None
     classes: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES",
             help="Ask for the class of one row at a time instead: names, separated by commas.",
         ),
-    ] = None,
+    ] = None
     duplicates: Annotated[
         bool,
         typer.Option(
@@ -70,7 +85,7 @@ def ask(
             help="The rows are records of text, numbers and dates: ask which describe the same "
             "thing, for seraph duplicates.",
         ),
-    ] = False,
+    ] = False
     against: Annotated[
         Path | None,
         typer.Option(
@@ -78,22 +93,89 @@ def ask(
             help="With --duplicates: second table with the same columns, to find the rows of "
             "DATA in.",
         ),
-    ] = None,
-    scale: options.Scale = "standard",
+    ] = None
+    scale: options.Scale = "standard"
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column that is not a feature (repeatable)."),
-    ] = None,
-    decimal_comma: options.DecimalComma = False,
+    ] = None
+    keep: options.Keep = None
+    onehot: options.OneHot = None
+    impute: options.Impute = None
+    dates: options.Dates = None
+    decimal_comma: options.DecimalComma = False
     port: Annotated[
         int | None,
         typer.Option(min=1, max=65535, metavar="NUMBER", help="Port; any free one by default."),
-    ] = None,
+    ] = None
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address and open nothing.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")] = 0,
-) -> None:
+    ] = False
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")] = 0
+
+    def check(self) -> None:
+        """Refuse what cannot be asked before anything is read."""
+        from ._tables import check_output
+
+        if self.data.is_dir():
+            raise ValueError(
+                f"{self.data} is a folder. Pass a table of numbers that describe its files, one "
+                "row each, such as vectors from a model that embeds images; the folder is what to "
+                f"show: seraph ask vectors.csv --id file --show {self.data}"
+            )
+        check_output(self.output, (".csv",), (self.data, self.table, self.pairs, self.against))
+        if self.against is not None and not self.duplicates:
+            raise ValueError("--against has a meaning only with --duplicates.")
+        for option, given in (
+            ("--scale", self.scale != "standard"),
+            ("--classes", self.classes is not None),
+            ("--table", self.table is not None),
+            ("--keep", bool(self.keep)),
+            ("--onehot", bool(self.onehot)),
+            ("--impute", self.impute is not None),
+            ("--dates", self.dates is not None),
+        ):
+            if given and self.duplicates:
+                raise ValueError(
+                    f"{option} has no meaning with --duplicates: leave one of them out."
+                )
+        _ = self.preparation  # refuses unknown choices
+
+    @property
+    def preparation(self) -> Preparation:
+        """What to do with the columns."""
+        from ._prepare import Preparation
+
+        return Preparation(
+            scale=self.scale,
+            impute=self.impute,
+            dates=self.dates,
+            onehot=self.onehot or (),
+            drop=self.drop or (),
+            keep=self.keep or (),
+        )
+
+    def arguments(self, *, named: bool) -> list[str]:
+        """Return the arguments of the command that learns from the answers, all but these."""
+        words = [*("duplicates" if self.duplicates else "fit", str(self.data))]
+        for option, value, default in (
+            ("--against", self.against, None),
+            ("--id", self.id_column if named else None, None),
+            ("--scale", self.scale, "standard"),
+            ("--impute", self.impute, None),
+            ("--dates", self.dates, None),
+        ):
+            if value != default:
+                words += [option, str(value)]
+        for option, names in (
+            ("--drop", self.drop), ("--keep", self.keep), ("--onehot", self.onehot)
+        ):  # fmt: skip
+            words += [part for name in names or () for part in (option, name)]
+        return [*words, *(["--decimal-comma"] if self.decimal_comma else [])]
+
+
+@command
+def ask(request: AskRequest) -> None:
     """Ask about pair after pair on a page in your browser, and learn the distance meanwhile.
 
     The page shows two rows: same or different? Every answer is in the file before the next
@@ -106,89 +188,138 @@ def ask(
     Example: seraph ask people.csv --id id --duplicates
     """
     _check_installed()
-    from ._prepare import Preparation
-    from ._tables import check_output, read_table
+    from ._tables import and_more, read_table
 
-    check_output(output, (".csv",), (data, table, pairs, against))
-    preparation = Preparation(scale)
-    if duplicates:
-        _check_records(scale, classes, table)
-    elif against is not None:
-        raise ValueError("--against has a meaning only with --duplicates.")
-    points = read_table(data, decimal_comma=decimal_comma)
-    others = [read_table(against, decimal_comma=decimal_comma)] if against is not None else []
-    shown = _shown_table(points, table)
+    request.check()
+    points = read_table(request.data, decimal_comma=request.decimal_comma)
+    others = []
+    if request.against is not None:
+        others = [read_table(request.against, decimal_comma=request.decimal_comma)]
+    shown = shown_table(points, request.table)
     if points.n_rows < 3:
-        raise ValueError(f"{data} has {points.n_rows} rows: at least 3 are needed to ask about.")
+        raise ValueError(
+            f"{request.data} has {points.n_rows} rows: at least 3 are needed to ask about."
+        )
+    id_column = request.id_column
     ids = row_ids(shown, points.n_rows, id_column)
     for other in others:
         ids += row_ids(other, other.n_rows, id_column)
-    contents = None if id_column else _contents([points, *others])
-    columns, folder = _what_to_show(shown, show or [], id_column)
-    not_features = [] if duplicates else _not_numbers(points, columns)
-    dropped = list(dict.fromkeys([*(drop or []), *not_features]))
-    without = [*dropped, *([id_column] if id_column and points.names else [])]
+    contents = None if id_column else row_contents([points, *others])
+    columns, folder = what_to_show(shown, request.show or [], id_column)
     job = _Job(
-        arguments=[
-            *("duplicates" if duplicates else "fit", str(data)),
-            *(["--against", str(against)] if against is not None else []),
-            *(["--id", id_column] if id_column and points.names else []),
-            *(part for name in dropped for part in ("--drop", name)),
-            *(["--scale", scale] if scale != "standard" else []),
-            *(["--decimal-comma"] if decimal_comma else []),
-        ],
-        output=output,
-        title=data.name,
-        classes=_class_names(classes),
-        port=port,
-        browser=not no_browser,
-        seed=seed,
+        arguments=request.arguments(named=points.names is not None),
+        output=request.output,
+        title=request.data.name,
+        classes=_class_names(request.classes),
+        port=request.port,
+        browser=not request.no_browser,
+        seed=request.seed,
+        question=request.question or "",
     )
-    if duplicates:
+    if request.duplicates:
+        without = [*(request.drop or []), *([id_column] if id_column else [])]
         X, records = _records([points, *others], without)
+        compared = [name for name in points.names or () if name not in without]
+        job = replace(job, features=[("compared", and_more(compared[:_LISTED], len(compared)))])
     else:
-        X, records = _scaled(points.points(without=without), preparation, data), None
+        X, features = _points(points, request)
+        records, job = None, replace(job, features=features)
     from ..ask._things import Folder, RowThings
 
+    cells = {name: Column(name, [shown, *others]) for name in columns if shown is not None}
     things = RowThings(
         ids,
-        {
-            name: _Cells([table.cells(name) for table in (shown, *others)])
-            for name in columns
-            if shown is not None
-        },
+        cells,
         None if folder is None else Folder(folder, ids),
+        {name: cell.sizes for name, cell in cells.items() if cell.sizes is not None},
     )
     n_first = points.n_rows if others else None
-    earlier = _earlier(pairs, ids, job, n_first) if pairs is not None else []
+    earlier = _earlier(request.pairs, ids, job, n_first) if request.pairs is not None else []
     job.run(X, things, ids, earlier, records, contents)
+
+
+def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[str, str]]]:
+    """Return the rows as numbers on one scale, and what the columns are used as."""
+    import numpy as np
+
+    from ..._estimators._models import check_directions
+    from ._prepare import column_rows, prepare
+    from ._tables import and_more
+
+    named = points.names is not None
+    without = [request.id_column] if request.id_column and named else []
+    try:
+        prepared = prepare(points, request.preparation, without)
+    except ValueError as error:
+        raise _about_texts(error, points, request) from None
+    if prepared.transformer is not None:
+        for _, step in prepared.transformer.steps:
+            check_directions(step, np.asarray(prepared.features.points), str(request.data))
+    kept = prepared.features
+    if len(kept.kept) < points.n_rows:
+        raise ValueError(
+            f"{request.data}: --impute drop would leave out {points.n_rows - len(kept.kept):,} "
+            "rows, which the page could then not ask about: fill the numbers in (--impute median)."
+        )
+    said = [("features", f"{len(prepared.names):,}")]
+    if named:
+        said = [("features", and_more(prepared.names[:_LISTED], len(prepared.names)))]
+    noted = {
+        "missing": kept.missing,
+        "impute": request.preparation.impute,
+        "categories": list(kept.categories),
+        "dates": kept.dates,
+        "left_out": kept.left_out,
+    }
+    said += [(names, use) for names, use, _ in column_rows(noted)[1:]]
+    # Half the memory; the fit at the end reads the file again.
+    return np.ascontiguousarray(prepared.matrix, dtype=np.float32), said
+
+
+def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:
+    """Return the error; about a table of texts only, one that says what to do with texts."""
+    names = [name for name in points.names or () if name != request.id_column]
+    if not names or any(len(numbers_of(name, points)) for name in names):
+        return error
+    return ValueError(
+        f"{request.data} has only text, and a distance needs numbers. Embed each text by a model, "
+        f"save the vectors as vectors.npy, and run seraph ask vectors.npy --table {request.data} "
+        f"--show {names[0]} --scale unit. If the rows are records that may describe the same "
+        "thing, add --duplicates instead."
+    )
 
 
 def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
     """Ask about handwritten digits that the package ships; keep everything in seraph-demo/."""
     _check_installed()
     import numpy as np
+    from sklearn.preprocessing import StandardScaler
 
     from ..._utils._files import write_whole
     from ..ask._digits import DigitThings, demo_digits
 
     _DEMO.mkdir(exist_ok=True)
     say(f"The demo keeps your answers and its files in {_DEMO.resolve()}; delete it if you like.")
-    X, _ = demo_digits()
+    X, pixels, _ = demo_digits()
     vectors = _DEMO / "digits.npy"
     content = io.BytesIO()
     np.save(content, X, allow_pickle=False)
     write_whole(vectors, content.getvalue())
     job = _Job(
-        arguments=["fit", str(vectors), "--scale", "none"],
+        arguments=["fit", str(vectors)],
         output=_DEMO / "answers.csv",
         title="Handwritten digits",
         classes=None,
         port=port,
         browser=browser,
         seed=0,
+        question="Is this the same digit?",
+        features=[
+            ("features", "5 principal components of the ink, and the color of the paper: 3")
+        ],
     )
-    job.run(X, DigitThings(X), [str(row) for row in range(len(X))], [])
+    scaled = StandardScaler().fit_transform(X).astype(np.float32)
+    job.run(scaled, DigitThings(pixels), [str(row) for row in range(len(X))], [])
 
 
 @dataclass(frozen=True)
@@ -202,6 +333,8 @@ class _Job:
     port: int | None
     browser: bool
     seed: int
+    question: str = ""
+    features: Sequence[tuple[str, str]] = ()
 
     def run(
         self,
@@ -217,7 +350,9 @@ class _Job:
         from ..ask._server import Server
         from ..ask._session import Session, Setting
 
-        setting: Setting = Setting(X, things, self.title, self.classes, self.seed, records)
+        setting: Setting = Setting(
+            X, things, self.title, self.classes, self.seed, records, self.question, self.features
+        )
         form: ClassFormat | PairFormat = PairFormat()
         if self.classes is not None:
             form = ClassFormat()
@@ -226,7 +361,7 @@ class _Job:
         with AnswerFile(self.output, ids, form, contents) as file:
             n_before = len(file.answers)
             file.add_earlier(earlier)
-            finish = self._finish(ids, len(X), duplicates=records is not None)
+            finish = self._finish(len(X), duplicates=records is not None)
             session = Session(setting, file, finish)
             try:
                 server = Server(session, self.port)
@@ -237,148 +372,59 @@ class _Job:
             finally:
                 session.close()
             n_answers = len(file.answers)
+            learning = session.state()["learning"]
         say(f"{n_answers} answers in {self.output}. Learn from them: {finish.command}")
+        judgments = learning["judgments"]
+        result(
+            answers=str(self.output),
+            n_answers=n_answers,
+            command=finish.command,
+            better=learning["better"] or None,
+            test=judgments[-1] if judgments else None,
+            advice=learning["advice"],
+        )
 
-    def _finish(self, ids: Sequence[str], n_rows: int, *, duplicates: bool) -> Any:
+    def _finish(self, n_rows: int, *, duplicates: bool) -> Finish:
         from ..ask._finish import Finish
 
-        stem, by_class = self.output.name.removesuffix(".csv"), self.classes is not None
+        stem = self.output.name.removesuffix(".csv")
         if duplicates:
             found = self.output.with_name(f"{stem}-found.csv")
             arguments = [*self.arguments, "--pairs", str(self.output), "-o", str(found)]
-            return Finish(arguments, self.output, found, None, ids)
-        pairs = self.output.with_name(f"{stem}-pairs.csv") if by_class else self.output
+            return Finish(arguments, self.output, found, None)
         model, report = (self.output.with_name(stem + end) for end in (".skops", ".html"))
+        by_class = self.classes is not None
         arguments = [
             *self.arguments,
-            *("--pairs", str(pairs)),
+            *("--labels" if by_class else "--pairs", str(self.output)),
             *(["--unlabeled-pairs", _PAIRS] if n_rows > _MANY_ROWS else []),
             *("-o", str(model), "--report", str(report)),
         ]
-        return Finish(arguments, pairs, model, report, ids, from_classes=by_class)
+        then: list[str] = []
+        if by_class:
+            filled = self.output.with_name(f"{stem}-classes.csv")
+            labels = ("--labels", str(self.output), "-o", str(filled))
+            then = ["predict", str(model), self.arguments[1], *labels]
+        return Finish(arguments, self.output, model, report, then)
 
     def _greet(self, address: str, n_rows: int, n_before: int, n_missing: int) -> None:
         missing = f", {n_missing:,} of them without a file and not asked" if n_missing else ""
         going_on = f" Going on after {n_before} answers." if n_before else ""
         say(f"{self.title}: {n_rows:,} rows{missing}. Answers go to {self.output}.{going_on}")
-        print(address, flush=True)
+        print_now(address)
         say("Open this address in a browser on this machine. Ctrl-C ends the session.")
+        if "SSH_CONNECTION" in os.environ:
+            port = urlsplit(address).port
+            say(
+                f"You are logged in from elsewhere: run ssh -L {port}:127.0.0.1:{port} and the "
+                "name of this machine there, and open the address there."
+            )
 
 
 def _check_installed() -> None:
     for package in ("starlette", "uvicorn", "PIL", "jinja2"):
         if find_spec(package) is None:
             raise ImportError("The page needs more packages: pip install 'seraph-learn[ask]'.")
-
-
-def _shown_table(points: InputTable, described: Path | None) -> InputTable | None:
-    """Return the table with ids and columns to show; None for an array without one."""
-    from ._tables import read_table
-
-    if described is None:
-        return points if points.names is not None else None
-    if points.names is not None:
-        raise ValueError(
-            f"--table is for arrays: {points.path} has columns of its own to show and to name its "
-            "rows by."
-        )
-    table = read_table(described)
-    if table.names is None or table.n_rows != points.n_rows:
-        kind = f"{table.n_rows} rows" if table.names is not None else "no named columns"
-        raise ValueError(
-            f"{described} has {kind}, and {points.path} has {points.n_rows} rows: --table needs "
-            "named columns and one line for each row."
-        )
-    return table
-
-
-def row_ids(table: InputTable | None, n_rows: int, column: str | None) -> list[str]:
-    """Return the name of each row; refuse names that are missing or not unique."""
-    if column is None:
-        return [str(row) for row in range(n_rows)]
-    if table is None:
-        raise ValueError(f"--id {column}: an array has no columns: pass a table with --table.")
-    ids = [_text(cell) for cell in table.cells(column).to_pylist()]
-    first: dict[str, int] = {}
-    for row, name in enumerate(ids):
-        if not name or not name.isprintable():
-            raise ValueError(
-                f"{table.path}, row {row}: {name!r} in {column!r} cannot name a row: an id is one "
-                "line of text."
-            )
-        if name in first:
-            raise ValueError(
-                f"{table.path}: rows {first[name]} and {row} have the same id {name!r} in "
-                f"{column!r}: ids must be unique. Remove one, or name another column."
-            )
-        first[name] = row
-    return ids
-
-
-def _contents(tables: Sequence[InputTable]) -> list[str]:
-    """Return a digest of each row, which answers find it by when it has no id."""
-    from ..ask._answers import digests
-
-    return digests(row for table in tables for row in _rows_as_bytes(table))
-
-
-def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
-    import numpy as np
-
-    if table.names is None:
-        yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
-        return
-    columns = [table.cells(name).to_pylist() for name in table.names]
-    yield from (repr(cells).encode() for cells in zip(*columns, strict=True))
-
-
-def _what_to_show(
-    table: InputTable | None, wanted: Iterable[str], id_column: str | None
-) -> tuple[list[str], Path | None]:
-    """Return the columns and the folder to show."""
-    columns: list[str] = []
-    folder: Path | None = None
-    for name in wanted:
-        if Path(name).is_dir():
-            if folder is not None:
-                raise ValueError(f"--show names two folders, {folder} and {name}: choose one.")
-            folder = Path(name)
-        elif table is not None and name in (table.names or ()):
-            columns.append(name)
-        else:
-            raise ValueError(
-                f"--show {name}: there is neither such a folder nor such a column. Columns: "
-                f"{', '.join((table.names if table is not None else None) or ['none'])}."
-            )
-    if not columns and folder is None:
-        if table is None:
-            raise ValueError(
-                "An array has nothing to show: name a folder (--show), or a table of its rows "
-                "(--table)."
-            )
-        columns = [name for name in table.names or () if name != id_column]
-    return columns, folder
-
-
-def _not_numbers(points: InputTable, columns: Sequence[str]) -> list[str]:
-    """Return the shown columns that cannot be features."""
-    names = []
-    for name in columns if points.names is not None else ():
-        try:
-            points.points([name])
-        except ValueError:
-            names.append(name)
-    return names
-
-
-def _check_records(scale: str, classes: str | None, table: Path | None) -> None:
-    for option, given in (
-        ("--scale", scale != "standard"),
-        ("--classes", classes is not None),
-        ("--table", table is not None),
-    ):
-        if given:
-            raise ValueError(f"{option} has no meaning with --duplicates: leave one of them out.")
 
 
 def _records(tables: Sequence[InputTable], without: Sequence[str]) -> tuple[Array, Records]:
@@ -401,22 +447,6 @@ def _class_names(text: str | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(check_class(name) for name in text.split(",") if name.strip()))
 
 
-def _scaled(points: Any, preparation: Preparation, path: Path) -> Array:
-    import numpy as np
-
-    from ..._estimators._models import check_directions
-    from ._prepare import Features
-
-    X = np.asarray(points)
-    if np.all(np.ptp(X, axis=0) == 0.0):
-        raise ValueError(f"{path}: every feature has the same value in all rows: nothing differs.")
-    for _, step in preparation.steps(Features(points)):
-        check_directions(step, X, str(path))
-        X = step.fit_transform(X)
-    # Half the memory; the fit at the end reads the file again.
-    return np.ascontiguousarray(X, dtype=np.float32)
-
-
 def _earlier(path: Path, ids: Sequence[str], job: _Job, n_first: int | None) -> list[Answer]:
     """Return the answers of an earlier file, by ids if it has them."""
     from ..ask._answers import PairAnswer
@@ -433,21 +463,3 @@ def _earlier(path: Path, ids: Sequence[str], job: _Job, n_first: int | None) -> 
         PairAnswer(min(pair), max(pair), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)
     ]
-
-
-class _Cells:
-    """A column, of one table or of two, whose cells become text when they are shown."""
-
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self._parts = parts
-
-    def __getitem__(self, row: int) -> str:
-        first = len(self._parts[0])
-        part, place = (0, row) if row < first else (1, row - first)
-        return _text(self._parts[part][place].as_py())
-
-
-def _text(cell: Any) -> str:
-    from ._tables import cell_text
-
-    return "" if cell is None or cell != cell else cell_text(cell).strip()  # noqa: PLR0124 (NaN)

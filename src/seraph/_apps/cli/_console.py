@@ -312,6 +312,11 @@ def say(text: str) -> None:
         out.print(Text(one_line(text)), soft_wrap=not out.is_terminal)
 
 
+def print_now(text: str) -> None:
+    """Print what is needed while the command runs; with --json to stderr, as stdout has JSON."""
+    print(text, file=sys.stderr if _output.json else sys.stdout, flush=True)
+
+
 @contextmanager
 def silenced() -> Iterator[None]:
     """Keep what is printed off stdout, if the command prints no tables."""

@@ -172,7 +172,7 @@ class _Side:
 
     @classmethod
     def of(cls, table: InputTable, id_column: str | None) -> _Side:
-        from ._ask import row_ids
+        from ._ask_rows import row_ids
 
         if table.names is None:
             raise ValueError(

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..._estimators._quantities import warn_of_quantity
 from ..._marks import Marks, PairLabels
-from ..._utils._typing import Array, BoolArray, IntArray, computed_once
+from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
+from ._answered import answered_classes, test_weights
 from ._prepare import Features, renumbered, sample_rows
 from ._tables import InputTable, read_pairs, read_table
 
@@ -33,6 +34,8 @@ class Examples:
         Label of each row, text or None; None if there are no labels.
     pairs, similar : ndarray
         Marked pairs, and which of them are similar.
+    test_weights : ndarray or None
+        Weights of the pairs in a test, NaN for those to learn from; None if there is no test.
     """
 
     path: Path
@@ -40,6 +43,7 @@ class Examples:
     labels: Array | None
     pairs: IntArray
     similar: BoolArray
+    test_weights: FloatArray | None = None
 
     @property
     def marks(self) -> Marks:
@@ -56,7 +60,10 @@ class Examples:
         cls, table: InputTable, request: TableRequest, pairs_file: Path | None = None
     ) -> Examples:
         """Take them from a table; refuse what nothing can be learned from."""
-        labels = table.labels(request.label, request.unlabeled or ())
+        if request.labels is None:
+            labels = table.labels(request.label, request.unlabeled or ())
+        else:
+            labels = answered_classes(table, request.labels, request.id_column)
         pairs, similar = marked_pairs(table, pairs_file, request.id_column)
         _check_labels(table, labels, len(pairs), request.label, pairs_file)
         # On all rows, so that a contradiction is named by the rows of the table.
@@ -74,7 +81,9 @@ class Examples:
                 stacklevel=2,
             )
         labels = None if labels is None else labels[rows]
-        examples = cls(table.path, features, labels, pairs, similar[whole])
+        weights = test_weights(pairs_file, len(whole))
+        weights = None if weights is None else weights[whole]
+        examples = cls(table.path, features, labels, pairs, similar[whole], weights)
         if examples.known.n_dissimilar == 0:
             raise ValueError(
                 f"{table.path}: all {examples.known.n_similar} labeled pairs are similar, so "

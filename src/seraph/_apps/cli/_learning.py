@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from ..._estimators._models import check_directions
 from ..._utils._typing import FloatArray
+from ._answered import tested_pairs
 from ._console import progress_bar
 from ._examples import Examples, marked_pairs
 from ._held_out import held_out_errors, held_out_pair_errors, learning_curve, n_folds
@@ -169,7 +170,13 @@ def _check(
         return Check(None, skipped)
     pairs, similar = examples.pairs, examples.similar
     if examples.labels is None:
-        errors = held_out_pair_errors(
+        errors: Any = None
+        if examples.test_weights is not None:
+            errors = tested_pairs(
+                learner, scaled, pairs, similar, examples.test_weights, seed=seed
+            )
+            after_fold()
+        errors = errors or held_out_pair_errors(
             learner, scaled, pairs, similar, seed=seed, after_fold=after_fold
         )
         return Check(errors, "" if errors else _TOO_FEW_PAIRS)

@@ -36,6 +36,14 @@ LabelColumn = Annotated[
         help="Column with the classes. An empty cell, -1, NA or NaN means the row has no label.",
     ),
 ]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Table of classes, such as the answers of seraph ask --classes: columns row "
+        "(numbers, from 0), class and id.",
+    ),
+]
 Unlabeled = Annotated[
     list[str] | None,
     typer.Option(

@@ -24,6 +24,7 @@ def predict(
     model: options.ModelFile,
     data: options.DataFiles,
     label: options.LabelColumn = None,
+    labels: options.LabelsFile = None,
     unlabeled: options.Unlabeled = None,
     reference: Annotated[
         Path | None,
@@ -62,6 +63,7 @@ def predict(
 
     Example: seraph predict model.skops data.csv --row W17
     """
+    from ._answered import answered_classes
     from ._models import SavedModel, find_row
     from ._tables import MIXED_TABLES, STDOUT, check_output, write_table
 
@@ -81,7 +83,12 @@ def predict(
     label, unlabeled_labels, id_column = fitted.roles(
         table if known is None else known, label, unlabeled, id_column
     )
-    votes = _Votes.count(fitted, table, known, label, unlabeled_labels, id_column)
+    source = table if known is None else known
+    if labels is None:
+        classes = source.labels(label, unlabeled_labels)
+    else:
+        classes = answered_classes(source, labels, id_column)
+    votes = _Votes.count(fitted, table, known, classes, id_column)
     if row is not None:
         _explain(votes, find_row(table, row, id_column), k)
         return
@@ -117,8 +124,7 @@ class _Votes:
         fitted: SavedModel,
         table: InputTable,
         reference: InputTable | None,
-        label: str | None,
-        unlabeled: Any,
+        labels: Array | None,
         id_column: str | None,
     ) -> _Votes:
         import numpy as np
@@ -128,11 +134,10 @@ class _Votes:
         from ..._estimators._rules import LabeledRows
 
         source = table if reference is None else reference
-        labels = source.labels(label, unlabeled)
         if labels is None:
             raise ValueError(
-                f"{source.path}: name the column with the known classes (--label), or a table "
-                "that has them (--reference)."
+                f"{source.path}: name the column with the known classes (--label), a file of them "
+                "(--labels), or a table that has them (--reference)."
             )
         rows = np.flatnonzero([value is not None for value in labels])
         classes, codes = np.unique(labels[rows].astype(str), return_inverse=True)

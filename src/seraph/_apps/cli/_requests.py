@@ -28,6 +28,7 @@ class TableRequest:
 
     data: options.DataFiles
     label: options.LabelColumn = None
+    labels: options.LabelsFile = None
     unlabeled: options.Unlabeled = None
     scale: options.Scale = "standard"
     drop: options.Drop = None

@@ -1,7 +1,9 @@
 // The page: shows the question, sends the answer, and shows what has been learned.
 
 import { drawChart } from "./chart.js";
+import { WORDS, difference, marked } from "./cells.js";
 import { PointMap } from "./map.js";
+import { make } from "./page.js";
 
 const byClass = document.body.dataset.mode === "classes";
 const $ = (id) => document.getElementById(id);
@@ -11,16 +13,7 @@ let shownKey = null;
 let waiting = false;
 let version = -1;
 let ending = false;
-
-function make(name, properties = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (key.includes("-") || key === "role") node.setAttribute(key, value);
-    else node[key] = value;
-  }
-  node.append(...children);
-  return node;
-}
+let listed = -1; // answers in the list of past ones
 
 // Requests
 
@@ -102,9 +95,9 @@ function figureOf(thing, side) {
 
 function cellsOf(thing, other) {
   const table = make("table", { className: "cells" });
-  thing.cells.forEach(([name, text], k) => {
-    const row = make("tr", {}, make("th", { textContent: name, scope: "row" }), make("td", { dir: "auto", textContent: text }));
-    if (other && other.cells[k][1] !== text) row.className = "differs";
+  thing.cells.forEach((cell, k) => {
+    const row = make("tr", {}, make("th", { textContent: cell[0], scope: "row" }), make("td", { dir: "auto" }, ...(other ? marked(cell, other.cells[k]) : [cell[1]])));
+    row.className = other ? difference(cell, other.cells[k]) : "";
     table.append(row);
   });
   return table;
@@ -115,11 +108,11 @@ function rowsTable(things) {
   for (const thing of things) head.append(make("th", { dir: "auto", textContent: thing.id, scope: "col" }));
   const body = make("tbody");
   things[0].cells.forEach(([name], k) => {
-    const texts = things.map((thing) => thing.cells[k][1]);
-    const differs = new Set(texts).size > 1;
-    const row = make("tr", { className: differs ? "differs" : "" },
-      make("th", { textContent: name, scope: "row" }, differs ? make("span", { className: "unseen", textContent: " (differs)" }) : ""));
-    for (const text of texts) row.append(make("td", { dir: "auto", textContent: text }));
+    const cells = things.map((thing) => thing.cells[k]);
+    const how = cells.length > 1 ? difference(...cells) : "";
+    const row = make("tr", { className: how },
+      make("th", { scope: "row" }, name, how ? make("span", { className: "unseen", textContent: ` (${WORDS[how]})` }) : ""));
+    cells.forEach((cell, c) => row.append(make("td", { dir: "auto" }, ...(how ? marked(cell, cells[1 - c]) : [cell[1]]))));
     body.append(row);
   });
   return make("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "The rows" },
@@ -212,31 +205,55 @@ async function give(value) {
   }
 }
 
-async function undo() {
-  if (waiting || !state?.counts.answers) return;
+// Send a change, show what is true after it, and say so.
+async function change(path, body, said = "") {
+  if (waiting) return false;
   waiting = true;
   try {
-    show(await ask("undo", { answers: state.counts.answers }));
+    show(await ask(path, body));
     complain("");
-    $("said").textContent = "The last answer was taken back.";
+    $("said").textContent = said;
+    return true;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     complain(error.message);
+    return false;
   } finally {
     waiting = false;
   }
 }
 
+const undo = () => state?.counts.answers && change("undo", { answers: state.counts.answers }, "The last answer was taken back.");
+const skip = () => shownKey && change("skip", { key: shownKey }, "The question comes back later.");
+const again = (keys) => change("again", { keys }, "Asked again.").then((done) => done && $("question").focus());
+
+async function showPast() {
+  if (!$("past").open) return;
+  const answers = await ask("answers").catch(() => null); // the next answer says what is wrong
+  if (!answers) return;
+  $("past-list").replaceChildren(...answers.map(({ key, things, value, test }) => {
+    const shown = things.map((thing) => {
+      if (thing.kind !== "image") return make("span", { dir: "auto", textContent: thing.id });
+      const image = make("img", { src: `image/small/${thing.row}`, alt: thing.id, loading: "lazy" });
+      return image;
+    });
+    const button = make("button", { type: "button", className: "link", textContent: "Ask again", "aria-label": `Ask again: ${things.map((t) => t.id).join(" and ")}` });
+    button.addEventListener("click", () => again([key]));
+    return make("li", {}, ...shown, make("b", { textContent: value }), test ? make("small", { textContent: "test" }) : "", button);
+  }));
+}
+
 // What has been learned
 
-function showCounts({ counts }) {
+function showCounts({ counts, learning }) {
   const number = (n, word) => `${n} ${word}`;
   const kinds = byClass
     ? Object.entries(counts.classes).filter(([, n]) => n).map(([name, n]) => [name, n, "class"])
     : [["same", counts.same, "same"], ["different", counts.different, "different"]];
   const parts = [...kinds.map(([name, n]) => (byClass ? `${name} ${n}` : number(n, name)))];
   if (!byClass || counts.unsure) parts.push(number(counts.unsure, "unsure"));
-  $("counts").textContent = `${counts.answers} ${counts.answers === 1 ? "answer" : "answers"}: ${parts.join(", ")}`;
+  const goal = learning.goal > counts.answers ? ` of about ${learning.goal}` : "";
+  $("counts").textContent = `${counts.answers}${goal} ${counts.answers === 1 && !goal ? "answer" : "answers"}: ${parts.join(", ")}`;
   if (!counts.answers) $("counts").textContent = "No answers yet.";
   $("bar").replaceChildren(...[...kinds, ["unsure", counts.unsure, "unsure"]].filter(([, n]) => n).map(([, n, kind]) => {
     const part = make("i", { className: kind });
@@ -244,12 +261,14 @@ function showCounts({ counts }) {
     return part;
   }));
   $("undo").disabled = !counts.answers;
+  $("skip").disabled = !state.question;
 }
 
 const score = (auc) => [auc.value.toFixed(2), make("small", { textContent: `${auc.low.toFixed(2)} to ${auc.high.toFixed(2)}` })];
 
 function showLearning({ learning, counts }) {
-  const { judgments, advice, stop } = learning;
+  const { judgments, advice, stop, doubts } = learning;
+  showDoubts(doubts);
   $("advice").textContent = advice;
   $("advice").classList.toggle("stop", stop);
   $("finish").classList.toggle("ready", stop);
@@ -260,6 +279,16 @@ function showLearning({ learning, counts }) {
   $("euclidean").replaceChildren(...score(now.euclidean));
   $("chart").setAttribute("aria-label", `AUC on ${counts.tests} test answers: learned ${now.learned.value.toFixed(2)}, Euclidean ${now.euclidean.value.toFixed(2)}`);
   drawChart($("chart"), judgments);
+}
+
+function showDoubts({ contradictions = 0, unlikely = 0, keys = [] }) {
+  $("doubts").hidden = !keys.length;
+  const count = (n, one, many) => (n ? [`${n} ${n === 1 ? one : many}.`] : []);
+  $("doubts").firstChild.textContent = [
+    ...count(contradictions, "answer contradicts others", "answers contradict others"),
+    ...count(unlikely, "answer is unlike the others", "answers are unlike the others"),
+  ].join(" ");
+  $("again").onclick = () => again(keys);
 }
 
 const map = new PointMap($("map"), showTip);
@@ -320,18 +349,19 @@ function showEnd({ finish, counts, learning }) {
   $("end").hidden = !ending;
   $("finish").hidden = ending;
   if (!ending) return;
-  const last = learning.judgments[learning.judgments.length - 1];
   $("end-title").textContent = `Your ${finish.report ? "distance" : "duplicates"}, from ${counts.answers} answers`;
-  $("end-summary").textContent = last
-    ? `On answers kept apart: AUC ${last.learned.value.toFixed(2)} (95 % interval ${last.learned.low.toFixed(2)} to ${last.learned.high.toFixed(2)}); the Euclidean distance has ${last.euclidean.value.toFixed(2)}.`
-    : "Too few answers were kept apart to say how good it is.";
+  $("end-summary").textContent = learning.verdict || "The test has too few answers to say how good it is.";
   $("end-status").classList.toggle("working", finish.status === "running");
   $("end-status").textContent = {
-    running: finish.report ? "Making the model and the report…" : "Finding the duplicates…",
+    running: [finish.report ? "Making the model and the report" : "Finding the duplicates", finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
     done: `${finish.report ? "The model and the report" : "The duplicates"} are in the folder of your answers.`,
     failed: `This failed: ${finish.message}`,
+    canceled: "Canceled. Your answers are kept; finish again whenever you like.",
     none: "",
   }[finish.status];
+  $("stopping").hidden = finish.status !== "running";
+  $("then").textContent = finish.then;
+  $("next").hidden = !finish.then || finish.status !== "done";
   $("end-status").hidden = finish.status === "none";
   for (const [name, file] of [["model", finish.model], ["report", finish.report], ["answers", finish.answers]]) {
     const link = $(`get-${name}`);
@@ -345,16 +375,25 @@ function showEnd({ finish, counts, learning }) {
 }
 
 async function finish() {
-  try {
-    const next = await ask("end", {});
-    complain("");
-    ending = true;
-    show(next);
-    $("end-title").focus();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    complain(error.message);
-  }
+  if (!await change("end", {})) return;
+  ending = true;
+  show(state);
+  $("end-title").focus();
+  showNearest();
+}
+
+// What learning has changed: the nearest rows of one row, by both distances.
+async function showNearest() {
+  const known = map.data.pairs.map(([place]) => map.data.rows[place]);
+  const row = known[Math.floor(Math.random() * known.length)];
+  const found = row === undefined ? null : await ask(`neighbors/${row}`).catch(() => null);
+  $("payoff").hidden = !found;
+  if (!found) return;
+  const small = (thing) => (thing.kind === "image"
+    ? make("img", { src: `image/small/${thing.row}`, alt: thing.id, title: thing.id })
+    : make("span", { dir: "auto", textContent: (thing.text ?? (thing.cells.map(([name, text]) => `${name} ${text}`).join(", ") || thing.id)).slice(0, 120) }));
+  $("nearest").replaceChildren(...[["This row", [found.row]], ["Before", found.before], ["After", found.after]].map(
+    ([title, things]) => make("div", {}, make("b", { textContent: title }), ...things.map(small))));
 }
 
 // All of it
@@ -371,6 +410,10 @@ function show(next) {
     for (const thing of question.things) if (thing.kind === "image") picture(thing, "large");
   }
   showPicture();
+  if (next.counts.answers !== listed) {
+    listed = next.counts.answers;
+    showPast();
+  }
 }
 
 async function refresh() {
@@ -397,11 +440,16 @@ document.addEventListener("keydown", (event) => {
     : { arrowleft: "different", arrowright: "same" }[key];
   if (key === " ") value = "unsure";
   if (key === "u") undo();
+  else if (key === "s") skip();
   else if (value) give(value);
   else return;
   event.preventDefault();
 });
 $("undo").addEventListener("click", undo);
+$("skip").addEventListener("click", skip);
+$("past").addEventListener("toggle", showPast);
+$("cancel").addEventListener("click", () => change("cancel", {}));
+$("another-row").addEventListener("click", showNearest);
 $("finish").addEventListener("click", finish);
 $("back").addEventListener("click", () => {
   ending = false;

@@ -1,6 +1,7 @@
 // The points in the plane, before and after learning: pan, zoom, and a look at the thing behind a point.
 
 const REACH = 14; // pixels between the pointer and a point that it means
+const GROUPS = 8; // that have a color of their own
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class PointMap {
@@ -92,16 +93,34 @@ export class PointMap {
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.clearRect(0, 0, width, height);
     const places = this.data.rows.map((_, k) => this.#screen(this.place(k)));
-    ink.globalAlpha = 0.55;
-    ink.fillStyle = color("--point");
-    for (const [x, y] of places) {
+    const dot = ([x, y], radius) => {
       ink.beginPath();
-      ink.arc(x, y, 2.4, 0, 7);
+      ink.arc(x, y, radius, 0, 7);
       ink.fill();
+    };
+    const { groups, pairs } = this.data;
+    const answered = new Set(pairs.flatMap(([a, b]) => [a, b]));
+    places.forEach((place, k) => {
+      ink.globalAlpha = answered.has(k) ? 1 : 0.5;
+      ink.fillStyle = color(groups[k] >= 0 && groups[k] < GROUPS ? `--group-${groups[k]}` : "--point");
+      dot(place, answered.has(k) ? 4 : 2.4);
+    });
+    ink.globalAlpha = 1;
+    if (this.hovered >= 0) {
+      this.#drawAnswers(ink, places, color);
+      ink.strokeStyle = color("--ink");
+      ink.lineWidth = 2;
+      ink.beginPath();
+      ink.arc(...places[this.hovered], 7, 0, 7);
+      ink.stroke();
     }
-    ink.globalAlpha = 0.8;
+  }
+
+  // Lines to the rows that the hovered one was compared with.
+  #drawAnswers(ink, places, color) {
     ink.lineWidth = 1.4;
     for (const [a, b, same] of this.data.pairs) {
+      if (a !== this.hovered && b !== this.hovered) continue;
       ink.strokeStyle = color(same ? "--same" : "--different");
       ink.setLineDash(same ? [] : [4, 4]);
       ink.beginPath();
@@ -110,20 +129,6 @@ export class PointMap {
       ink.stroke();
     }
     ink.setLineDash([]);
-    ink.globalAlpha = 1;
-    ink.fillStyle = color("--ink");
-    for (const k of new Set(this.data.pairs.flatMap(([a, b]) => [a, b]))) {
-      ink.beginPath();
-      ink.arc(...places[k], 2.8, 0, 7);
-      ink.fill();
-    }
-    if (this.hovered >= 0) {
-      ink.strokeStyle = color("--ink");
-      ink.lineWidth = 2;
-      ink.beginPath();
-      ink.arc(...places[this.hovered], 7, 0, 7);
-      ink.stroke();
-    }
   }
 
   #hover(x, y) {

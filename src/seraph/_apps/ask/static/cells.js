@@ -1,0 +1,46 @@
+// How two cells differ: numbers by how far they are apart, texts letter by letter.
+
+import { make } from "./page.js";
+
+// Words for screen readers; the keys are classes of the style sheet.
+export const WORDS = { near: "a little apart", apart: "apart", far: "far apart", differs: "differs" };
+const LONGEST = 400; // letters that are compared one by one
+
+// A cell is its column, its text, and its number in units of the column's spread, if it is one.
+export function difference([, a, x], [, b, y]) {
+  if (a === b) return "";
+  if (x === null || y === null) return "differs";
+  const gap = Math.abs(x - y);
+  return gap < 0.1 ? "" : gap < 0.5 ? "near" : gap < 1.5 ? "apart" : "far";
+}
+
+// The text of a cell, with the letters marked that the other one does not have.
+export function marked([, text, x], [, other]) {
+  if (x !== null || text === other || !text || !other || text.length > LONGEST || other.length > LONGEST) return [text];
+  const kept = common([...text], [...other]);
+  const parts = [];
+  [...text].forEach((letter, k) => {
+    const same = kept.has(k);
+    const last = parts[parts.length - 1];
+    if (last && last.same === same) last.text += letter;
+    else parts.push({ same, text: letter });
+  });
+  return parts.map((part) => (part.same ? part.text : make("mark", { textContent: part.text })));
+}
+
+// Places in a of a longest common subsequence with b.
+function common(a, b) {
+  const best = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+    }
+  }
+  const kept = new Set();
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) { kept.add(i++); j++; }
+    else if (best[i + 1][j] >= best[i][j + 1]) i++;
+    else j++;
+  }
+  return kept;
+}

@@ -1,0 +1,172 @@
+"""What the answers of ``seraph ask`` say beyond pairs: classes, and which pairs are a test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..._decisions import row_distances
+from ..._marks import Marks
+from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
+from ..ask._judge import Comparison, compare
+from ._prepare import renumbered, sample_rows
+from ._tables import InputTable, cell_text, read_table
+
+# Rows that the check learns from, beside those of the pairs: as many as the page of questions.
+_ROWS = 800
+
+
+def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
+    """Return the class of each row of a table by ``seraph ask --classes``, None where unknown.
+
+    Parameters
+    ----------
+    table : InputTable
+        The table.
+    path : Path
+        Table with the columns class and row (numbers from 0), or id, if `id_column` is given.
+    id_column : str or None
+        Column of the table with the ids.
+    """
+    answers = read_table(path)
+    by_id = id_column is not None and id_column in (table.names or ())
+    for column in ("class", "id" if by_id else "row"):
+        if column not in (answers.names or ()):
+            raise ValueError(
+                f"{path} has no column {column!r}: --labels reads the answers of seraph ask "
+                "--classes, with the columns row, class and id."
+            )
+    names: Sequence[Any] = range(table.n_rows)
+    if by_id:
+        names = table.cells(str(id_column)).to_pylist()
+    place = {cell_text(name).strip(): row for row, name in enumerate(names)}
+    labels = np.full(table.n_rows, None, dtype=object)
+    cells = answers.cells("id" if by_id else "row").to_pylist()
+    classes = answers.cells("class").to_pylist()
+    for number, (cell, label) in enumerate(zip(cells, classes, strict=True)):
+        name = "" if cell is None else cell_text(cell).strip()
+        if name not in place:
+            raise ValueError(f"{path}, row {number}: {table.path} has no row {name!r}.")
+        if label is not None and cell_text(label).strip():
+            labels[place[name]] = cell_text(label).strip()
+    return labels
+
+
+def test_weights(path: Path | None, n_pairs: int) -> FloatArray | None:
+    """Return the weight in the test of each answered pair, NaN for one to learn from.
+
+    None if the file says nothing about a test.
+    """
+    table = None if path is None else read_table(path)
+    if table is None or "test_weight" not in (table.names or ()):
+        return None
+    cells = [
+        cell
+        for cell, similar in zip(
+            table.cells("test_weight").to_pylist(),
+            table.cells("similar").to_pylist(),
+            strict=True,
+        )
+        if similar is not None and cell_text(similar).strip()
+    ]
+    weights = np.array([np.nan if cell in (None, "") else float(cell) for cell in cells])
+    if len(weights) != n_pairs or np.isnan(weights).all():
+        return None
+    return weights
+
+
+@dataclass(frozen=True)
+class TestedPairs:
+    """The verdict of answers that were kept apart as a test.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What they say about the learned and the Euclidean distance.
+    n : int
+        How many there are.
+    name : str
+        Name of the learner.
+    """
+
+    comparison: Comparison
+    n: int
+    name: str = "SERAPH"
+    title = "AUC on the test answers: how often a similar pair is nearer than a dissimilar one"
+
+    @property
+    def method(self) -> str:
+        """How it was computed."""
+        return (
+            f"{self.n} questions were drawn at random as a test. The distance was learned once "
+            "more without their answers. The AUC says how often a pair that you called similar "
+            "is nearer than one that you called dissimilar; it agrees with your answers, wrong "
+            "ones included."
+        )
+
+    def rows(self) -> list[list[str]]:
+        """Return the comparison as a table, headings first."""
+        found = self.comparison
+        return [
+            ["distance", "AUC", "95 % interval"],
+            *(
+                [name, f"{one.value:.2f}", f"{one.low:.2f} to {one.high:.2f}"]
+                for name, one in ((self.name, found.learned), ("Euclidean", found.euclidean))
+            ),
+        ]
+
+    def verdict(self) -> str:
+        """Say in a sentence which distance is better."""
+        return self.comparison.sentence()
+
+    def values(self) -> dict[str, Any]:
+        """Return the comparison as plain values."""
+        return {
+            "held_out": "test answers",
+            "n": self.n,
+            **asdict(self.comparison),
+            "better": self.comparison.better,
+            "verdict": self.verdict(),
+        }
+
+
+def tested_pairs(
+    learner: Any,
+    points: FloatArray,
+    pairs: IntArray,
+    similar: BoolArray,
+    weights: FloatArray,
+    *,
+    seed: int,
+) -> TestedPairs | None:
+    """Learn from the pairs that are not in the test, and judge by those that are.
+
+    Returns None if there are too few of either.
+    """
+    tested: BoolArray = ~np.isnan(weights)
+    if similar[~tested].all() or not similar[~tested].any():
+        return None
+    needed: IntArray = np.unique(pairs)
+    rows = sample_rows(len(points), len(needed) + _ROWS, needed, seed)
+    placed, _ = renumbered(pairs, rows, len(points))
+    some = points[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit on all pairs has already warned
+        marks = Marks(placed[~tested], similar[~tested], rows=len(some))
+        learned = clone(learner).fit(some, marks=marks)
+    test = placed[tested]
+    found = compare(
+        row_distances(learned, some, test),
+        np.linalg.norm(some[test[:, 0]] - some[test[:, 1]], axis=1),
+        similar[tested],
+        weights[tested],
+    )
+    if found is None:
+        return None
+    return TestedPairs(found, int(tested.sum()), type(learner).__name__)
