@@ -48,7 +48,6 @@ def one(learner, n, m, device):
         fitted(learner, X[:100], y[:100], device)  # imports, and compiled code
         if n >= 1000:
             fitted(learner, X[:1000], y[:1000], device)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     clock, cpu = time.perf_counter(), time.process_time()
     fitted(learner, X, y, device)
     record = {
@@ -58,7 +57,7 @@ def one(learner, n, m, device):
         "m": m,
         "cpu": time.process_time() - cpu,
         "seconds": time.perf_counter() - clock,
-        "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before,
+        "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     print(json.dumps(record))
 
@@ -106,14 +105,14 @@ def draw(chosen):
             for axis, key in zip(axes, (what, "mb"), strict=True):
                 axis.plot(
                     [r["n"] for r in own],
-                    [max(r[key], 1e-3 if key != "mb" else 0.1) for r in own],
+                    [r[key] for r in own],
                     styles[learner],
                     label=label,
                     **look,
                 )
     _lines(axes[0], records)
     axes[0].set(ylabel="seconds of processor time (GPU: of the clock)")
-    axes[1].set(ylabel="MB that the fit adds to the process")
+    axes[1].set(ylabel="peak MB of the process, with all that it imports")
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="points")
         axis.grid(alpha=0.3)
