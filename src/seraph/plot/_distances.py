@@ -17,7 +17,9 @@ from ._labels import class_codes
 from ._learner import Learner, before_and_after, unwrapped
 
 if TYPE_CHECKING:
-    from ._figure import Axes, Where
+    from matplotlib.axes import Axes
+
+    from ._figure import Where
 
 _LEAST_BLOCK = 0.03  # smallest share of the points for which a block gets a name
 

@@ -15,7 +15,9 @@ from ._learner import Learner, before_and_after, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
-    from ._figure import Axes, Where
+    from matplotlib.axes import Axes
+
+    from ._figure import Where
 
 _UNKNOWN = "0.6"  # gray, for points of unknown class
 _EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points

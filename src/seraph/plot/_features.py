@@ -16,7 +16,9 @@ from ._learner import Learner, before_and_after, needed, unwrapped
 from ._principal import principal
 
 if TYPE_CHECKING:
-    from ._figure import Axes, Where
+    from matplotlib.axes import Axes
+
+    from ._figure import Where
 
 _LEADING = 3  # components whose loadings are shown
 

@@ -12,7 +12,7 @@ from .._utils._typing import Array
 from ._figure import panels, rank_axes
 
 if TYPE_CHECKING:
-    from ._figure import Axes
+    from matplotlib.axes import Axes
 
 
 class _Path(Protocol):
