@@ -8,8 +8,11 @@ import pandas as pd
 import pytest
 import torch
 from distributed import Client, LocalCluster
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
 from seraph import (
     SERAPH,
@@ -340,3 +343,13 @@ def test_a_dask_array_is_learned_from_by_dask_or_refused(name, monkeypatch):
     else:
         refused = False
     assert calls or refused
+
+
+@pytest.mark.parametrize(
+    "learner", [SERAPH(), classic.GMML(), MetricClassifier(SERAPH())], ids=str
+)
+def test_sparse_points_are_refused_with_what_to_do(learner):
+    points = sparse.csr_array(X)
+    with pytest.raises(TypeError, match=r"sparse matrix of shape \(12, 3\).*TruncatedSVD"):
+        learner.fit(points, Y)
+    make_pipeline(TruncatedSVD(2, random_state=0), learner).fit(points, Y)

@@ -37,7 +37,7 @@ from ._posterior import PosteriorLearner, averages
 from ._seraph import SERAPH
 
 # Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
-# and the weights differ by 0.01 and more ("Selection" in benchmarks/RESULTS.md).
+# and the scores of the weights differ by 0.007 and more ("Selection" in benchmarks/RESULTS.md).
 _ROUGHER = 10.0
 # Held-out pairs of each kind, or triplets, that are needed to choose by.
 _ENOUGH_PAIRS = 5

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._utils._typing import Array, computed_once
 from .._utils._validation import check_unmasked
@@ -65,6 +66,11 @@ def in_memory(X: Any) -> Any:
         return (X.float() if half else X).numpy()
     if is_chunked(X):
         return in_memory(X.compute())
+    if issparse(X):
+        raise TypeError(
+            f"X is a sparse matrix of shape {X.shape}; a learned distance needs dense rows. "
+            "Reduce it first: make_pipeline(TruncatedSVD(100), learner) of scikit-learn."
+        )
     if isinstance(X, np.ma.MaskedArray):
         check_unmasked(X)
         return in_memory(X.data)
