@@ -198,7 +198,7 @@ def test_a_better_distance_is_called_better_and_a_worse_one_worse(tmp_path, rng)
     np.savez(tmp_path / "crossed.npz", X=X, y=y.astype(int))
     out = ok("fit", tmp_path / "crossed.npz", "--components", "1").out
     assert "The Euclidean distance of the scaled features is better (sign test" in out
-    assert "Try more labels" in out
+    assert "if nothing helps, stay with the Euclidean distance" in out
 
 
 def test_a_handful_of_labels_is_said_to_be_too_few(folder):

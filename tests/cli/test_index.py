@@ -48,7 +48,7 @@ def refused(done, reason):
 def brute(model, place, k):
     Z = model.transform(X)
     order = np.argsort(cdist(Z[[place]], Z)[0], kind="stable")
-    return [str(row) for row in order[order != place][:k]]
+    return order[order != place][:k].tolist()
 
 
 @pytest.mark.parametrize("rows", [7, 1 << 14], ids=["many chunks", "one chunk"])

@@ -56,6 +56,11 @@ from tests.helpers.quick import few
 
 KEPT = sorted((Path(__file__).parents[1] / "data").glob("models-*/*.skops"))
 
+
+def seeded(learner):
+    return learner.set_params(random_state=0) if hasattr(learner, "random_state") else learner
+
+
 LEARNERS = [
     SERAPH(),
     SERAPH(gamma=1.0),
@@ -66,7 +71,7 @@ LEARNERS = [
     MetricClassifier(SERAPH()),
     MetricClassifier(rule="nearest"),
     PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),
-    *(getattr(classic, name)() for name in classic.__all__),
+    *map(seeded, (getattr(classic, name)() for name in classic.__all__)),
 ]
 NEIGHBORS = [
     *(KNeighborsClassifier(algorithm=name) for name in ("auto", "kd_tree", "ball_tree", "brute")),

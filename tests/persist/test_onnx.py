@@ -439,7 +439,7 @@ def test_classes_far_from_the_origin_are_those_of_the_model(rule):
 def test_neighbors_that_single_precision_cannot_tell_are_refused():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
-    X = 1e6 + 0.3 * (rng.normal(size=(60, 4)) + y[:, None])
+    X = 1e6 + 0.05 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricClassifier(SERAPH()).fit(X, y)
     with pytest.raises(ValueError, match=r"differs from the model .* dtype=\"float64\""):
         to_onnx(model, dtype="float32")

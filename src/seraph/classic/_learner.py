@@ -41,7 +41,7 @@ def check_common_parameters(learner: BaseEstimator) -> None:
     for name, value in learner.get_params(deep=False).items():
         if name in _RANGES:
             check_number(name, value, **_RANGES[name])
-        elif name in _CHOICES and not isinstance(value, np.ndarray):  # as `init` may be
+        elif name in _CHOICES and not (name == "init" and isinstance(value, np.ndarray)):
             check_choice(name, value, _CHOICES[name])
         elif name == "random_state":
             check_seed(value)
