@@ -62,7 +62,7 @@ class MetricClassifier(
         (before the metric was learned). "linear": logistic regression in the learned space,
         scaled to a mean variance of one. "mean": the mean of these two probabilities.
         "nearest": the nearest labeled row decides alone. "auto" is "mean", which had the lowest
-        errors and Brier scores on the data sets for choosing (:doc:`evidence`).
+        errors and Brier scores on the data sets for choosing (:doc:`/evidence`).
 
     Attributes
     ----------

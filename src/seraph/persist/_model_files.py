@@ -35,7 +35,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
-    """Save a model to a file that :func:`seraph.load` reads, without pickle.
+    """Save a model to a file that :func:`~seraph.persist.load` reads, without pickle.
 
     The file uses the skops format and also records library versions. It is written completely
     or not at all.
@@ -56,8 +56,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     ValueError
-        If the model contains a function, or any type that :func:`seraph.load` does not trust.
-        Nothing is written in that case.
+        If the model contains a function, or any type that :func:`~seraph.persist.load` does not
+        trust. Nothing is written in that case.
     FileNotFoundError
         If the folder does not exist.
 
@@ -105,7 +105,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model that :func:`seraph.save` wrote.
+    """Load a model that :func:`~seraph.persist.save` wrote.
 
     Loading runs no code from the file: a file that contains a type outside the fixed list
     ``seraph.persist.TRUSTED`` is refused. Parameters that are newer than the file get their
@@ -184,7 +184,7 @@ def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     Parameters
     ----------
     path : str or path-like
-        A file that :func:`seraph.save` wrote.
+        A file that :func:`~seraph.persist.save` wrote.
 
     Returns
     -------
