@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, KernelSERAPH, Marks, metrics
+from seraph import SERAPH, Marks, metrics
 from seraph._base import MahalanobisLearner
 from seraph._estimators._classifier import MetricClassifier
 from seraph._estimators._quantities import is_quantity
@@ -26,33 +26,29 @@ class Collapse(MahalanobisLearner):
         return self._learned(X, np.empty((0, points.shape[1])))
 
 
-def literal_probabilities(Z, Z_seen, y_seen, rule, X_seen):
-    """The formulas of the rules, a row at a time; `Z_seen` are all rows seen, mapped."""
+def literal_probabilities(Z, Z_seen, y_seen, rule):
+    """The formulas of the rules, a row at a time; `Z_seen` are all rows seen."""
     known = y_seen >= 0
     classes = np.unique(y_seen[known])
     scale = np.sqrt(Z_seen.var(axis=0).mean())
     Z, Z_seen = Z / scale, Z_seen / scale
     labeled, codes = Z_seen[known], y_seen[known]
+    nearest = [((z - labeled) ** 2).sum(axis=1).min() for z in Z_seen[~known]]
     doubt = 1.0 / (len(codes) + 1.0)
 
-    def shares(z, rows, codes, width):
-        weights = np.exp(-((z - rows) ** 2).sum(axis=1) / width)
-        votes = np.array([weights[codes == c].sum() for c in classes]) / weights.sum()
+    def shares(z, voters, width):
+        weights = np.exp(-((z - labeled[voters]) ** 2).sum(axis=1) / width)
+        votes = np.array([weights[codes[voters] == c].sum() for c in classes]) / weights.sum()
         return (1.0 - doubt) * votes + doubt / len(classes)
 
-    def typical(rows):
-        return np.median([((z - rows[known]) ** 2).sum(axis=1).min() for z in rows[~known]])
+    def likelihood(width):
+        every = np.arange(len(codes))
+        return sum(
+            np.log(shares(labeled[i], every != i, width)[classes == codes[i]][0]) for i in every
+        )
 
-    def likelihood(multiple):
-        rows, width, total = X_seen[known], multiple * typical(X_seen), 0.0
-        for i in range(len(codes)):
-            others = np.arange(len(codes)) != i
-            found = shares(rows[i], rows[others], codes[others], width)
-            total += np.log(found[classes == codes[i]][0])
-        return total
-
-    width = max(WIDTHS, key=likelihood) * typical(Z_seen)
-    votes = [shares(z, labeled, codes, width) for z in Z]
+    width = max((w * np.median(nearest) for w in WIDTHS), key=likelihood)
+    votes = [shares(z, slice(None), width) for z in Z]
     choices = [1.0 * (classes == codes[((z - labeled) ** 2).sum(axis=1).argmin()]) for z in Z]
     linear = LogisticRegression(C=C, max_iter=1000, tol=1e-6).fit(labeled, codes).predict_proba(Z)
     return {
@@ -72,7 +68,7 @@ def test_probabilities_are_those_of_the_formulas(wine, learner, rule, n_classes)
     X, y_partial = X[y < n_classes], y_partial[y < n_classes]
     classifier = MetricClassifier(learner, rule=rule).fit(X, y_partial)
     Z = clone(learner).fit(X, y_partial).transform(X)
-    expected = literal_probabilities(Z, Z, y_partial, rule, X)
+    expected = literal_probabilities(Z, Z, y_partial, rule)
     found = classifier.predict_proba(X)
     np.testing.assert_allclose(found, expected, atol=1e-4 if rule != "vote" else 1e-9)
     np.testing.assert_array_equal(classifier.classes_, np.arange(n_classes))
@@ -324,33 +320,3 @@ def test_a_quantity_is_noticed_in_words(rng):
     X, y = rng.normal(size=(60, 2)), np.repeat(3 * np.arange(30), 2)
     with pytest.warns(UserWarning, match=r"y has 30 different numbers in 60 .*MLKR.*qcut"):
         MetricClassifier(Euclidean()).fit(X, y)
-
-
-def test_the_width_is_chosen_in_the_space_that_the_metric_was_learned_in(wine):
-    X, y_partial, _ = wine
-    X = StandardScaler().fit_transform(X)
-    raw = X * np.geomspace(1e-3, 1e3, X.shape[1])
-    pipeline = make_pipeline(StandardScaler(), SERAPH())
-    expected = MetricClassifier(SERAPH()).fit(X, y_partial).width_
-    assert MetricClassifier(pipeline).fit(raw, y_partial).width_ == pytest.approx(expected)
-    values = X @ X.T
-    one = MetricClassifier(KernelSERAPH(kernel="precomputed")).fit(values, y_partial)
-    two = MetricClassifier(KernelSERAPH(kernel="linear")).fit(X, y_partial)
-    assert one.width_ == pytest.approx(two.width_, rel=1e-6)
-
-
-class Reader(TransformerMixin, BaseEstimator):
-    """Read numbers from words, and learn from them; no learner that seraph knows."""
-
-    def fit(self, X, y=None):
-        self.inner_ = SERAPH().fit(np.asarray(X, dtype=np.float64), y)
-        return self
-
-    def transform(self, X):
-        return self.inner_.transform(np.asarray(X, dtype=np.float64))
-
-
-def test_rows_that_are_no_numbers_choose_the_width_where_they_are_mapped(wine):
-    X, y_partial, _ = wine
-    words = X.astype(str).astype(object)
-    assert MetricClassifier(Reader()).fit(words, y_partial).width_ > 0.0

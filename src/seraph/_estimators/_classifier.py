@@ -24,7 +24,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from .._marks import Marks, as_labels, is_missing
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_directions, check_estimator, fit_model, unlearned
+from ._models import check_directions, check_estimator, fit_model
 from ._quantities import warn_of_quantity
 from ._rules import RULES, LabeledRows
 from ._seraph import SERAPH
@@ -58,11 +58,11 @@ class MetricClassifier(
         scaled already, such as pixels and embeddings.
     rule : {"auto", "mean", "vote", "linear", "nearest"}, default="auto"
         How the labeled rows decide. "vote": each votes for its class, and its vote fades with
-        the squared distance, as fast as suits the labeled rows when the others vote for them
-        (before the metric was learned). "linear": logistic regression in the learned space,
-        scaled to a mean variance of one. "mean": the mean of these two probabilities.
-        "nearest": the nearest labeled row decides alone. "auto" is "mean", which had the lowest
-        errors and Brier scores on the data sets for choosing (:doc:`/evidence`).
+        the squared distance, as fast as suits the labeled rows when the others vote for them.
+        "linear": logistic regression in the learned space, scaled to a mean variance of one.
+        "mean": the mean of these two probabilities. "nearest": the nearest labeled row decides
+        alone. "auto" is "mean", which had the lowest errors and Brier scores on the data sets
+        for choosing (:doc:`/evidence`).
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class MetricClassifier(
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rows = LabeledRows.of(_mapped(fitted, X), known, codes, unlearned(fitted, X))
+        rows = LabeledRows.of(_mapped(fitted, X), known, codes)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_ = fitted
         self.classes_ = classes

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import _num_samples
@@ -19,7 +18,6 @@ from .._decisions import row_distances
 from .._marks import Marks, Rows, aligned_marks
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, shown
-from ._posterior import PosteriorLearner
 
 
 def check_estimator(name: str, estimator: Any) -> None:
@@ -123,28 +121,6 @@ def _named(model: Any, points: Array) -> Any:
     import pandas as pd
 
     return pd.DataFrame(points, columns=names)
-
-
-def unlearned(model: Any, X: Any) -> Array | None:
-    """Return rows in the space in which a model learned its metric; None if they are no points.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        A learner, or a pipeline that ends in one.
-    X : array-like
-        Rows, as the model takes them.
-    """
-    while isinstance(model, Pipeline | FrozenEstimator):
-        if isinstance(model, FrozenEstimator):
-            model = model.estimator
-        else:
-            X, model = model[:-1].transform(X), model.steps[-1][1]
-    if isinstance(model, PosteriorLearner):
-        return model._points_of_metric(X)  # noqa: SLF001
-    points = np.asarray(X)
-    is_table = points.ndim == 2 and points.dtype.kind in "biuf"
-    return points if is_table and np.isfinite(points).all() else None
 
 
 def check_directions(model: Any, X: Any, name: str = "X") -> None:

@@ -7,10 +7,8 @@ Of n labeled rows :math:`z_i` with classes :math:`c_i`, the vote gives a row z
 
 with k classes: few labels allow no certainty. The width :math:`\tau` is a multiple of the median
 squared distance from a row to the nearest labeled one; of a few multiples, the one under which
-each labeled row is best predicted by the others. That is asked in the space before the metric was
-learned: the metric has seen the labels, so under it they look easier to predict than they are.
-The linear rule is logistic regression with a squared penalty, in the learned space with a mean
-variance of one.
+each labeled row is best foretold by the others. The linear rule is logistic regression with a
+squared penalty, in the same space with a mean variance of one.
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ RULES = ("auto", "mean", "vote", "linear", "nearest")
 
 # Multiples of the median to try as the width, and C of the logistic regression: chosen by error
 # and Brier score on the sets of benchmarks/evidence that are for choosing.
-WIDTHS = (0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-C = 0.1
+WIDTHS = (0.3, 0.5, 1.0, 2.0, 4.0)
+C = 1.0
 # Rows that the width is chosen by, at most.
 _ROWS = 2000
 # Distances held at a time.
@@ -67,20 +65,21 @@ class LabeledRows:
     intercept: Array
 
     @classmethod
-    def of(cls, Z: Array, known: Array, codes: Array, before: Array | None = None) -> LabeledRows:
-        """Set up the rules for mapped rows `Z`, where those `known` have the classes `codes`.
-
-        The width is chosen by the rows `before` they were mapped, or by `Z` if they are None.
-        """
-        away, center, scale = _scaled(Z)
-        plain = away if before is None else _scaled(before)[0]
+    def of(cls, Z: Array, known: Array, codes: Array) -> LabeledRows:
+        """Set up the rules for mapped rows `Z`, where those `known` have the classes `codes`."""
+        Z = np.asarray(Z, dtype=np.float64)
+        center = Z.mean(axis=0)
+        away = Z - center
+        size = float(np.abs(away).max(initial=0.0)) or 1.0  # squares must not overflow
+        scale = size * float(np.sqrt(np.mean((away / size) ** 2))) or 1.0
+        away = away / scale
         coef, intercept = _logistic_regression(away[known], codes)
         return cls(
             center=center,
             scale=scale,
             points=away[known],
             codes=codes,
-            width=_multiple(plain, known, codes) * _typical(away, known),
+            width=_width(away, known, codes),
             coef=coef,
             intercept=intercept,
         )
@@ -140,35 +139,21 @@ def _shares(d2: Array, members: Array, width: float) -> Array:
     return votes
 
 
-def _scaled(Z: Array) -> tuple[Array, Array, float]:
-    """Return rows of mean zero and mean variance one, their mean, and the root of the variance."""
-    Z = np.asarray(Z, dtype=np.float64)
-    center = Z.mean(axis=0)
-    away = Z - center
-    size = float(np.abs(away).max(initial=0.0)) or 1.0  # squares must not overflow
-    scale = size * float(np.sqrt(np.mean((away / size) ** 2))) or 1.0
-    return away / scale, center, scale
-
-
-def _typical(Z: Array, known: Array) -> float:
-    """Return the median squared distance from a row to the nearest labeled one."""
-    labeled, free = np.flatnonzero(known), np.flatnonzero(~known)
+def _width(Z: Array, known: Array, codes: Array) -> float:
+    """Choose the width of the vote."""
+    labeled = np.flatnonzero(known)
+    free = np.flatnonzero(~known)
     rows = free if len(free) else labeled
     nearest = np.concatenate([d2.min(axis=1) for _, d2 in _to_labeled(Z, rows, labeled)])
     nearest = nearest[np.isfinite(nearest) & (nearest > 0.0)]
-    return float(np.median(nearest)) if len(nearest) else 1.0
-
-
-def _multiple(Z: Array, known: Array, codes: Array) -> float:
-    """Choose the width of the vote, as a multiple of the typical squared distance."""
-    labeled, typical = np.flatnonzero(known), _typical(Z, known)
+    typical = float(np.median(nearest)) if len(nearest) else 1.0
     members = np.eye(int(codes.max()) + 1)[codes]
     gains = np.zeros(len(WIDTHS))
     if len(labeled) > 1:
         for places, d2 in _to_labeled(Z, labeled, labeled):
             own = members[places].astype(bool)
             gains += [np.log(_shares(d2, members, w * typical)[own]).sum() for w in WIDTHS]
-    return WIDTHS[int(gains.argmax())]
+    return WIDTHS[int(gains.argmax())] * typical
 
 
 def _to_labeled(Z: Array, rows: Array, labeled: Array) -> Iterator[tuple[Array, Array]]:

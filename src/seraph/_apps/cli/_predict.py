@@ -130,7 +130,6 @@ class _Votes:
         import numpy as np
         from scipy.spatial.distance import cdist
 
-        from ..._estimators._models import unlearned
         from ..._estimators._rules import LabeledRows
 
         source = table if reference is None else reference
@@ -147,21 +146,16 @@ class _Votes:
                 "choose between: label rows of two classes."
             )
 
-        def points(of: InputTable) -> Any:
-            return fitted.points(
-                of, without=[id_column if id_column in (of.names or ()) else None]
-            )
-
-        def mapped(points: Any) -> FloatArray:
+        def mapped(of: InputTable) -> FloatArray:
+            without = [id_column if id_column in (of.names or ()) else None]
+            points = fitted.points(of, without=without)
             values = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
             return values if values.shape[1] else np.zeros((len(values), 1))
 
-        new = mapped(points(table))
-        seen_points = points(source)
-        seen = new if reference is None else mapped(seen_points)
+        new = mapped(table)
+        seen = new if reference is None else mapped(reference)
         known = np.isin(np.arange(len(seen)), rows)
-        before = unlearned(fitted.estimator, seen_points)
-        shares = LabeledRows.of(seen, known, codes, before).probabilities(new, "auto")
+        shares = LabeledRows.of(seen, known, codes).probabilities(new, "auto")
         given = np.zeros(table.n_rows, dtype=bool)
         if reference is None:
             given[rows] = True
