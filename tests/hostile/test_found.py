@@ -1,7 +1,9 @@
 """What the generator has found, each as a test of its own."""
 
 import inspect
+import json
 import warnings
+import zipfile
 
 import dask.array as da
 import numpy as np
@@ -511,3 +513,26 @@ def test_a_stand_in_says_why_there_is_no_covariance_to_start_from(X, message):
     quadruplets = np.array([[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5]])
     with pytest.raises(ValueError, match=message):
         metric_learn.LSML(prior="covariance", preprocessor=X).fit(quadruplets)
+
+
+def test_a_score_of_no_rows_is_refused_in_words(wine):
+    X, y_partial, _ = wine
+    model = PairClassifier(Euclidean(), cv=2).fit(X, y_partial)
+    with pytest.raises(TypeError, match=r"X is None\. Pass the rows"):
+        model.score(None)
+
+
+def test_a_foreign_type_with_a_long_name_is_refused_in_short(wine, tmp_path):
+    X, y_partial, _ = wine
+    path = save(SERAPH().fit(X, y_partial), tmp_path / "model.skops")
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(entries["schema.json"])
+    schema["__class__"] = "x" * 5000
+    entries["schema.json"] = json.dumps(schema).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match="is not loaded: it holds") as caught:
+        load(path)
+    assert len(str(caught.value)) < 1000

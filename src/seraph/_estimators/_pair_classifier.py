@@ -288,6 +288,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             the threshold, nor on how many pairs of each kind there are.
         """
         check_is_fitted(self)
+        if X is None:
+            raise TypeError("X is None. Pass the rows whose pairs are judged.")
         check_directions(self.estimator_, X)
         y, found = aligned_marks(X, _num_samples(X), y, marks)
         with as_numbers("X"):

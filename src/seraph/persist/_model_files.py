@@ -158,9 +158,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise _damaged(path, error) from error
     if foreign:
         raise ValueError(
-            f"{path} is not loaded: it holds {', '.join(foreign)}, and seraph.load trusts only "
-            "the types in seraph.persist.TRUSTED. If you trust the source of the file, "
-            "skops.io.load can open it with a list of types that you choose."
+            f"{path} is not loaded: it holds {in_short(', '.join(foreign))}, and seraph.load "
+            "trusts only the types in seraph.persist.TRUSTED. If you trust the source of the "
+            "file, skops.io.load can open it with a list of types that you choose."
         )
     _warn_about_versions(path, _versions_in(path, entries))
     try:
