@@ -32,6 +32,9 @@ def main() -> None:
         _ignore_interrupts()
     except KeyboardInterrupt:
         _ignore_interrupts()
+        # CPython notes a Ctrl-C within `exec` of a text (as dataclasses use it) and would end by
+        # the signal, whatever the exit code. The next `exec` takes the note back.
+        exec("")
         print(_interrupted(), file=sys.stderr)
         end = SystemExit(130)
     if end is not None:

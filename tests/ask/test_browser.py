@@ -304,6 +304,24 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     shot(page, "past")
 
 
+def test_a_late_look_at_the_state_does_not_bring_an_old_question_back(rows, open_page):
+    _, client = rows
+    page = open_page(client.address)
+    held = []
+    page.route("**/state", lambda route: held.append(route))
+    while not held:
+        page.wait_for_timeout(10)
+    old = held[0].fetch()
+    page.keyboard.press("s")
+    expect(page.locator("#said")).to_have_text("The question comes back later.")
+    shown = page.locator("#things").inner_text()
+    with page.expect_response("**/state"):
+        held[0].fulfill(response=old)
+    page.wait_for_timeout(100)
+    assert page.locator("#things").inner_text() == shown
+    page.unroute("**/state")
+
+
 def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
     opened, client = rows
     page = open_page(client.address)
@@ -517,6 +535,7 @@ def test_texts_keep_their_direction_and_say_where_they_are_cut(tmp_path, open_pa
         text = page.locator(".thing p.text").first
         expect(text).to_contain_text("cut after 2,000 characters")
         assert text.evaluate("node => getComputedStyle(node).direction") == "rtl"
+        page.close()
 
 
 def test_arrows_answer_after_a_sound_was_played(tmp_path, open_page):

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -80,6 +81,7 @@ if sys.argv[1:] == ["light"]:
     command._run = light
 {
     "first line": lambda: before(command, "_run", strike),
+    "code from a text": lambda: before(command, "_run", lambda: exec("strike()", globals())),
     "import": lambda: sys.meta_path.insert(0, Finder()),
     "before the move": lambda: before(os, "fsync", strike),
     "twice before the move": lambda: before(os, "fsync", strike_twice),
@@ -97,6 +99,7 @@ command.main()
 """
 MOMENTS = {
     "first line": (130, BEFORE),
+    "code from a text": (130, BEFORE),
     "import": (130, BEFORE),
     "before the move": (130, BEFORE),
     "twice before the move": (130, BEFORE),
@@ -110,22 +113,33 @@ MOMENTS = {
     "atexit": (0, ""),
     "end of the interpreter": (0, ""),
 }
-SLOW_TO_START = {"first line", "import"}  # before the command has chosen what to do
+# Before the command has chosen what to do.
+SLOW_TO_START = {"first line", "code from a text", "import"}
 
 
-def struck(folder, moment, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", HOOKED, moment, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def struck(tmp_path_factory):
+    # Run as a module, as `python -m seraph` is: its end differs from that of `python -c`.
+    place = tmp_path_factory.mktemp("hooked")
+    (place / "hooked.py").write_text(HOOKED)
+
+    def run(folder, moment, *arguments):
+        path = os.pathsep.join(filter(None, [str(place), os.environ.get("PYTHONPATH")]))
+        return subprocess.run(
+            [sys.executable, "-m", "hooked", moment, *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
+    return run
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_an_interrupt_at_any_moment_says_what_was_written(tmp_path, moment):
+def test_an_interrupt_at_any_moment_says_what_was_written(struck, tmp_path, moment):
     (tmp_path / "out.csv").write_text("old")
     done = struck(tmp_path, moment, "light")
     code, line = MOMENTS[moment]
@@ -149,7 +163,7 @@ TRANSFORM = ("transform", "m.skops", "data.npy", "-o", "out.csv")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", sorted(set(MOMENTS) - SLOW_TO_START))
-def test_an_interrupted_transform_says_what_was_written(made, moment):
+def test_an_interrupted_transform_says_what_was_written(struck, made, moment):
     (made / "out.csv").unlink(missing_ok=True)
     done = struck(made, moment, *TRANSFORM)
     code, line = MOMENTS[moment]
@@ -172,15 +186,17 @@ def test_a_transform_interrupted_at_random_ends_with_a_line_or_well(made):
             # Before that, the interpreter itself is starting.
             lines = iter(running.stderr.readline, "")
             assert any("typer" in line for line in lines)
+            # Read on, or the program waits for room to write.
+            said = []
+            reader = threading.Thread(target=said.extend, args=(lines,))
+            reader.start()
             while trial % 2 and not out.exists() and running.poll() is None:
                 time.sleep(0.001)
             time.sleep(rng.uniform(0.0, 0.3))
             running.send_signal(signal.SIGINT)
-            rest = "".join(
-                line for line in running.stderr.read().splitlines(keepends=True)
-                if not line.startswith("import time:")
-            )  # fmt: skip
-        assert running.returncode in (0, 130)
+            reader.join()
+        rest = "".join(line for line in said if not line.startswith("import time:"))
+        assert running.returncode in (0, 130), rest
         if running.returncode == 0:
             assert rest == ""
         else:

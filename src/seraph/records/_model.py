@@ -62,7 +62,7 @@ class PairModel:
         squares = np.where(known, (filled - mean) ** 2, 0.0).sum(axis=0) / counts
         scale = np.where(squares > 1e-12, np.sqrt(squares), np.inf)
         usable = signed & np.isfinite(scale)
-        weights = np.where(usable, LENGTH / np.sqrt(max(usable.sum(), 1)), 0.0)
+        weights = np.where(usable, LENGTH / np.sqrt(max(int(usable.sum()), 1)), 0.0)
         return cls(mean, scale, weights, signed)
 
     def standardized(self, features: Array) -> Array:

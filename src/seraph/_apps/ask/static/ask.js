@@ -11,6 +11,7 @@ const pictures = new Map(); // loaded ahead, by address
 let state = null;
 let shownKey = null;
 let waiting = false;
+let changes = 0; // sent by this page: what was asked for before one is out of date
 let version = -1;
 let ending = false;
 let listed = -1; // answers in the list of past ones
@@ -185,6 +186,7 @@ function setButtons(disabled) {
 async function give(value) {
   if (waiting || !shownKey) return;
   waiting = true;
+  changes += 1;
   const start = performance.now();
   const button = [...$("answers").children].find((b) => b.dataset.value === value);
   button?.classList.add("given");
@@ -209,6 +211,7 @@ async function give(value) {
 async function change(path, body, said = "") {
   if (waiting) return false;
   waiting = true;
+  changes += 1;
   try {
     show(await ask(path, body));
     complain("");
@@ -418,9 +421,10 @@ function show(next) {
 
 async function refresh() {
   if (waiting || document.hidden) return;
+  const before = changes;
   try {
     const next = await ask("state");
-    if (waiting) return;
+    if (waiting || changes !== before) return;
     if (about === "server") complain("");
     show(next);
   } catch (error) {
