@@ -1,17 +1,20 @@
 """Fits of every estimator on odd input, with the dense formula beside each of them."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import seraph
 from seraph import (
     SERAPH,
     KernelSERAPH,
+    MetricClassifier,
     PairClassifier,
     classic,
     seraph_path,
@@ -53,6 +56,8 @@ def a_fit(rng):
         arguments["y"] = arguments.pop("marks")  # as scikit-learn passes them
     arguments |= {"y": None} if needs_y(Estimator) and "y" not in arguments else {}
     before = dict(vars(estimator))
+    if not_for_scaler(estimator, arguments["X"]):
+        return "points that scikit-learn's scaler refuses, or warns of"
     result, notes = guarded(lambda: estimator.fit(**arguments))
     if refused(result):
         assert all(vars(estimator)[name] is before.get(name) for name in vars(estimator))
@@ -63,6 +68,22 @@ def a_fit(rng):
     if type(estimator) in (SERAPH, KernelSERAPH):
         follow(estimator, arguments, notes)
     return f"{Estimator.__name__} fitted"
+
+
+def not_for_scaler(estimator, X):
+    """Whether a scaler before the learner has a message of its own about the points."""
+    inner = getattr(estimator, "estimator", None)
+    if not (isinstance(inner, Pipeline) or (type(estimator) is MetricClassifier and not inner)):
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            StandardScaler().fit_transform(X)
+        except RuntimeWarning:
+            return True
+        except (TypeError, ValueError, OverflowError, UserWarning) as error:
+            return str(error).startswith("Input X contains infinity")
+    return False
 
 
 def needs_y(Estimator):
@@ -216,18 +237,22 @@ def again(estimator, arguments, **changes):
 
 
 def _stopped_early(estimator, arguments, _):
-    """Raise the number of iterations, and tol if that is not enough."""
+    """Raise the number of iterations; where that is not enough, tol as well, to what was reached.
+
+    With weights of 1e12, say, rounding errors alone keep the gap from 0.
+    """
     more = {
         "max_iter": max(50, 3 * estimator.max_iter),
         "em_max_iter": max(100, 10 * estimator.em_max_iter),
     }
-    if estimator.tol >= 1e-6 and again(estimator, arguments, **more)[0].converged_:
+    longer, _ = again(estimator, arguments, **more)
+    if longer.converged_:
         return True
     looser = {"em_tol": 10.0, "em_max_iter": max(2, estimator.em_max_iter)}
     tol = max(2.0 * estimator.optimality_gap_, 1.0)
-    return any(
-        again(estimator, arguments, tol=factor * tol, **looser)[0].converged_ for factor in (1, 10)
-    )
+    attempts = [{"tol": factor * tol, **looser} for factor in (1, 10)]
+    attempts.append({"tol": max(2.0 * longer.optimality_gap_, 1.0), **more})
+    return any(again(estimator, arguments, **changes)[0].converged_ for changes in attempts)
 
 
 def standardized(X):
