@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import Sweep
 
 Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
-BACKENDS = ("auto", "numpy", "numba", "torch", "dask")
+BACKENDS: tuple[str, ...] = get_args(Backend)
 # A GPU pays off from this number of points on (`python -m benchmarks.gpu`).
 _GPU_FROM = 10_000
 

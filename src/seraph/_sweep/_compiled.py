@@ -206,7 +206,7 @@ def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
 
 
 def squared_distances(Z: Array, i: Array, j: Array) -> Array:
-    """Squared distances of listed pairs of rows of `Z`."""
+    """Squared distances of the rows `i` of `Z` from the rows `j`."""
     out = np.empty(len(i), dtype=Z.dtype)
     _call(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
     return out

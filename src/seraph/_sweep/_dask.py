@@ -52,7 +52,7 @@ _SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
 # all workers, and reads the points again.
 _GATHERED_SHARE = 0.05
 
-# Which listed pairs are similar, and their weights; see `PairTerms`.
+# Which marked pairs are similar, and their weights; see `PairTerms`.
 _Marks = tuple[Array, Array | None]
 
 
@@ -111,7 +111,7 @@ class DaskSweep:
         self.rounding = ROUNDING[X.dtype.name]
         self.n_sweeps = 0
         self._parts: _Parts | None = None
-        self._listed: _Shards | None = None
+        self._marked: _Shards | None = None
         self._sampled: _Shards | None = None
 
     @property
@@ -121,18 +121,15 @@ class DaskSweep:
         return int(n), int(m)
 
     def scatter(self) -> None:
-        """Leave ``X'X`` to the points, which know it: see `ChunkedPoints`."""
+        """Return None: `ChunkedPoints` computes ``X'X``."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
-        """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
-
-        Parameters and returns are those of `NumpySweep`.
-        """
+        """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
         parts = self._parts
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
-            self._listed = self._sampled = None
+            self._marked = self._sampled = None
         tiled, listed = terms.tiles_unlabeled, terms.plan.listed
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
@@ -146,9 +143,9 @@ class DaskSweep:
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
             marks = terms.similar, terms.weights
-            if self._listed is None or not self._listed.are_of(terms.pairs, marks):
-                self._listed = _Shards(parts, terms.pairs, marks)
-            self._listed.add_pairs(job)
+            if self._marked is None or not self._marked.are_of(terms.pairs, marks):
+                self._marked = _Shards(parts, terms.pairs, marks)
+            self._marked.add_pairs(job)
         if terms.mu > 0.0 and listed is not None:
             if self._sampled is None or not self._sampled.are_of(listed):
                 self._sampled = _Shards(parts, listed)
@@ -397,7 +394,7 @@ class _Shards:
         return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
 
     def add_pairs(self, job: _Job) -> None:
-        """Add tasks that sum over the pairs, which are listed ones if they have labels."""
+        """Add tasks that sum over the pairs: marked ones if they have marks, else unlabeled."""
         held = [(array.name, k, 0) for array in self.arrays for k in range(array.numblocks[0])]
         for array in self.arrays:
             job.graph.update(array.dask)
@@ -407,7 +404,7 @@ class _Shards:
             if self.marks is None:
                 job.add("seraph-pairs", _tasks.sampled_pairs, self.shards[shard].start, D)
             else:
-                job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
+                job.add("seraph-pairs", _tasks.marked_pairs, D, (self.marks.name, shard, 0))
 
 
 def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:

@@ -171,18 +171,18 @@ def sampled_pairs(request: Request, start: int, D: Array) -> Sums:
     scale = request.terms.mu * plan.weight
     with one_blas_thread():
         sweep = _sweep(D[-start % plan.step :: plan.step])
-        value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, listed=False)
+        value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, marked=False)
     return scale * value, scale * gradient
 
 
-def listed_pairs(request: Request, D: Array, marks: Array) -> Sums:
-    """Sum over listed pairs, from their `differences`, likeness and weights (two columns)."""
+def marked_pairs(request: Request, D: Array, marks: Array) -> Sums:
+    """Sum over marked pairs, from their `differences`, likeness and weights (two columns)."""
     similar, weights = marks.T
     terms = replace(request.terms, similar=similar, weights=weights)
     if not request.tiled:  # no tile visited them, so there is nothing to subtract
         terms = replace(terms, mu=0.0)
     with one_blas_thread():
-        return _sweep(D).of_differences(request.P, terms, request.wrt, listed=True)
+        return _sweep(D).of_differences(request.P, terms, request.wrt, marked=True)
 
 
 def pieces(part: Array, rows: list[Array]) -> list[Array]:

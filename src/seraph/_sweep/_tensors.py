@@ -36,6 +36,6 @@ def e_step(t: Tensor, mu: float, out: Tensor) -> Tensor:
 
 
 def squared_distances(Z: Tensor, i: Tensor, j: Tensor) -> Tensor:
-    """Squared distances of listed pairs of rows of `Z`."""
+    """Squared distances of the rows `i` of `Z` from the rows `j`."""
     difference = Z[i] - Z[j]
     return torch.einsum("kr,kr->k", difference, difference)
