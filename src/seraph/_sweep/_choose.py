@@ -1,4 +1,4 @@
-"""Choose the backend: the one that the user asked for, or the one that suits the points."""
+"""Choose the backend by the parameters of the user and the type of the points; make its sweep."""
 
 from __future__ import annotations
 
@@ -121,7 +121,8 @@ def make_sweep(
 
         return DaskSweep(X)
     if len(X) < COMPILED_FROM:
-        # Single precision would save next to no time here, and its rounding errors cost some.
+        # For so few points, single precision is hardly faster, and its rounding errors cost
+        # iterations.
         X = X.astype(np.float64, copy=False)
     if backend == "numba":
         _require("numba", "numba")
