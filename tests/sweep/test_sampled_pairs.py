@@ -10,7 +10,7 @@ from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
-from seraph._sweep import PointsInMemory, _plan
+from seraph._sweep import BACKENDS, PointsInMemory, _plan
 from tests.helpers.quick import few
 
 FEW_MARKED = Marks([[20, 30], [3, 50]], [1, -1], rows=60)
@@ -157,7 +157,7 @@ def test_counts_and_weights_stay_those_of_all_pairs(wine, form):
         assert getattr(some, name) == getattr(exact, name)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name not in ("auto", "dask")])
 @pytest.mark.parametrize("n_jobs", few([1, 2], lambda n: n == 2))
 def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs, form):
     some = {"unlabeled_pairs": 500, "random_state": 0}

@@ -6,6 +6,7 @@ from distributed import Client
 from scipy.special import expit
 
 from seraph._sweep import (
+    BACKENDS,
     NumbaSweep,
     NumpySweep,
     PairList,
@@ -16,7 +17,6 @@ from seraph._sweep import (
     make_sweep,
     one_blas_thread,
 )
-from seraph._sweep._torch import TorchSweep
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.quick import few
 
@@ -63,9 +63,12 @@ def dask_client():
         yield client
 
 
-@pytest.fixture(params=["numpy", "numba", "torch", "dask"])
+NAMES = [name for name in BACKENDS if name != "auto"]
+
+
+@pytest.fixture(params=NAMES)
 def backend(request):
-    """Return what makes the sweep of each backend."""
+    """Return what makes the sweep of each backend; a new one is tested as soon as it is listed."""
     if request.param == "dask":
         request.getfixturevalue("dask_client")
     device = "cpu" if request.param == "torch" else None
@@ -124,7 +127,7 @@ def test_weighted_and_unsure_pairs_are_those_of_the_oracle(rng, kind, mu, wrt):
 # (test_dask.py compares the sums of dask with those of numpy, too.)
 @pytest.mark.parametrize(
     "backend",
-    few(["numpy", "numba", "torch", "dask"], lambda name: name != "dask"),
+    few(NAMES, lambda name: name != "dask"),
     indirect=True,
 )
 @pytest.mark.parametrize("kind", ["entropy", "all dissimilar", "frozen metric"])
@@ -184,17 +187,20 @@ def test_points_in_two_parts_give_the_sum_of_the_whole(rng, kind, wrt):
     np.testing.assert_allclose(sum(part[1] for part in parts), whole[1], rtol=1e-10, atol=1e-11)
 
 
-@pytest.mark.parametrize("sweep", [NumpySweep, NumbaSweep, partial(TorchSweep, device="cpu")])
+@pytest.mark.parametrize("backend", [name for name in NAMES if name != "dask"], indirect=True)
 @pytest.mark.parametrize("kind", ["entropy", "frozen metric"])
 @pytest.mark.parametrize("wrt", ["metric", "factor"])
 @pytest.mark.parametrize("rank", [2, 5])
-def test_tile_size_agnosticism(rng, sweep, kind, wrt, rank):
+def test_tile_size_agnosticism(rng, backend, kind, wrt, rank):
     X, codes, pairs, similar = problem(rng, n=26)
     terms = PairTerms(codes, pairs, similar, ETA, MU, posteriors(rng)[kind])
     P = rng.normal(size=(rank, 5))
-    expected_value, expected = sweep(X, tile=1000)(P, terms, wrt)
+    sweep = backend(X)
+    sweep.tile = 1000
+    expected_value, expected = sweep(P, terms, wrt)
     for tile in (1, 7, 16, 25):
-        value, gradient = sweep(X, tile=tile)(P, terms, wrt)
+        sweep.tile = tile
+        value, gradient = sweep(P, terms, wrt)
         assert value == pytest.approx(expected_value, rel=1e-12)
         np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-11)
 

@@ -11,15 +11,15 @@ from .._marks import PairLabels
 from .._utils._typing import Array
 from .._utils._warnings import warn
 
-# Warn if the standard deviations of two features differ by more than this factor, or if one is
-# so many times the (lower) median of all. On eight tables with factors spread from 1 to R over
-# the features, so that the largest is sqrt(R) times the median, the nearest-neighbor error rose
-# from 19.6 % (R = 1) to 21.8, 23.4, 24.4 and 28.5 % (R = 10, 30, 100, 1000). The median spares
-# pixels, some of which hardly vary.
+# Warn if the standard deviations of two features differ by more than this factor, or if one
+# exceeds _ABOVE_MEDIAN times the (lower) median of all. On eight tables with factors spread from 1
+# to R over the features, so that the largest is sqrt(R) times the median, the nearest-neighbor
+# error rose from 19.6 % (R = 1) to 21.8, 23.4, 24.4 and 28.5 % (R = 10, 30, 100, 1000). The median
+# spares pixels, some of which hardly vary.
 _SCALES_APART = 1e3
 _ABOVE_MEDIAN = 10.0
-# A weight of the entropy beside which rounding errors of a float32 sum, 1e-7 of it, hide what
-# labels say.
+# Above this mu, the rounding errors of a float32 sum of entropies (a relative 1e-7) can exceed the
+# terms of the labels.
 _LARGE_MU = 1e6
 
 
@@ -67,7 +67,7 @@ def warn_of_scales(scales: Array, names: Any = None) -> None:
 
 
 def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
-    """Warn that the learned metric is zero, or that its target stands in for it."""
+    """Warn that the learned metric is zero: distances are 0, or those of the shrinkage target."""
     weights = " or ".join(
         name for name, value in (("lam", lam), ("manifold", manifold)) if value > 0.0
     )
@@ -83,7 +83,7 @@ def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
 
 
 def warn_of_kappa_zero(gamma: float) -> None:
-    """Warn that the full model gains nothing from the labels."""
+    """Warn that the full model has its maximum at kappa = 0."""
     warn(
         f"The full model is best at kappa = 0: with gamma={gamma:g} and this lam, no metric "
         "gains more than it costs, and every pair is as likely similar as not (p = 1/2). "
@@ -93,7 +93,7 @@ def warn_of_kappa_zero(gamma: float) -> None:
 
 
 def warn_of_kappa_out_of_range(kappa: float, lowest: float, highest: float) -> None:
-    """Warn that the full model would be best at a kappa beyond those that are tried."""
+    """Warn that the search for kappa has ended at a bound."""
     warn(
         f"kappa={kappa:.1e} is at the end of the range that is searched, from -{highest:g} to "
         f"-{lowest:g}: the full model has not converged. lam, gamma and eta do not suit the "
@@ -133,7 +133,7 @@ def warn_of_early_stop(name: str, *, iterations: str, remedy: str) -> None:
 
 
 def warn_of_rounding(name: str, tol: float, iterations: str, *, single: bool, mu: float) -> None:
-    """Warn that rounding errors keep the solver from its tolerance."""
+    """Warn that the solver has stalled above its tolerance because of rounding errors."""
     remedy = "Pass X in float64, which goes further, or raise" if single else "Raise"
     lower = f", or lower mu={mu:g}, beside which the labels hardly count" if mu > _LARGE_MU else ""
     warn(

@@ -102,9 +102,9 @@ class Stopped(Exception):
     Parameters
     ----------
     result : Result
-        Where the solver was.
+        State of the solver.
     s : float
-        At which scale of the full model.
+        Scale of the full model.
     """
 
     def __init__(self, result: solvers.Result, s: float) -> None:
@@ -165,7 +165,7 @@ class Watch:
             raise Stopped(result, s) from None
 
     def _remember(self, objective: solvers.MatrixFunction, step: solvers.Step, P: Array) -> None:
-        """Keep the best of the iterations that have the latest objective, or share of it."""
+        """Keep the best iterate on the current objective and sample."""
         if self._best is not None:
             before, best, _ = self._best
             comparable = before is objective and best.share == step.share
@@ -174,9 +174,9 @@ class Watch:
         self._best = objective, step, P
 
     def interrupted(self) -> Stopped | None:
-        """Return where the solver was at best; None if nobody wants it, or it was nowhere yet.
+        """Return the best iterate; None without `Interruptible`, or before the first iteration.
 
-        Nothing is computed: whoever interrupts a fit does not want to wait for another sweep.
+        The gap is the solver's estimate: a certificate would take another sweep.
         """
         if self._best is None or not isinstance(self.callback, Interruptible):
             return None

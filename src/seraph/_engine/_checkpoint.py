@@ -1,8 +1,8 @@
 """Checkpoints: a journal of sums, from which a fit that was killed resumes.
 
-A solver depends on the data only through the sums that its sweeps return, so these sums are
-all the state of a fit. A fit that starts again asks for the same sums in the same order: the
-journal answers as far as it goes, and from there on they are computed. Solvers are not involved.
+Solvers are deterministic and depend on the data only through the sums that sweeps return. So a fit
+that starts again requests the same sums in the same order: those in the journal are read, and the
+others are computed and recorded. Solvers need no code for this.
 
 The file is an SQLite database. New sums are appended to it in transactions, so it is
 consistent whenever the process is killed.
@@ -74,7 +74,7 @@ def check_checkpoint(path: Any) -> None:
 
 
 def check_repeatable(what: str, random_state: Any) -> None:
-    """Refuse a random choice that would be another one when the fit starts again."""
+    """Refuse a `random_state` with which a resumed fit would draw another sample."""
     if not isinstance(random_state, Integral):
         raise ValueError(
             f"A fit can resume from a checkpoint only if it chooses the same {what} again: set "
@@ -115,7 +115,7 @@ def opened(
 def fingerprint(
     parameters: dict[str, Any], points: Points, labels: PairLabels, graph: Any = None
 ) -> dict[str, str]:
-    """Describe what makes a fit this one and no other, in a few words or digests.
+    """Identify a fit by its data and parameters, as short texts or digests.
 
     Parameters that may change from one attempt to the next are left out.
     """
@@ -131,7 +131,7 @@ def fingerprint(
 
 
 class Journal:
-    """Sums of sweeps in a file that is consistent at any time.
+    """A file of sums of sweeps, consistent at any time.
 
     Parameters
     ----------
@@ -200,13 +200,13 @@ class Journal:
         self._write("DELETE FROM sums", ())
 
     def recorded(self, sweep: Sweep, points: str, terms: PairTerms) -> RecordedSweep:
-        """Wrap a sweep over points with the digest `points`: it takes known sums from here."""
+        """Wrap a sweep over points with the digest `points`, to read and record its sums here."""
         weights = "" if terms.weights is None else terms.weights
         salt = digest(points, terms.codes, terms.pairs, terms.similar, weights)
         return RecordedSweep(self, sweep, salt)
 
     def keep(self) -> None:
-        """Leave the file where it is although the fit ends: it is not complete."""
+        """Keep the file although the fit ends: it is not complete."""
         self.is_kept = True
 
     def commit(self) -> None:
@@ -231,7 +231,7 @@ class Journal:
             self._guarded(self.commit)
 
     def _guarded(self, action: Callable[..., Any], *arguments: Any) -> None:
-        """Do something to the file; if that fails, on a full disk say, give the file up."""
+        """Run an action on the file; if it fails (a full disk), warn and stop recording."""
         try:
             action(*arguments)
         except sqlite3.Error as error:
@@ -242,7 +242,7 @@ class Journal:
             )
 
     def _create(self, fit: dict[str, str]) -> None:
-        """Write a file without sums, whole: what a killed SQLite leaves cannot be told apart."""
+        """Create a file without sums atomically: a killed SQLite could leave a partial one."""
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.executescript(_SCHEMA)
             connection.executemany("INSERT INTO fit VALUES (?, ?)", fit.items())
@@ -364,7 +364,7 @@ class RecordedSweep:
         return value, gradient
 
     def _digest_of(self, pairs: PairList | None) -> str:
-        """Digest the listed pairs once: there may be many."""
+        """Return a digest of a plan's list, cached: it may be long."""
         if pairs is not self._digested[0]:
             found = "" if pairs is None else digest(pairs.rows, pairs.starts, pairs.columns)
             self._digested = pairs, found
@@ -372,7 +372,7 @@ class RecordedSweep:
 
 
 def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:
-    # The memory order is kept: products with the gradient round differently in another.
+    # The memory order is kept, because rounding errors of products depend on it.
     by_columns = bool(np.isfortran(gradient))
     content = np.asarray(gradient, dtype="<f8").tobytes("F" if by_columns else "C")
     rows, columns = (*gradient.shape, None, None)[:2]

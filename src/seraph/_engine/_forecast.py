@@ -1,4 +1,4 @@
-"""A word before a long fit: how long it may take, and what would shorten it."""
+"""An announcement of a long fit: the expected time, and how to shorten it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ._settings import Settings
 _logger = logging.getLogger("seraph")
 # A fit is announced if it will take longer than this many seconds.
 _LONG = 30.0
-# Rough numbers of the sweeps of a fit: over all pairs, and over samples of them before; or over
-# all pairs alone, without samples. They shape a message, not a result.
+# Typical numbers of sweeps of a fit: over all pairs and over samples; and over all pairs, without
+# samples. They affect a message, not a result.
 _SWEEPS, _SAMPLE_SWEEPS, _PLAIN_SWEEPS = 4, 70, 45
-# How many times as long the EM-like scheme takes, which has several M-steps, and the search for
-# kappa, which has several fits.
+# Typical number of M-steps of the EM-like scheme, and of fits in the search for kappa.
 _TIMES_EM, _TIMES_FULL = 4, 8
 # Sampled pairs for each point that are about as good as all pairs (docs/scale.md).
 _PAIRS_PER_POINT = 50

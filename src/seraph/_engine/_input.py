@@ -1,4 +1,4 @@
-"""The input step: check what the user passed, and settle on the backend that it calls for."""
+"""The input step: check what the user passed, and choose the backend."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ._settings import Settings
 
 
 def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
-    """Check the points, and settle on a backend for them.
+    """Check the points, and choose a backend for them.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
 
 
 def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
-    """Do the same as `read_points`, and bring the points into memory wherever they are."""
+    """Check the points as `read_points` does, and load them into memory."""
     points = PointsInMemory(_checked(X, settings.name))
     return points, _settled(settings, X, len(points))
 

@@ -89,7 +89,7 @@ class Fit:
         settings : Settings
             Settings of the fit.
         shrunk : bool
-            Whether another metric is handed out in place of one of rank zero.
+            Whether there is a shrinkage target, which remains if the learned metric is zero.
         """
         if self.kappa == 0.0:
             advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
@@ -122,18 +122,18 @@ class Fit:
 
 _NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
-# Without a prior, a kappa beyond this is on its way to minus infinity: at -1e3, probabilities of
-# pairs are 0 or 1 unless a squared distance is within 0.01 of the threshold.
+# Without a prior, kappa is taken to diverge below minus this: at -1e3, probabilities of pairs are
+# 0 or 1 unless a squared distance is within 0.01 of the threshold.
 _STEEP = 1e3
 # Multiple of the weight of the trace whose metric is averaged with the one for the weight itself.
 # Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
 # benchmarks/RESULTS.md).
 _LARGER = 3.0
-# Tolerance of that one: so many times that of the fit, and no larger than _ROUGH. The mean then
-# differs by 1 to 3 % from a strict one.
+# Its tolerance: this multiple of that of the fit, at most _ROUGH. The mean then differs by 1 to 3
+# % from that of two converged metrics.
 _ROUGHER, _ROUGH = 50.0, 5e-2
-# If the tolerance of the fit is below this, its default, the other one is maximized over all pairs
-# in the end, and not on an estimate of the objective alone.
+# From this tolerance of the fit on, its default, the other metric is the maximum of a surrogate;
+# with a smaller one, that is only the start for a fit over all pairs.
 _ESTIMATED_TOL = 1e-3
 
 
@@ -148,11 +148,11 @@ _OVERFLOW = (
 
 @contextmanager
 def running(settings: Settings) -> Iterator[None]:
-    """Have the threads or the cluster that sweeps need, for as long as they run."""
+    """Limit the threads of BLAS and start the cluster that sweeps need, within the block."""
     with one_blas_thread(), workers(settings.backend, settings.n_jobs):
         try:
             yield
-        except np.linalg.LinAlgError as error:  # the eigenvalues of a matrix that overflowed
+        except np.linalg.LinAlgError as error:  # the matrix overflowed
             raise ValueError(_OVERFLOW) from error
 
 
@@ -216,8 +216,8 @@ def learn(
 def _with_average(fit: Fit, result: solvers.Result, search: _SolverRun) -> Fit:
     """Average the metric with that for a larger weight of the trace.
 
-    Which weight is best depends on whether the directions of much variance are those that
-    matter, and few labels do not tell. Both metrics get the same total variance.
+    Which weight is best depends on whether the leading principal components are the relevant
+    directions, and few labels do not show that. Both metrics get the same total variance.
     """
     if fit.stopped or len(fit.components) == 0:
         return fit
@@ -326,9 +326,9 @@ class _SolverRun:
             return self.ended(stopped)
 
     def surrogate(self, result: solvers.Result) -> solvers.Surrogate | None:
-        """Return an estimate of the objective that is exact at its maximum; None without one.
+        """Return a surrogate that agrees with the objective at its maximum; None without samples.
 
-        It is one for any weight of the trace, because that is a linear term.
+        It holds for any weight of the trace, because that is a linear term.
         """
         settings = self.settings
         is_plain = settings.gamma is None and settings.algorithm == "direct"
@@ -342,7 +342,7 @@ class _SolverRun:
         return solvers.Surrogate.at(samples[0][1], result.P, result.value, result.gradient)
 
     def for_larger_weight(self, start: Array, result: solvers.Result) -> tuple[Array, float]:
-        """Find the metric for a larger weight of the trace, roughly.
+        """Find the metric for a larger weight of the trace, to a larger tolerance.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class _SolverRun:
         ).P
 
     def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
-        """Return the same for a search that was stopped."""
+        """Return the result and the scale of a run that the user has stopped."""
         found, s = stopped.result, stopped.s
         prior = FullModel(self.objective, float(self.settings.gamma or 0.0)).prior(s)
         return replace(found, value=found.value - prior), s
@@ -414,7 +414,7 @@ class _SolverRun:
         )
 
     def _samples(self) -> _Samples | None:
-        """Return samples that suit the start; None for those that the objective has."""
+        """Return the samples for a warm start; None for the objective's own."""
         if self.given_start is None or self.settings.solver_name != "low-rank":
             return None
         return self.objective.estimates(near=True)

@@ -1,4 +1,4 @@
-"""The metrics for many weights of the trace, each solution leading to the next."""
+"""The regularization path: metrics for many weights of the trace, by continuation."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ._problem import Problem
 from ._progress import Progress
 from ._settings import Settings
 
-# With unlabeled pairs, the search for the first weight starts no lower than this share of the
-# weight at which the labeled pairs alone would give the zero metric. (It doubles the weight until
-# the metric is zero, so that a low start only costs time.)
+# With unlabeled pairs, the search for the first weight starts at this share of `lam_max` of the
+# labeled pairs alone, or above. (It doubles the weight until the metric is zero, so that a low
+# start only costs time.)
 _LOWEST_START = 0.1
 
 
@@ -132,7 +132,8 @@ class _Path:
         if from_zero:
             start = self.zero
         elif self.rank is None or (self.rank == 0 and self.problem.terms.mu > 0.0):
-            # The entropy may hold the solver at the zero metric where another one is better.
+            # With the entropy, the zero metric may be a local maximum although another one is
+            # better.
             start = self._better_than_zero(objective)
             if start is None:
                 start = self.zero

@@ -1,4 +1,4 @@
-"""Points, labels and settings turned into the objective (7), in coordinates that suit it."""
+"""The objective (7) of points, labels and settings, in the solvers' coordinates."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ._objective import Objective
 from ._settings import Settings
 from ._triplets import Triplets
 
-# Rows of the first factor of the low-rank solver, which widens or narrows it from there: this
-# changes the time of a fit, not its maximum.
+# Rank of the first factor of the low-rank solver, which adapts it: this affects the time of a fit,
+# not its maximum.
 _FIRST_RANK = 20
 # Noise of the labeled gradient that the trace has to outweigh, in units of its own scale. On nine
 # small tasks, errors were lowest between 0.07 and 0.1, and not much higher from 0.04 to 0.15; see
 # also "Choices made after seeing results" in docs/paper.md, and benchmarks/choosing_lam.py.
 _NOISE = 0.08
-# The unit of the optimality gap is the weight of the trace, but no less than this share of the
-# noise: with almost no trace, the gap would ask for more digits than a sum has.
+# The unit of the optimality gap is the weight of the trace, but at least this share of the noise:
+# with a smaller unit, `tol` would be below the rounding errors of the gap.
 _LEAST_SCALE = 0.01
 
 
@@ -153,7 +153,7 @@ class Problem:
 def _planned(
     points: Points, labels: PairLabels, settings: Settings, *, is_recorded: bool
 ) -> tuple[Array, PairTerms]:
-    """Choose the pairs to sum; return the rows that the sweep wants first, and the terms."""
+    """Choose the pairs to sum; return the rows that come first in sweeps, and the terms."""
     mu = _mu(labels, settings)
     size = settings.sample_size(labels.n_unlabeled) if mu > 0.0 else None
     plan, order = Plan(), None
@@ -175,7 +175,7 @@ def _planned(
 def ordered_terms(
     labels: PairLabels, eta: float, mu: float, order: Array | None = None
 ) -> tuple[Array, PairTerms]:
-    """Return the rows that the sweeps want first, and the terms of the reordered pairs.
+    """Return the rows that come first in sweeps, and the terms of the reordered pairs.
 
     The class-labeled rows come first, so that all their pairs form one square of tiles. They are
     sorted by class and the other rows follow in their old order, unless the `order` of all rows
@@ -185,7 +185,7 @@ def ordered_terms(
         first = labels.rows_by_class
         by_number = np.argsort(first)
         before = np.searchsorted(first[by_number], labels.pairs)
-        # An unlabeled row moves back by the number of labeled rows that were behind it.
+        # An unlabeled row moves back by the number of labeled rows after it.
         pairs = labels.pairs - before + len(first)
         known = labels.codes[labels.pairs] >= 0
         pairs[known] = by_number[before[known]]
@@ -207,7 +207,7 @@ def ordered_terms(
 
 
 def _mu(labels: PairLabels, settings: Settings) -> float:
-    """Weight of the unlabeled pairs. "auto" lets them weigh as much as all answers together."""
+    """Weight of the unlabeled pairs. "auto" makes their total weight that of the labeled pairs."""
     if not labels.n_unlabeled:
         return 0.0
     own = labels.labeled_weight / labels.n_unlabeled if settings.mu == "auto" else settings.mu

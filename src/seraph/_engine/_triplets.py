@@ -1,4 +1,4 @@
-"""Answers of the form "a is nearer to b than to c", as a part of the objective."""
+"""Triplets, "a is nearer to b than to c": their log-likelihood, a term of the objective."""
 
 from __future__ import annotations
 

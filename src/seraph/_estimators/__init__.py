@@ -1,4 +1,4 @@
-"""The estimators of the paper's model, and what is done with the metric they learn."""
+"""The estimators of the paper's model; classifiers and active learning with a learned metric."""
 
 from .._utils._public import publish as _publish
 from ._classifier import MetricClassifier

@@ -79,8 +79,8 @@ def _best(score: Tile, n: int, rows: Array, labeled: Array, pairs: Array, tile: 
 class _Candidates(NamedTuple):
     """Pairs of rows with their scores, and an order among pairs of equal score.
 
-    The order looks random, so that of many equal pairs, as duplicate points have, those that
-    are kept seldom share a row. If they all shared one, a search would find one pair.
+    The order is pseudorandom, so that among many pairs of equal score (duplicate points), those
+    that are kept seldom share a row. If they all did, a search would find one pair.
     """
 
     scores: Array

@@ -43,8 +43,8 @@ class MetricClassifier(
 ):
     """Classifier by a learned metric, with probabilities; for few labels and many rows.
 
-    The metric is learned from all rows, labeled or not. In its space the labeled rows decide, by
-    a soft vote, by a linear rule, or by the mean of both.
+    The metric is learned from all rows, labeled or not. In its space the classifier of the labeled
+    rows is a kernel-weighted vote, logistic regression, or the mean of both.
 
     Rows whose label is -1, NaN, None or pandas.NA are unlabeled, with one exception: if all
     labels are -1 or +1, they are two classes.
@@ -57,11 +57,11 @@ class MetricClassifier(
         ``make_pipeline(StandardScaler(), SERAPH())``; pass ``SERAPH()`` for features that are
         scaled already, such as pixels and embeddings.
     rule : {"auto", "mean", "vote", "linear", "nearest"}, default="auto"
-        How the labeled rows decide. "vote": each votes for its class, and its vote fades with
-        the squared distance, as fast as suits the labeled rows when the others vote for them.
-        "linear": logistic regression in the learned space, scaled to a mean variance of one.
-        "mean": the mean of these two probabilities. "nearest": the nearest labeled row decides
-        alone. "auto" is "mean", which had the lowest errors and Brier scores on the data sets
+        Classifier in the learned space. "vote": each labeled row votes for its class, with the
+        weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood of the
+        labeled rows. "linear": logistic regression, with a mean variance of the rows of one.
+        "mean": the mean of these two probabilities. "nearest": the class of the nearest labeled
+        row. "auto" is "mean", which had the lowest errors and Brier scores on the data sets
         for choosing (:doc:`/evidence`).
 
     Attributes
@@ -304,7 +304,7 @@ def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     """Return the classes of the `known` labels of `y`, and the class number of each."""
     masked, some_missing = isinstance(y, np.ma.MaskedArray), len(known) < _num_samples(y)
     if known.dtype.kind == "O" and (masked or not isinstance(y, np.ndarray) or some_missing):
-        # A list or a column may hold objects only because some labels are missing.
+        # Labels may be of dtype object only because some are missing.
         kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
         if kinds == {float} or (kinds == {str} and (masked or isinstance(y, list | tuple))):
             plain = np.array(known.tolist())

@@ -52,17 +52,17 @@ class SERAPHCV(PosteriorLearner):
 
     .. math:: \frac{1}{\#\,pairs} \sum_{held\ out} \ln p(y_{ij}).
 
-    Unlabeled points are in every training set. What is chosen is a multiple of the learner's
-    own weight: with ``lam="auto"``, every training set, and in the end the whole, gets the
-    weight that suits its number of labels. Few labels make noisy scores, so among the
-    multiples within a standard error of the best, the one nearest to 1 wins.
+    Unlabeled points are in every training set. A multiple of the learner's own weight is chosen:
+    with ``lam="auto"``, the weight adapts to the number of labels in each training set and in
+    the whole. Few labels make noisy scores, so by the one-standard-error rule, the multiple
+    nearest to 1 is chosen among those within a standard error of the best.
 
     Parameters
     ----------
     learner : SERAPH, optional
         The learner whose weights are chosen, with all its other settings. None means
-        ``SERAPH()``. The fits of the folds start from each other, and stop at 10 times its `tol`;
-        the metric handed out is learned afresh. Its `checkpoint` is for the whole search, which
+        ``SERAPH()``. The fits of a fold are warm-started from each other, and stop at 10 times its
+        `tol`; the final metric is learned afresh. Its `checkpoint` is for the whole search, which
         resumes after the last complete fold; its `callback` is called in each fit, and can end
         that one.
     lam_factors : sequence of float, default=(0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -72,10 +72,10 @@ class SERAPHCV(PosteriorLearner):
         little about the use of unlabeled ones: on wine, digits and breast cancer, errors were
         larger when mu was chosen as well.)
     shrinkage : float, "auto" or None, default=None
-        Share of the Euclidean distance in the metric handed out, as in `SERAPH`. None means the
+        Share of the Euclidean distance in the final metric, as in `SERAPH`. None means the
         learner's own, which is "auto" unless it says otherwise. The folds are scored without
         it, since what is chosen is the weight of the learned metric. With "auto", and if the
-        learner's `lam` is "auto", too, the metric handed out is the mean of those for the
+        learner's `lam` is "auto", too, the final metric is the mean of those for the
         chosen `lam_` and for 3 times that. So ``SERAPHCV(lam_factors=(1.0,))`` learns what
         ``SERAPH()`` learns.
     cv : int, default=5
@@ -210,7 +210,7 @@ class SERAPHCV(PosteriorLearner):
             learner = type(learner)(**{**parameters, "shrinkage": self.shrinkage})
         for name, low in (("lam_factors", 1e-12), ("mu_factors", 0.0)):
             factors = getattr(self, name)
-            # Not a generator, which could be read only once.
+            # Not a generator, which can be iterated over only once.
             sized = np.iterable(factors) and hasattr(factors, "__len__")
             if not sized or isinstance(factors, str) or not len(factors):
                 raise ValueError(f"{name} must be a sequence of numbers; got {shown(factors)}.")
@@ -296,11 +296,12 @@ class SERAPHCV(PosteriorLearner):
                 is_trial=True,
             )
             scores.append(mean_log_likelihood(fit, test, split.test))
-            # The metrics of a fold lead to each other. One of another fold would have seen the
-            # pairs that are held out here.
+            # Warm starts within a fold: the metric of another fold has seen the pairs that are
+            # held out here.
             start = fit.components if len(fit.components) else None
         if journal is not None:
-            # Not before: a search that is resumed in the middle of a fold needs its metrics.
+            # Only now: a search that is resumed in the middle of a fold needs the sums of all its
+            # fits.
             for factors, score in zip(grid, scores, strict=True):
                 journal.finish(split.inside, factors, score)
         return scores

@@ -36,9 +36,9 @@ from .._utils._validation import check_choice, check_number, shown, two_points
 from ._posterior import PosteriorLearner, averages
 
 Kernel = str | Callable[..., float]
-# These kernels ignore a translation, but rbf loses digits far from the origin.
+# Points are centered for these kernels, which changes no value but avoids cancellation in rbf.
 _TRANSLATION_INVARIANT = ("rbf", "laplacian")
-# The distances that gamma multiplies, and the rows that tell their median.
+# The distance that gamma multiplies, and the number of rows whose median distance is taken.
 _WIDTHS: dict[Any, str] = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 _ROWS_FOR_WIDTH = 1000
 
@@ -94,9 +94,9 @@ class KernelSERAPH(PosteriorLearner):
 
     .. math:: d(x, x')^2 = (\phi(x) - \phi(x'))^T A\, (\phi(x) - \phi(x')).
 
-    The optimal metric lives in the span of the mapped training points, so all their kernel
-    principal components together lose nothing. With more than `n_landmarks` points, those of
-    a random sample are used (the Nyström approximation).
+    The optimal metric is in the span of the mapped training points (the representer theorem), so
+    all their kernel principal components together are exact. With more than `n_landmarks` points,
+    those of a random sample are used (the Nyström approximation).
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ class KernelSERAPH(PosteriorLearner):
         and ``(n_new, n)`` afterwards.
     kernel_gamma : float, "median" or None, default="median"
         The parameter gamma of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
-        scikit-learn. "median" lets the data set the width: 1 over the median of what the kernel
-        multiplies by gamma, the squared distance of two points for rbf and their Manhattan
-        distance for laplacian; other kernels keep their own default. None is the kernel's own
-        default. (The `gamma` of `SERAPH`, for the full model, has no counterpart here: by
-        Theorem 2 the full model is the simplified one with another `eta` and `lam`.)
+        scikit-learn. "median" is the median heuristic: 1 over the median squared distance of two
+        points for rbf, and over their median Manhattan distance for laplacian; other kernels keep
+        their own default. None is the kernel's own default. (The `gamma` of `SERAPH`, for the full
+        model, has no counterpart here: by Theorem 2 the full model is the simplified one with
+        another `eta` and `lam`.)
     degree : float, default=3
         Parameter of the poly kernel.
     coef0 : float, default=1
@@ -119,7 +119,7 @@ class KernelSERAPH(PosteriorLearner):
         Further parameters of the kernel, for a callable.
     mu, lam, eta, shrinkage, manifold, n_neighbors, algorithm, solver, n_components
         As in `SERAPH`; the metric shrinks toward the distance in feature space. The manifold
-        extension works best here: a non-linear map can follow the bends of the graph.
+        extension works best here, because the map is not linear.
     max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     n_landmarks : int, default=1000
@@ -133,7 +133,7 @@ class KernelSERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_coordinates)
-        The map of the metric handed out, from the coordinates in feature space.
+        The map of the final metric, from the coordinates in feature space.
     learned_components_ : ndarray of shape (learned_rank, n_coordinates)
         The same before shrinkage.
     shrinkage_ : float
@@ -351,7 +351,7 @@ class KernelSERAPH(PosteriorLearner):
             return None
         rows = points[:: -(-len(points) // _ROWS_FOR_WIDTH)].astype(np.float64)
         distances = pdist(rows, _WIDTHS[self.kernel])
-        # Where most points coincide, the others tell the width.
+        # If most points coincide, the median is 0: take the largest distance.
         width = float(np.median(distances) or distances.max(initial=0.0))
         return 1.0 / width if np.isfinite(width) and width > 0.0 else 1.0
 

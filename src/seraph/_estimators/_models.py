@@ -1,4 +1,4 @@
-"""Fit a learner, or a pipeline that ends in one, and measure pairs by it."""
+"""Fit a learner, or a pipeline that ends in one, and compute distances of pairs with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def fit_model(
     y : array-like or None
         Class labels.
     marks : Marks or None
-        Marks. Those by name find their rows here, because a scaler would lose the names.
+        Marks. Names are matched to rows here, because a scaler drops the index of a data frame.
     **more
         Further arguments of the learner's ``fit``; those that are None are left out.
     """
@@ -126,7 +126,7 @@ def _named(model: Any, points: Array) -> Any:
 def check_directions(model: Any, X: Any, name: str = "X") -> None:
     """Refuse rows of zeros if the first step of a pipeline makes rows of unit length.
 
-    scikit-learn leaves such rows at zero, as near to every vector as to any other.
+    scikit-learn leaves such rows at zero, which is equally far from every unit vector.
 
     Parameters
     ----------

@@ -32,22 +32,22 @@ from ._classifier import MetricClassifier
 from ._models import check_directions, check_estimator, fit_model, pair_distances
 from ._seraph import SERAPH
 
-# What a fold must not share with the fit on all rows.
+# Parameters that would make a fit on a fold interfere with the fit on all rows.
 _OWN = {"checkpoint": None, "callback": None, "warm_start": False}
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     """Decide whether two points are alike, with a distance that is learned for it.
 
-    Fitted with marked pairs, it goes by the learned distance. Fitted with classes alone, it goes
-    by the agreement of class probabilities: the distance of two points is the probability that
-    their classes differ, ``1 - p @ q``, by a :class:`seraph.MetricClassifier`. That
-    answers "same class?" about classes with a label; for others, fit with marks.
+    Fitted with marked pairs, it thresholds the learned distance. Fitted with classes alone, it
+    thresholds the probability that the classes of two points differ, ``1 - p @ q``, by a
+    :class:`seraph.MetricClassifier`. That suits the question "same class?" about classes with a
+    label; for others, fit with marks.
 
     ``fit`` learns the metric from all rows. Then it chooses the threshold of the distance and
-    calibrates the probabilities *out of fold*: the metric is learned again without each fold of
-    points, and the pairs within the fold are measured by that metric. So neither profits from a
-    metric that has seen the pairs.
+    calibrates the probabilities (Platt scaling) *out of fold*: the metric is learned again without
+    each fold of points, and gives the distances of the pairs within the fold. So neither is
+    biased by a metric that has been fitted to the same pairs.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
 
 def _measure(model: Any) -> Callable[[Any, Any, Array], Array] | None:
-    """Return how pairs are measured; None is the Euclidean distance after ``transform``."""
+    """Return the distance function; None is the Euclidean distance after ``transform``."""
     return class_distances if isinstance(model, MetricClassifier) else None
 
 

@@ -115,8 +115,8 @@ def seraph_path(
     .. math:: A(\lambda) = \arg\max_A \sum_{labeled} \ln p(y_{ij})
               - \mu \sum_{unlabeled} H(p_{ij}) - \lambda\, \mathrm{tr}(A)
 
-    Each solution leads to the next: the last ones extrapolate to a guess, and the curvature
-    learned so far corrects it. The path starts at
+    The path is followed by predictor-corrector continuation: the last solutions are extrapolated,
+    and quasi-Newton steps correct the prediction. It starts at
 
     .. math:: \lambda_{max} = \mathrm{eigmax} \Bigl( \sum_{ij} \phi'_{ij}(0)\,
               (x_i - x_j)(x_i - x_j)^T \Bigr),

@@ -1,4 +1,4 @@
-"""What learners of the paper's model say about pairs: how likely they are alike."""
+"""Posterior probabilities of pairs, for the learners of the paper's model."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ class PosteriorLearner(MahalanobisLearner):
 
 
 def averages(learner: Any) -> bool:
-    """Say whether the learned share is the mean of the metrics for two weights."""
+    """Whether the learned metric is averaged over two weights of the trace."""
     # (Neither has been checked yet: an array has no truth value.)
     return isinstance(learner.lam, str) and isinstance(learner.shrinkage, str)

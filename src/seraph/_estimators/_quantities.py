@@ -1,4 +1,4 @@
-"""Notice labels that are a quantity, each number of which would become a class."""
+"""Detect labels that are a quantity, a regression target, rather than classes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from .._utils._typing import Array
 from .._utils._warnings import warn
 
-# Fewer different numbers may well be classes; and so may numbers that most rows share.
+# Labels are taken for classes if they have fewer distinct values than this, or fewer than this
+# share of the number of rows.
 _FEWEST = 20
 _SHARE = 0.2
-# Codes of classes fill a range of whole numbers, with few gaps.
+# Consecutive integers are codes of classes: at most this ratio of their range to their number.
 _GAPS = 1.5
 
 

@@ -1,4 +1,4 @@
-"""What to ask next: pairs of rows, or rows."""
+"""Active learning: choose pairs of rows, or rows, to ask about next."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def query_pairs(
 ) -> Array:
     """Choose pairs of rows of `X` to ask an expert about next; no row is in two of them.
 
-    The search looks at all pairs, tile by tile, and never stores an n x n array.
+    The search covers all pairs, tile by tile, in O(n) memory.
 
     Parameters
     ----------
@@ -196,11 +196,11 @@ def query_rows(
 
 
 def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistances, float, float]:
-    """Return the points, their squared distances, and where and how steeply pairs are decided.
+    """Return the points, their squared distances, the threshold and the slope of the log-odds.
 
-    The last two are the squared distance at which a pair is as likely alike as not, and the
-    slope of the log-odds of "different" there. Where class probabilities decide, the probability
-    of different classes is in the place of the squared distance.
+    The threshold is the squared distance at which p = 1/2, and the slope is that of the log-odds
+    of "different" there. For a `MetricClassifier`, the probability of different classes takes the
+    place of the squared distance.
     """
     given: float | None = None
     if isinstance(model, PairClassifier) and isinstance(

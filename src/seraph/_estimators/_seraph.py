@@ -37,8 +37,8 @@ class SERAPH(PosteriorLearner):
     .. math:: \sum_{labeled} \ln p(y_{ij}) - \mu \sum_{unlabeled} H(p_{ij})
               - \lambda\, \mathrm{tr}(A).
 
-    The entropy :math:`H` pushes the model to decide about the unlabeled pairs; the trace
-    keeps the rank of the metric low.
+    The entropy :math:`H` penalizes uncertainty about the unlabeled pairs; the trace keeps the
+    rank of the metric low.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class SERAPH(PosteriorLearner):
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
     shrinkage : float or "auto", default="auto"
-        Share of the Euclidean distance in the metric handed out, from 0, the learned metric
-        alone, to 1, the Euclidean distance. A learned metric of low rank is blind in most
-        directions; the Euclidean share keeps nearest neighbors from getting worse. The metric
-        is ``(1 - shrinkage) A + shrinkage v(A) / v(I) I``, with v the total variance of the
+        Share of the Euclidean distance in the final metric, from 0, the learned metric
+        alone, to 1, the Euclidean distance. A learned metric of low rank ignores differences in
+        most directions; the Euclidean share keeps nearest neighbors from getting worse. The final
+        metric is ``(1 - shrinkage) A + shrinkage v(A) / v(I) I``, with v the total variance of the
         points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
-        number of directions that the points effectively have (the participation ratio of the
-        covariance's eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
+        effective dimension of the points (the participation ratio of the covariance's
+        eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
         for `lam_` and for 3 times `lam_`, both with the same total variance, since few labels do
         not tell which weight is best. (The other one is solved to a gap of 50 times `tol`, at most
         0.05, in units of its own weight.) The paper has 0.
@@ -87,7 +87,7 @@ class SERAPH(PosteriorLearner):
         the paper's EM-like scheme (9)-(11). The fixed point of the latter does not maximize
         (7): it weighs the unlabeled pairs less, by a factor of about mu.
     solver : {"auto", "low-rank", "spg", "projected-gradient"}, default="auto"
-        How it is solved: "low-rank" runs L-BFGS on a narrow factor of the metric and checks
+        How it is solved: "low-rank" runs L-BFGS on a low-rank factor of the metric and checks
         a certificate; "spg" runs spectral projected gradients; "projected-gradient" follows
         the paper's step rule, which seldom converges, to reproduce its figures. "auto" is
         "low-rank", the fastest at every size we tried.
@@ -106,7 +106,7 @@ class SERAPH(PosteriorLearner):
         Stop "em" when the metric's relative change between two M-steps is this small.
     unlabeled_pairs : "all", int or float, default="all"
         Number or share of the unlabeled pairs to sum over. Fewer than all are sampled once at
-        random and weighted so that the sum is right on average (an incomplete U-statistic).
+        random and weighted so that the sum is unbiased (an incomplete U-statistic).
         Use it when there are too many pairs.
     backend : {"auto", "numpy", "numba", "torch", "dask"}, default="auto"
         What sums over the pairs. "numba" is the fastest on a CPU. "torch" computes on
@@ -145,7 +145,7 @@ class SERAPH(PosteriorLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P`` of the metric ``P'P`` handed out. Its rows are orthogonal, longest first.
+        The map ``P`` of the final metric ``P'P``. Its rows are orthogonal, longest first.
     isotropic_ : float
         0, unless there are more than 2,048 features, a share of the Euclidean distance and no
         `n_components`. Then the metric is ``P'P + isotropic_**2 I``, which needs no square
@@ -344,7 +344,8 @@ class SERAPH(PosteriorLearner):
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
         ) as journal:
             if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):
-                # The zero metric, which the entropy would not let go of; or other features.
+                # No warm start from other features, or from the zero metric, a local maximum with
+                # the entropy.
                 start = None
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             fit.warn(settings, shrunk=not blend.is_off)

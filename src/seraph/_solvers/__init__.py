@@ -1,6 +1,6 @@
 """Solvers that maximize over the cone of positive semi-definite matrices.
 
-They see an objective and a first factor; they know nothing of estimators or data. All take
+They know an objective and a first factor, and nothing of estimators or data. All take
 ``(objective, P, *, max_iter, tol, callback)`` and return a `Result`.
 
 =====================  ====================================================================
@@ -10,7 +10,7 @@ They see an objective and a first factor; they know nothing of estimators or dat
 `projected_gradient`   the step rule of Niu et al. (2012), to reproduce their figures
 `em`                   the EM-like scheme (9)-(11) around any of them
 `over_scale`           the scale kappa of the full model (6) around any of them
-`Follower`             the low-rank solver along a path of objectives
+`Follower`             predictor-corrector continuation along a path of objectives
 =====================  ====================================================================
 """
 
@@ -27,7 +27,7 @@ from ._sampled import RunAwayError, Surrogate, sampled_low_rank
 from ._scale import SCALES, ScaledModel, over_scale
 from ._spg import spg
 
-# The solvers by the names that users know them by.
+# The solvers by the values of the parameter `solver`.
 SOLVERS = {"low-rank": sampled_low_rank, "spg": spg, "projected-gradient": projected_gradient}
 
 __all__ = [

@@ -12,35 +12,35 @@ from ._lbfgs import lbfgs
 from ._psd import compress, numerical_rank, relative_slope
 from ._result import Callback, MatrixFunction, Step
 
-# Rows with less than this share of the longest row's squared length are dropped: the certificate
-# is computed without them, and appends them again if they were needed.
+# Rows with less than this share of the longest row's squared length are dropped. If they were
+# needed, the certificate, which is computed without them, fails, and rows are appended again.
 NULL_ROW = 1e-8
-# A row is shrinking to nothing where the gradient along it is below this multiple of the
-# tolerance: ten times what it may be at a stationary metric.
+# A row vanishes in the limit if the derivative along it is below this multiple of the tolerance,
+# ten times what a stationary metric may have.
 IDLE_ROW = -10.0
-# L-BFGS that is still _FAR times the tolerance from its end after _PATIENCE iterations may be
-# short of rows. It then is if the gap is _WIDE times the slope. benchmarks/high_rank.py: a third
-# of the iterations that it takes to find the maximum of each rank first.
+# If the slope is above _FAR times the tolerance after _PATIENCE iterations, the gap is computed.
+# If it is above _WIDE times the slope, the rank is too low, and the run ends. This takes a third
+# of the iterations of converging at each rank first (benchmarks/high_rank.py).
 _PATIENCE, _FAR, _WIDE = 60, 5.0, 2.0
-# A search is idle after so many iterations (or rounds) in a row that gain nothing but rounding
-# errors. Near a maximum L-BFGS may need several before it gains again.
+# A search has stalled after this number of consecutive iterations (or rounds) without progress
+# beyond rounding errors. Near a maximum L-BFGS may need several before the next progress.
 _IDLE_ITERATIONS = 15
-# A gap or slope that falls below this share of its lowest is a gain, whatever the value does.
+# A gap or slope below this share of the lowest so far is progress, whatever the value does.
 _LESS = 0.7
 
 
 @dataclass
 class Progress:
-    """Counts the iterations in a row that gain nothing but rounding errors.
+    """Counts consecutive iterations without progress beyond rounding errors.
 
     Parameters
     ----------
     highest : float
-        Value of the last iteration that gained.
+        Value of the last iteration with progress.
     lowest : float
-        Lowest distance from the optimum (a slope or a gap) of those that gained.
+        Lowest slope or gap of the iterations with progress.
     n_idle : int
-        Number of iterations since then.
+        Number of iterations since the last progress.
     """
 
     highest: float = -np.inf
@@ -56,12 +56,12 @@ class Progress:
 
     @property
     def is_over(self) -> bool:
-        """Whether to give up."""
+        """Whether the search has stalled."""
         return self.n_idle >= _IDLE_ITERATIONS
 
 
 class Evaluator:
-    """The objective, its rounding error as far as it is known, and the certificate.
+    """The objective, an estimate of its rounding error, and the certificate.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Evaluator:
         self.rounding = objective.rounding
 
     def is_as_good(self, value: float, other: float) -> bool:
-        """Whether a value is no lower than another, but for rounding."""
+        """Whether a value is at least another, up to rounding errors."""
         return value >= other - self.rounding * abs(other)
 
     @computed_once
@@ -88,10 +88,10 @@ class Evaluator:
         return CertifiedPoint.at(self.objective, np.zeros((0, self.objective.n_features)))
 
     def certified(self, P: Array) -> CertifiedPoint:
-        """Drop the rows that are null or idle, and compute the certificate.
+        """Drop the rows that are negligible or vanish in the limit; compute the certificate.
 
-        The zero metric is returned if it is as good: a factor that shrinks to zero never gets
-        there, because its gradient shrinks with it.
+        Returns the zero metric if it is as good: a factor converges to zero only in the limit,
+        because its gradient shrinks with it.
         """
         here = self._without_idle(CertifiedPoint.at(self.objective, compress(P, NULL_ROW)))
         is_tiny = float(np.vdot(here.P, here.P)) <= self.least_trace
@@ -101,10 +101,10 @@ class Evaluator:
         return here
 
     def _without_idle(self, here: CertifiedPoint) -> CertifiedPoint:
-        """Drop the rows that the gradient shortens, if the objective does not fall.
+        """Drop the rows that vanish in the limit, if the objective does not fall.
 
-        At a stationary metric the gradient along its rows is zero. A row with a clearly negative
-        one is shrinking to nothing, and L-BFGS would take long to get there.
+        At a stationary metric the derivative along each row is zero. A row with a clearly negative
+        one converges to zero, for which L-BFGS would take many iterations.
         """
         idle = idle_rows(here, self.objective.scale, self.rule.tol)
         if idle.any():
@@ -115,7 +115,7 @@ class Evaluator:
 
 
 def idle_rows(here: CertifiedPoint, scale: float, tol: float) -> Array:
-    """Say which rows of a factor are shrinking to nothing."""
+    """Say which rows of a factor vanish in the limit: the derivative along them is negative."""
     along = np.einsum("rm,rm->r", here.P @ here.gradient, here.P)
     limit = IDLE_ROW * tol * scale
     return along < limit * np.einsum("rm,rm->r", here.P, here.P)
@@ -132,7 +132,7 @@ class _Evaluation:
 
 @dataclass
 class AscentState:
-    """What one run of L-BFGS knows between two calls of its function.
+    """State of a run of L-BFGS, between two calls of its function.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ class AscentState:
     n_steps : int
         Number of iterations.
     known_gap : float
-        Gap of the last certificate that was not good enough; 0 without one.
+        Gap of the last certificate that failed; 0 without one.
     progress : Progress
-        Whether the iterations still gain.
+        Whether the iterations still make progress.
     end : CertifiedPoint or None
         The point at which the run ended.
     """
@@ -165,9 +165,9 @@ class AscentState:
 class Ascent:
     """L-BFGS from a factor until the slope is small.
 
-    The certificate is tested as soon as the slope allows it to hold. If it does not hold, L-BFGS
-    goes on until the slope is `slope_tol`. It is also tested now and then in a long run, which
-    ends where more rows promise more.
+    The certificate is tested as soon as the slope is small enough for it to hold. If it fails,
+    L-BFGS continues until the slope is `slope_tol`. In a long run it is tested repeatedly, and the
+    run ends where the rank is too low.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Ascent:
         self.steps, self.callback = steps, callback
 
     def run(self, P: Array, max_iter: int) -> tuple[CertifiedPoint, float]:
-        """Climb from a factor; return where the run ended, and the slope there."""
+        """Run L-BFGS from a factor; return the last point, and the slope there."""
         values = self.values
         if P.size == 0 or max_iter <= 0:
             return values.certified(P), 0.0 if P.size == 0 else np.inf
@@ -213,7 +213,7 @@ class Ascent:
         return -value, -gradient
 
     def _is_done(self, state: AscentState, P: Array, value: float) -> bool:
-        """Take note of an iteration; return whether to stop."""
+        """Record an iteration; return whether to stop."""
         rule, slope = self.values.rule, state.slope
         state.base = state.tried
         state.progress.add(value, slope, self.values.rounding)

@@ -1,4 +1,4 @@
-"""A factor with its certificate, and the rule that says when the certificate is good enough."""
+"""A factor with its certificate, and the stopping rule of the solvers over factors."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class StoppingRule:
     max_rank : int
         Largest number of rows of a factor.
     is_capped : bool
-        Whether that is below the number of features. A factor with `max_rank` rows then cannot
-        grow, and is good enough where it is stationary, whatever its gap.
+        Whether that is below the number of features. Then a factor with `max_rank` rows has
+        converged where it is stationary, whatever its gap.
     """
 
     tol: float
@@ -76,7 +76,7 @@ class StoppingRule:
         return cls(tol, min(max_rank or n_features, n_features), is_capped)
 
     def is_at_cap(self, P: Array) -> bool:
-        """Whether a factor has as many rows as a cap below the number of features allows."""
+        """Whether a factor has the largest rank allowed, below the number of features."""
         return self.is_capped and len(P) == self.max_rank
 
     def is_met(self, here: CertifiedPoint, slope: float) -> bool:

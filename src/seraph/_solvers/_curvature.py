@@ -1,4 +1,4 @@
-"""The limited memory of L-BFGS, for solvers that take their own steps."""
+"""The inverse Hessian approximation of L-BFGS, for solvers with a line search of their own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .._utils._typing import Array
 # Number of steps that are kept. Nocedal and Wright (2006), section 7.2, recommend 3 to 20; memory
 # is no concern for a factor, and more steps need fewer sums over pairs.
 CORRECTIONS = 20
-# A step is kept only if the cosine between it and the change of the gradient is above this:
-# otherwise the approximation would lose its definiteness to rounding errors.
+# A step is kept only if the cosine of it and the change of the gradient is above this: otherwise
+# rounding errors could make the approximation indefinite.
 _LEAST_COSINE = 1e-10
 
 
 class Curvature:
-    """The limited-memory approximation of the Hessian in L-BFGS.
+    """The limited-memory approximation of the inverse Hessian in L-BFGS.
 
     For small arrays, where a call of `scipy.optimize` takes longer than the step itself; and for
     factors that are rotated, narrowed or widened between steps (`turn`).
@@ -36,7 +36,7 @@ class Curvature:
     """
 
     def __init__(self) -> None:
-        # Steps, the fall of the gradient along them, and the inner product of the two.
+        # Steps, the decrease of the gradient along them, and the inner product of the two.
         self.pairs: deque[tuple[Array, Array, float]] = deque(maxlen=CORRECTIONS)
         self.clear: Callable[[], None] = self.pairs.clear
 

@@ -1,4 +1,4 @@
-"""The EM-like scheme: concave M-steps, with an E-step that is never stored."""
+"""The EM-like scheme: concave M-steps; the E-step is recomputed in the sums, not stored."""
 
 from __future__ import annotations
 

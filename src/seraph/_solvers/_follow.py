@@ -1,7 +1,7 @@
-"""Follow a maximum while the objective changes a little at a time.
+"""Predictor-corrector continuation: follow the maximum along a path of objectives.
 
-Two things make the next maximum cheap: the last ones extrapolate to a good guess, and the
-curvature learned on the way still holds.
+The predictor extrapolates the last maxima. The corrector is a quasi-Newton method whose curvature
+pairs are kept from one objective to the next.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ._low_rank import low_rank
 from ._psd import relative_slope
 from ._result import MatrixFunction, Result, Step
 
-# The numbers here decide how many steps a place of the path takes, not where it ends: the
-# certificate decides that, and where these steps do not reach it, `low_rank` starts afresh.
+# The constants here affect the number of iterations, not the result: the certificate decides when
+# to stop, and where the corrector does not reach it, `low_rank` starts afresh.
 
 # Smallest share of a quasi-Newton step that is tried; 20 halvings.
 _SHORTEST_SHARE = 1e-6
-# Length of the first step, as a share of the factor's.
+# Norm of the first step, as a share of that of the factor.
 _FIRST_STEP = 0.1
-# Squared length of a new row, as a share of the mean over the others.
+# Squared norm of a new row, as a share of the mean over the others.
 _NEW_ROW = 0.05
-# A new row must raise the objective by this share of what the gradient predicts.
+# A new row must raise the objective by this share of the first-order prediction.
 _LEAST_RISE = 0.1
 
 
@@ -53,14 +53,14 @@ class Follower:
         self._trail: deque[tuple[float, Array]] = deque(maxlen=3)
 
     def __call__(self, objective: MatrixFunction, at: float, P: Array | None = None) -> Result:
-        """Maximize the objective at a place of the path.
+        """Maximize the objective at a point of the path.
 
         Parameters
         ----------
         objective : MatrixFunction
             What to maximize.
         at : float
-            The place; places must be monotone.
+            The parameter of the path; it must be monotone from call to call.
         P : ndarray of shape (r, m), optional
             Factor to start from, instead of continuing the path.
 
@@ -74,7 +74,7 @@ class Follower:
             found = self._from_scratch(objective, P)
         else:
             found = self._correct(objective, self._predicted(at))
-            if not found.converged:  # the path bends here: treat it as a new problem
+            if not found.converged:  # the path bends here: start afresh
                 self._curvature.clear()
                 found = self._from_scratch(objective, found.P)
         if self._trail and len(self._trail[-1][1]) != len(found.P):
@@ -93,7 +93,7 @@ class Follower:
         )
 
     def _predicted(self, at: float) -> Array:
-        """Extrapolate the last factors of the same rank to the new place."""
+        """Extrapolate the last factors of the same rank to the new point of the path."""
         last = self._trail[-1][1]
         if len(last) == 0:
             return last
@@ -125,13 +125,13 @@ class Follower:
                 P, value, slope = wider
             n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
-            stalled = len(steps) == n_before  # only rounding errors are left to gain
+            stalled = len(steps) == n_before  # no progress beyond rounding errors
             here = self._tidied(objective, P)
 
     def _climb(
         self, objective: MatrixFunction, P: Array, value: float, slope: Array, steps: list[Step]
     ) -> Array:
-        """Climb until the gradient by the factor is flat, or no step helps."""
+        """Take steps until the gradient by the factor is small, or the line search fails."""
         while (
             relative_slope(P, slope, objective.scale) > 0.5 * self.tol
             and len(steps) < self.max_iter
@@ -156,7 +156,7 @@ class Follower:
         return P
 
     def _tidied(self, objective: MatrixFunction, P: Array) -> CertifiedPoint:
-        """Make the rows orthogonal, and drop those that are shrinking to nothing."""
+        """Make the rows orthogonal, and drop those that vanish in the limit."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
         P = turn @ P
@@ -191,14 +191,14 @@ class Follower:
                 widen = np.eye(len(P))[:, : len(here.P)]
                 self._curvature.turn(widen)
                 return P, value, slope
-            # The objective is nearly a parabola in the squared lengths: go to its peak.
+            # The objective is nearly quadratic in the squared norms: take its maximum.
             bend = value - here.value - promise
             squares *= np.clip(-promise / (2.0 * bend), 0.05, 0.5) if bend < 0.0 else 0.5
         return None
 
 
 def _turned(P: Array, target: Array) -> Array:
-    """Rotate the rows of `P` to be nearest to `target`; the metric stays the same."""
+    """Rotate the rows of `P` to be nearest to `target` (orthogonal Procrustes problem)."""
     left, _, right = np.linalg.svd(target @ P.T)
     return left @ right @ P
 

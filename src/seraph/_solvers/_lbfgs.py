@@ -10,8 +10,7 @@ from scipy.optimize import OptimizeResult, minimize
 from .._utils._typing import Array
 from ._curvature import CORRECTIONS
 
-# Limit on the evaluations of an iteration, on average: the line search of scipy itself gives up
-# after 20.
+# Limit on the mean number of evaluations per iteration; scipy's line search has a limit of 20.
 _MOST_TRIALS = 20
 
 
@@ -43,7 +42,7 @@ def lbfgs(
     ftol : float, default=0.0
         Also stop where an iteration lowers the value by less than this, relatively.
     n_corrections : int, default=20
-        Number of steps that the approximate Hessian remembers.
+        Number of steps in the approximation of the inverse Hessian.
     nonnegative : bool, default=False
         Whether to keep every number at least 0.
 
@@ -65,15 +64,15 @@ def lbfgs(
     def flat(x: Array) -> tuple[float, Array]:
         value, gradient = function(x.reshape(shape))
         slope = gradient.ravel()
-        # scipy divides by the square of the gradient: where that vanishes, so does the gradient.
+        # scipy divides by the squared norm of the gradient; where that underflows, return zero.
         return value, slope if np.vdot(slope, slope) > 0.0 else np.zeros_like(slope)
 
     def after_iteration(intermediate_result: OptimizeResult) -> None:
         if is_done(intermediate_result.x.reshape(shape), float(intermediate_result.fun)):
             raise StopIteration
 
-    # Close to the minimum the squares of steps may vanish: scipy divides by them, for an
-    # inverse Hessian that nobody uses.
+    # Close to the minimum the squares of steps may underflow: scipy divides by them, for an
+    # inverse Hessian that is not used here.
     with np.errstate(over="ignore", divide="ignore"):
         found = minimize(
             flat,

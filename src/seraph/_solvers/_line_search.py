@@ -1,4 +1,4 @@
-"""The line search of the quasi-Newton methods that take their own steps."""
+"""The backtracking line search of the quasi-Newton methods."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from .._utils._typing import Array
 
-# Share of the rise predicted by the slope that a step must reach (Armijo's condition); the value
-# that Nocedal and Wright (2006), section 3.1, recommend.
+# Constant of Armijo's condition, as Nocedal and Wright (2006), section 3.1, recommend.
 _SUFFICIENT_RISE = 1e-4
 
 Trial = TypeVar("Trial")
@@ -24,10 +23,10 @@ def backtrack(
     shortest: float,
     least_cut: float = 0.1,
 ) -> tuple[float, float, Trial] | None:
-    """Shorten a step until a function rises enough along it (Armijo's condition).
+    """Shorten a step until a function increases enough along it (Armijo's condition).
 
-    After a failed trial the next share is the peak of the parabola through both values and the
-    slope at the start, but between `least_cut` and half of the last share.
+    After a failed trial the next share maximizes the quadratic interpolant of both values and the
+    slope at the start, but it is between `least_cut` and half of the last share.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ def backtrack(
     shortest : float
         Smallest share to try.
     least_cut : float, default=0.1
-        Smallest factor between two shares; 0.5 halves them, without the parabola.
+        Smallest factor between two shares; 0.5 halves them, without interpolation.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The low-rank solver: L-BFGS on a narrow factor, widened until the certificate holds."""
+"""The low-rank solver: L-BFGS on a factor of few rows, more until the certificate holds."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ._certified import CertifiedPoint, StoppingRule
 from ._psd import project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
-# A metric whose trace falls below this share of the first one is compared with zero. That saves
-# the iterations of a factor that shrinks to nothing; the better of the two is kept in any case.
+# A metric whose trace falls below this share of the first one is compared with the zero metric.
+# The better of the two is kept. This saves iterations where the zero metric is the maximum.
 _ZERO_TRACE = 1e-4
-# Slopes below this are rounding errors: a few hundred times the spacing of floats at 1.
+# Slopes below this, a few hundred times the machine epsilon, are rounding errors.
 _LOWEST_SLOPE = 1e-13
-# A factor may always grow by this many rows at a time, and a wide one to twice its width; but no
-# row is added with less than _STEEP of the steepest slope. benchmarks/high_rank.py has what this
-# saves where the maximum has a high rank; the certificate does not depend on it.
+# At most this number of rows is added at a time, or as many as P has, if more. Only eigenvectors
+# whose eigenvalue is at least _STEEP of the largest become rows. benchmarks/high_rank.py measures
+# what this saves where the maximum has a high rank; the certificate does not depend on it.
 _NEW_ROWS, _STEEP = 5, 0.1
-# Multiple of one measured rounding error that is taken as a bound on all of them.
+# Multiple of one measured rounding error that is taken as a bound on all.
 _SAFETY = 4.0
 # Halvings of a projected gradient step, and of the length of new rows (80 of its square): beyond
 # them the change is below the last of the 53 binary digits of the metric.
@@ -41,7 +41,7 @@ def low_rank(
 
     A stationary P is a maximum over all metrics if no eigenvalue of the gradient by A is
     positive (Journee, Bach, Absil, Sepulchre 2010). If one is, the objective rises along its
-    eigenvector, which becomes a new row of P. Null rows are dropped.
+    eigenvector, which becomes a new row of P. Negligible rows are dropped.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def low_rank(
     Returns
     -------
     Result
-        `stalled` if rounding errors hide what is left to gain.
+        `stalled` if rounding errors prevent further progress.
     """
     rule = StoppingRule.of(objective, tol, max_rank)
     values = Evaluator(objective, rule, _ZERO_TRACE * float(np.vdot(P, P)))
@@ -84,7 +84,7 @@ def low_rank(
             wider = _step_along_gradient(values, here)
         P = here.P if wider is None else wider
         if wider is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
-            # Short rows hide a gradient that the gap still shows: climb on.
+            # Short rows have a small gradient by P although that by A is large: continue.
             slope_tol *= 0.1
         elif wider is None:
             of_value, of_gap = _rounding_errors(objective, here)
@@ -95,7 +95,7 @@ def low_rank(
 
 
 def _step_along_gradient(values: Evaluator, here: CertifiedPoint) -> Array | None:
-    """Take a projected gradient step on the metric, long enough to raise the objective.
+    """Take a projected gradient step on the metric that raises the objective.
 
     For a factor with a row for every feature, to which none can be added. If some rows are
     much shorter than others, its gradient is small although that of the metric is not.
@@ -116,7 +116,7 @@ def _step_along_gradient(values: Evaluator, here: CertifiedPoint) -> Array | Non
 
 
 def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
-    """Append the directions of steepest ascent, short enough to raise the objective."""
+    """Append the directions of steepest ascent, scaled so that the objective rises."""
     P, objective, rule = here.P, values.objective, values.rule
     room = min(max(_NEW_ROWS, len(P)), rule.max_rank - len(P))
     if room <= 0:
@@ -138,7 +138,7 @@ def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
 def _rounding_errors(objective: MatrixFunction, here: CertifiedPoint) -> tuple[float, float]:
     """Measure the rounding errors of the value, relatively, and of the gap.
 
-    Another factor of the same metric gives the same sums but for rounding.
+    Another factor of the same metric gives the same sums up to rounding errors.
     """
     if len(here.P) == 0:
         return 0.0, 0.0

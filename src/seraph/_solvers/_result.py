@@ -1,4 +1,4 @@
-"""What a solver needs, and what it returns."""
+"""The interface of the solvers: the objective they take, and the result they return."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Result:
     P : ndarray of shape (r, m)
         Factor of the metric; r is its rank.
     value : float
-        MatrixFunction there.
+        Value of the objective there.
     gap : float
         `optimality_gap` there.
     converged : bool
@@ -82,7 +82,7 @@ class Result:
     stopped : bool, default=False
         Whether a callback ended it.
     stalled : bool, default=False
-        Whether rounding errors hide what is left to gain.
+        Whether rounding errors prevented further progress.
     gradient : ndarray of shape (m, m), optional
         Gradient by the metric there, from a solver that knows it.
     """

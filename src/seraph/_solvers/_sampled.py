@@ -1,14 +1,14 @@
-"""The low-rank solver by way of samples: most iterations sum over a small share of the terms.
+"""The low-rank solver on samples: most iterations sum over a small share of the terms.
 
-A sample ``S`` estimates the objective ``F``, but its maximum is elsewhere. A linear term repairs
-that. Where the gradients of both are known, at ``A0``, the surrogate ::
+A sample ``S`` estimates the objective ``F``, but has another maximum. A linear term corrects it:
+with the gradients of both at ``A0``, the surrogate ::
 
     S(A) + <C, A>       C = grad F(A0) - grad S(A0)
 
-has the gradient of F there, and nearly its curvature. Its maximum is the next ``A0``. The gap
-falls by a factor at each sum over all terms: by the share of the curvature that S misses, a few
-percent. (Shamir, Srebro and Zhang 2014 distribute a sum over machines in this way.) The sum over
-all terms is at the same time the certificate.
+has the gradient of F at A0, and nearly its Hessian. Its maximum is the next ``A0``. The gap
+converges linearly in the number of sums over all terms; the rate is the relative error of the
+Hessian of S, a few percent. (This is DANE, by Shamir, Srebro and Zhang 2014, with one machine.)
+The sum over all terms also gives the certificate.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ._low_rank import low_rank
 from ._psd import relative_slope
 from ._result import Callback, MatrixFunction, Result, Step
 
-# None of these numbers changes which metric is certified, only how many sums it takes:
+# These constants affect the number of sums, not the certified metric:
 # "Exact fits by way of samples" in benchmarks/RESULTS.md has the times.
 
-# The first maximum of a sample is sought to this gap: the sample is no closer to the objective.
+# Gap to which the first sample is maximized; it estimates the objective no better.
 _FIRST_TOL = 1e-2
-# Later ones to this share of the gap that all terms leave, because the surrogate misses a few
-# percent of the curvature; but not below _LAST_TOL of `tol`.
+# Later surrogates are maximized to this share of the gap over all terms, because their Hessian has
+# an error of a few percent; but not below _LAST_TOL of `tol`.
 _NEXT_TOL, _LAST_TOL = 0.03, 0.5
 # A factor at which the sample's relative slope is below this is taken for a warm start.
 _NEAR = 0.3
-# A surrogate is left where the trace grows by this factor: it may be unbounded.
+# A surrogate is abandoned where the trace grows by this factor: it may be unbounded.
 _FARTHEST = 1e4
 # A larger sample is taken unless each sum over all terms at least halves the gap.
 _LEAST_GAIN = 0.5
@@ -93,7 +93,7 @@ def sampled_low_rank(
 
 
 class _SampleSearch:
-    """The search over samples: its iterations, and the best factor that all terms have seen.
+    """The search over samples: its iterations, and the best factor evaluated over all terms.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class _SampleSearch:
         self.steps: list[Step] = []
 
     def climb_on(self, sample: MatrixFunction, share: float, P: Array) -> Array:
-        """Iterate on a sample as long as that pays; return where to go on.
+        """Iterate on a sample while that is efficient; return the last factor.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class _SampleSearch:
             except RunAwayError:
                 break
             if len(found.P) == 0:
-                break  # the zero metric of a sample proves nothing
+                break  # that does not imply that the objective has its maximum at zero
             there = self._over_all(found.P, start)
             if here is None or self.is_certified:
                 self.here = there
@@ -164,10 +164,10 @@ class _SampleSearch:
         return relative_slope(P, sample.by_factor(P)[1], sample.scale) <= _NEAR
 
     def _maximum(self, sample: MatrixFunction, share: float, P: Array) -> Result:
-        """Maximize a sample, corrected where all terms have been summed."""
+        """Maximize a sample, or its surrogate once all terms have been summed."""
         here, tol = self.here, self.rule.tol
         if here is None:
-            # What the sample says about the gap holds for all terms only down to its tolerance.
+            # The gap of the sample estimates that over all terms only down to its tolerance.
             known_gap = sample_tol = max(tol, _FIRST_TOL)
             surrogate = Surrogate.bare(sample)
         else:
@@ -202,7 +202,7 @@ class _SampleSearch:
 
 
 class RunAwayError(Exception):
-    """A surrogate has no maximum near the factor that it was made for."""
+    """A surrogate has no maximum near the factor that it agrees with the objective at."""
 
 
 class _Remembering:
@@ -238,8 +238,8 @@ class Surrogate:
     constant : float
         The constant.
     limit : float
-        Largest trace of A. The linear term may be steeper than all others far away; there,
-        `by_factor` raises a `RunAwayError`.
+        Largest trace of A. The surrogate may be unbounded; beyond the limit, `by_factor` raises a
+        `RunAwayError`.
     """
 
     sample: MatrixFunction
@@ -249,7 +249,7 @@ class Surrogate:
 
     @classmethod
     def bare(cls, sample: MatrixFunction) -> Surrogate:
-        """Take the sample as it is."""
+        """Return a surrogate without a linear term: the sample itself."""
         return cls(sample, np.zeros((sample.n_features,) * 2), 0.0, np.inf)
 
     @classmethod
@@ -302,7 +302,7 @@ class Surrogate:
 
 
 def _distance(P: Array, before: Array) -> float:
-    """Distance of two factors, turned so that it is the shortest.
+    """Smallest distance of two factors over rotations of their rows.
 
     ``|P|^2 + |Q|^2 - 2 |P Q'|_*``, the orthogonal Procrustes problem.
     """

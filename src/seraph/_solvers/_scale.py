@@ -11,11 +11,10 @@ from scipy.optimize import brentq, minimize_scalar
 from .._utils._typing import Array
 from ._result import MatrixFunction, Result, Step
 
-# Stride of the search in ln s: it doubles the scale. A maximum narrower than that would be missed
-# by the strides alone, so `around_best` looks between them.
+# Step of the search in ln s: it doubles the scale. `around_best` finds maxima between the steps.
 _STRIDE = 0.7
-# Scales that are tried: six decades around 1, the scale of the simplified model (7). A search that
-# reaches an end has not converged.
+# Range of the search: six decades around 1, the scale of the simplified model (7). A search that
+# ends at a bound has not converged.
 SCALES = _LOWEST, _HIGHEST = 1e-6, 1e6
 
 
@@ -45,11 +44,11 @@ def over_scale(
 ) -> tuple[Result, float]:
     """Maximize over the matrix and the scale together.
 
-    ``g(s) = max_B L(B, s)`` has the slope of L at the best B (the envelope theorem). The
-    search climbs from ``s = 1`` until the slope changes sign, then closes in on the root;
-    every solution starts from the nearest one. If the best matrix at ``s = 1`` is zero, the
-    slope may point to ``s = 0`` although a better maximum lies further out, so the search
-    first looks outwards.
+    ``g(s) = max_B L(B, s)`` has the derivative of L by s at the best B (the envelope theorem).
+    The search moves uphill from ``s = 1`` until the derivative changes sign, then finds its root
+    in the bracket. Each matrix starts from that of the nearest scale. If the best matrix at
+    ``s = 1`` is zero, the derivative may be negative although a better maximum is at a larger
+    scale, so the search first tries larger ones.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ def over_scale(
     if search.slope(behind) * search.slope(x) < 0.0:
         x = search.nearest(brentq(search.slope, behind, x, xtol=max(tol, 1e-12)))
     elif search.best.value > zero and search.best is not search.seen[x]:
-        x = search.around_best(tol)  # a peak so narrow that the strides jumped over it
+        x = search.around_best(tol)  # a maximum between two steps
     found, value = search.seen[x].result, search.seen[x].value
     if value <= zero:
         return Result(found.P[:0], zero, 0.0, True, search.steps), 0.0
@@ -123,7 +122,7 @@ class _ScaleSearch:
         return self._try(x, self.seen[near].result.P * np.exp(0.5 * (x - near)))
 
     def look_outwards(self, bound: float) -> float:
-        """Find the first scale from 1 on that does not lean to zero; 1 if there is none.
+        """Find the first scale from 1 upward that does not lean to zero; 1 if there is none.
 
         No pair term is positive, so zero is better once the prior exceeds `bound`.
         """
@@ -137,7 +136,7 @@ class _ScaleSearch:
         return x
 
     def climb(self, x: float) -> tuple[float, float]:
-        """Climb; return the last two scales, between which the slope changes sign."""
+        """Move uphill; return the bracket, two scales between which the slope changes sign."""
         stride = _STRIDE if self.seen[x].slope > 0.0 else -_STRIDE
         behind = x
         while self.slope(x) * stride > 0.0 and np.log(_LOWEST) < x < np.log(_HIGHEST):
@@ -150,7 +149,7 @@ class _ScaleSearch:
         return max(self.seen.values(), key=lambda place: place.value)
 
     def around_best(self, tol: float) -> float:
-        """Find the best scale within a stride of the best one tried."""
+        """Find the best scale within a step of the best one tried."""
         x = max(self.seen, key=lambda other: self.seen[other].value)
 
         def loss(z: float) -> float:

@@ -10,13 +10,13 @@ from .._utils._typing import Array
 from ._psd import optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
-# A step may lower the objective, but not below its lowest of the last ten steps. This and the
-# next are the values of Birgin, Martinez and Raydan (2000).
+# Memory of the nonmonotone line search: a step is compared with the lowest of the last ten values.
+# This and the next are the values of Birgin, Martinez and Raydan (2000).
 _MEMORY = 10
-# Share of the rise predicted by the gradient that a step must reach.
+# Constant of Armijo's condition.
 _SUFFICIENT_RISE = 1e-4
-# Steps are in units of the metric over those of the gradient, and those can be anything: the
-# limits only keep a step from being zero or infinite.
+# Bounds on the step, far from any useful one, whatever the units: they keep it from being zero or
+# infinite.
 _SHORTEST, _LONGEST = 1e-12, 1e12
 
 
@@ -30,8 +30,8 @@ def spg(
 ) -> Result:
     """Maximize by ``A <- project(A + s G)`` with Barzilai-Borwein steps s.
 
-    The search follows the projection arc, not a chord, so that every trial point has a factor
-    of its own rank and the sweep is no wider than that.
+    The line search is along the projection arc, so that every trial point has a factor whose rows
+    are as many as its rank, and sums cost no more than that.
 
     Parameters
     ----------

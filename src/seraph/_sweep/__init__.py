@@ -8,25 +8,25 @@ derivatives ``w``, the entries of a symmetric matrix ``W``, a sweep computes ove
     d / dP      2 (Lap(W) Z)' X         Z = X P'
     d / d eta   -1/2 1' W 1
 
-A backend holds the points. It is called with a factor ``P`` and returns the sum and an m x m or
-r x m matrix. It never makes an n x n array: it sweeps the pairs in tiles, in O(n m + tile^2)
-memory. Code outside this package does not know which backend runs. ::
+A backend holds the points. It is called with a factor ``P``, and returns the sum and an m x m or
+r x m matrix. It sweeps the pairs in tiles, in O(n m + tile^2) memory. Code outside this package
+does not know which backend runs. ::
 
               L          U            Rows are ordered, class-labeled ones first (L).
          +---------+-----------+
        L | labeled |           |      The triangle L x L has the labeled pairs of the classes,
          |   `.    | unlabeled |      all other tiles have unlabeled pairs.
          +---------+           |
-       U |         |   `.      |      Listed pairs lie outside L x L. They are gathered one by
-         +---------+-----------+      one: their labeled term, minus the unlabeled one.
+       U |         |   `.      |      Marked pairs lie outside L x L. Their points are gathered,
+         +---------+-----------+      and their unlabeled term, which a tile added, is subtracted.
 
 A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of L x L. ::
 
     _choose    picks a backend and makes its sweep
     _terms     the arguments of a sweep: which term each pair has
     _plan      which pairs are summed, with which weights: all, a share in tiles, or a list
-    _tiles     the skeleton: the terms of a tile, and how sums become a gradient
-    _numpy     backends "numpy" and "numba": threads, arrays and sampled pairs
+    _tiles     the loop over tiles, and the gradient, for all backends in memory
+    _numpy     backends "numpy" and "numba": threads, arrays and lists of pairs
     _torch     backend "torch": tensors; on CUDA, the kernels in _kernels, launched by _triton
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
     _formulas  the pair terms, for numpy; _compiled (numba) and _tensors (torch) have the same

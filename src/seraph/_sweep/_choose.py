@@ -1,10 +1,10 @@
-"""Choose the backend: the one that the user asked for, or the one that suits the points."""
+"""Choose the backend by the parameters of the user and the type of the points; make its sweep."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._terms import Sweep
 
 Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
-BACKENDS = ("auto", "numpy", "numba", "torch", "dask")
+BACKENDS: tuple[str, ...] = get_args(Backend)
 # A GPU pays off from this number of points on (`python -m benchmarks.gpu`).
 _GPU_FROM = 10_000
 
@@ -121,7 +121,8 @@ def make_sweep(
 
         return DaskSweep(X)
     if len(X) < COMPILED_FROM:
-        # Single precision would save next to no time here, and its rounding errors cost some.
+        # For so few points, single precision is hardly faster, and its rounding errors cost
+        # iterations.
         X = X.astype(np.float64, copy=False)
     if backend == "numba":
         _require("numba", "numba")

@@ -19,10 +19,10 @@ import numpy as np
 from .._utils._typing import Array
 from ._points import Coordinates, digest, exact_size, rounding_of_mean
 
-# Number of results merged by one task: so few that a worker has room for them. They are merged in
+# Number of results merged by one task, which a worker must hold in memory. They are merged in
 # order, so that the sum does not depend on which worker finishes first.
 _FAN_IN = 16
-# Rows that the client keeps to stand for all of them, where an estimate from some is enough.
+# Size of the sample of rows that the client keeps.
 _ROWS = 500
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -77,7 +77,8 @@ def persist(*arrays: Any) -> tuple[Any, ...]:
 def _large_graphs() -> Iterator[None]:
     """Silence dask's warning about large graphs.
 
-    Ours carry the arrays that the workers need, so that they can be sent again if one dies.
+    These graphs contain the arrays that the workers need, so that dask can send them again if a
+    worker dies.
     """
     import dask
 
@@ -93,7 +94,7 @@ def tasks(array: Any) -> tuple[Graph, list[Any]]:
 
     keys = [(array.name, number, 0) for number in range(array.numblocks[0])]
     graph = dict(dask.base.optimize(array)[0].dask)
-    for key in keys:  # the optimized graph leaves out what a cluster already holds
+    for key in keys:  # the optimized graph leaves out persisted chunks
         if key not in graph:
             graph[key] = array.dask[key]
     return graph, keys
@@ -148,7 +149,7 @@ class ChunkedPoints:
     array : dask array of shape (n, m)
         The points; the lengths of the chunks are known.
     size : float
-        The largest magnitude, or a little more (see `exact_size`).
+        A power of two near the largest magnitude: see `exact_size`.
     mean : ndarray of shape (m,)
         Mean of ``X / size``.
     covariance : ndarray of shape (m, m)

@@ -1,7 +1,7 @@
-"""The arithmetic of a tile, compiled by numba: what `_formulas` has, in one pass over the tile.
+"""The `Arithmetic` of a tile compiled by numba: the functions of `_formulas`, each in one pass.
 
-The exponential is a polynomial and a shift of the exponent. That is plain arithmetic, which the
-compiler turns into vector code; a call of a library's function would keep it from doing so.
+The exponential is a polynomial and a shift of the exponent, which the compiler vectorizes; it does
+not vectorize a call of a library's function.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _LN2_HIGH_32, _LN2_LOW_32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 = _coefficients(11)
 _LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
-# exp(-x) is as good as 0 from here on; beyond it, 2^-k would not be a normal number.
+# exp(-x) is rounded to 0 from here on; beyond it, 2^-k would be subnormal.
 _LARGEST_32, _LARGEST = np.float32(87.0), 708.0
 
 
@@ -169,7 +169,7 @@ def _e_step(t: Any, slope: Any, out: Any) -> None:
 
 
 def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[float, Array]:
-    """Sum and weights of the term of (7), as `_formulas.negative_entropy`; `t` stays."""
+    """Sum and weights of the term of (7), as `_formulas.negative_entropy`; `t` is kept."""
     weight, limit = (scratch[1] if scratch else np.empty_like(t)), FACTORS[t.dtype]
     product = np.empty(t.shape[1], dtype=t.dtype)
     return _call(_negative_entropy, t, weight, product, limit), weight
@@ -178,10 +178,10 @@ def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[
 def cross_entropy(
     t: Array, q: Array | float, scratch: Sequence[Array] | None = None
 ) -> tuple[float, Array]:
-    """Sum and weights of (11), as `_formulas.cross_entropy`; `t` is not overwritten."""
+    """Sum and weights of (11), as `_formulas.cross_entropy`; `t` is kept."""
     weight, limit = (scratch[1] if scratch else np.empty_like(t)), FACTORS[t.dtype]
     if not isinstance(q, np.ndarray):
-        # An array, so that there is one type of q to compile for.
+        # An array, so that numba compiles for one type of q.
         filled = scratch[0] if scratch else np.empty_like(t)
         filled[...] = q
         q = filled
@@ -206,14 +206,14 @@ def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
 
 
 def squared_distances(Z: Array, i: Array, j: Array) -> Array:
-    """Squared distances of listed pairs of rows of `Z`."""
+    """Squared distances of the rows `i` of `Z` from the rows `j`."""
     out = np.empty(len(i), dtype=Z.dtype)
     _call(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
     return out
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a compiled function; announce it if the user has to wait for it to be compiled."""
+    """Call a compiled function; print a note if it has to be compiled first."""
     if getattr(function, "overloads", True):
         return function(*arguments)
     message = "compiling the sweep over the pairs, or loading it: only a first fit waits for this"

@@ -1,8 +1,8 @@
 """Sweeps on a cluster: the points stay on the workers in parts, and sums come back.
 
 A task sweeps the pairs of one part, or of two. It gets a factor ``P`` and a few numbers, and
-returns a value and a small matrix. The workers add these up, in an order that does not depend
-on which of them computed what.
+returns a value and a gradient. The workers add these up in a fixed order, so that the result does
+not depend on the scheduling.
 """
 
 from __future__ import annotations
@@ -30,37 +30,38 @@ from ._terms import ROUNDING, PairTerms, Variable
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at
 # most this number of bytes.
 _MAX_ROWS, _MAX_BYTES = _tasks.ROWS, 1 << 25
-# It has fewer rows if that would make fewer parts than _MIN_PARTS, which the workers could not
-# share well; but not fewer than _MIN_ROWS.
+# It has fewer rows, but not fewer than _MIN_ROWS, if there were fewer parts than _MIN_PARTS
+# otherwise: too few to balance the load of the workers.
 _MIN_PARTS, _MIN_ROWS = 8, 1024
-# It has more rows if that would make more parts than this: each pair of parts is a task, and 33
-# thousand tasks are enough for a scheduler.
+# It has more rows if there were more parts than this otherwise: each pair of parts is a task, and
+# 33 thousand tasks are what a scheduler handles well.
 _MAX_PARTS = 256
-# The workers hold the points if they need at most this share of the free memory of all. Points
-# that do not fit are swept in strips, whose rows need at most _STRIP_SHARE of each worker's.
+# The points are persisted on the workers if they need at most this share of the free memory of
+# all. Otherwise they are swept in strips, whose rows need at most _STRIP_SHARE of a worker's
+# memory.
 _HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
-# Points are projected once for all tiles if rank times features is this multiple of the rows of a
-# part: then tiles would spend more time on projections than on pairs.
+# Points are projected once for all tiles if rank times features exceeds this multiple of the rows
+# of a part: then a tile would spend more time on its projections than on its pairs.
 _WIDE = 2
-# Sweeps of projections are cut into this many tasks, enough for the cores of a few machines. Each
-# returns sums for all rows, so that more tasks would move more numbers.
+# Number of tasks of a sweep of projections, enough for the cores of a few machines. Each returns
+# an array with all rows, so that more tasks would move more data.
 _N_GROUPS = 32
-# Differences of pairs are held in shards of at most this number of bytes; fewer, if that makes
-# enough of them to share, but not below this number of pairs.
+# Differences of pairs are persisted in shards of at most this number of bytes. Shards are smaller
+# if there were fewer than _MIN_PARTS otherwise, but not below this number of pairs.
 _SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
 # The points of pairs are gathered in rounds, each of which needs this share of the free memory of
 # all workers, and reads the points again.
 _GATHERED_SHARE = 0.05
 
-# Which listed pairs are similar, and their weights; see `PairTerms`.
+# Which marked pairs are similar, and their weights; see `PairTerms`.
 _Marks = tuple[Array, Array | None]
 
 
 @contextmanager
 def cluster(n_jobs: int | None = None) -> Iterator[None]:
-    """Use the cluster of the user's Client, or else start one of threads.
+    """Use the cluster of the user's Client, or start a local one with threads.
 
-    Threads are enough, since tiles release the interpreter's lock, and they copy nothing.
+    Threads share the points without a copy, and tiles release the GIL.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ class DaskSweep:
         self.rounding = ROUNDING[X.dtype.name]
         self.n_sweeps = 0
         self._parts: _Parts | None = None
-        self._listed: _Shards | None = None
+        self._marked: _Shards | None = None
         self._sampled: _Shards | None = None
 
     @property
@@ -121,34 +122,31 @@ class DaskSweep:
         return int(n), int(m)
 
     def scatter(self) -> None:
-        """Leave ``X'X`` to the points, which know it: see `ChunkedPoints`."""
+        """Return None: `ChunkedPoints` computes ``X'X``."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
-        """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
-
-        Parameters and returns are those of `NumpySweep`.
-        """
+        """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
         parts = self._parts
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
-            self._listed = self._sampled = None
+            self._marked = self._sampled = None
         tiled, listed = terms.tiles_unlabeled, terms.plan.listed
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
         none, plan = np.empty(0, dtype=np.intp), replace(terms.plan, listed=None)
         bare = PairTerms(none, eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
         request = _tasks.Request(P, bare, wrt, tiled=tiled)
-        # The sum over no points, for its shape.
+        # The sum over no points has the shape of the gradient.
         found = [request.sums(np.empty((0, self.shape[1])), bare)]
 
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
             marks = terms.similar, terms.weights
-            if self._listed is None or not self._listed.are_of(terms.pairs, marks):
-                self._listed = _Shards(parts, terms.pairs, marks)
-            self._listed.add_pairs(job)
+            if self._marked is None or not self._marked.are_of(terms.pairs, marks):
+                self._marked = _Shards(parts, terms.pairs, marks)
+            self._marked.add_pairs(job)
         if terms.mu > 0.0 and listed is not None:
             if self._sampled is None or not self._sampled.are_of(listed):
                 self._sampled = _Shards(parts, listed)
@@ -220,7 +218,7 @@ class _Parts:
         self.n_labeled = len(self.labeled_lengths)
         self.edges = np.cumsum([0, *self.labeled_lengths, *self.other_lengths])
         free = _free_memory()
-        # A plain array would have to be sent again for each sweep.
+        # A numpy array would be sent again in each sweep.
         self.fits = not is_chunked(X) or X[k:].nbytes <= _HELD_SHARE * sum(free)
         self.room, self.rows = _STRIP_SHARE * min(free), rows
         self.strip = np.inf if self.fits else self.room
@@ -301,7 +299,7 @@ class _Parts:
     def prefer_projections(self, request: _tasks.Request) -> bool:
         """Whether to sweep projections: of points that do not fit, or that are wide.
 
-        A tile projects its own points. If they are wide, that takes longer than the pairs.
+        A tile projects its own points. With many features, that takes longer than the pairs.
         """
         if request.terms.plan.share < 1.0:
             return False
@@ -311,12 +309,12 @@ class _Parts:
         return size <= self.room and (is_wide or not self.fits)
 
     def swept_by_projections(self, request: _tasks.Request) -> _tasks.Sums:
-        """Sweep the unlabeled pairs by a factor, and read the points twice.
+        """Sweep the unlabeled pairs by a factor, in two passes over the points.
 
         The pair terms and their weights need the points ``Z = X P'`` alone, which are narrow; only
         then does ``2 (Lap(W) Z)' X`` need the points again.
         """
-        # In three jobs, so that no part is kept from its first use to its second.
+        # In three jobs, so that parts are released between the passes.
         lengths, name = np.diff(self.edges).tolist(), chunks.unique("seraph-projected")
         key = chunks.unique("seraph-factor")
         graph: chunks.Graph = {key: request}
@@ -397,7 +395,7 @@ class _Shards:
         return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
 
     def add_pairs(self, job: _Job) -> None:
-        """Add tasks that sum over the pairs, which are listed ones if they have labels."""
+        """Add tasks that sum over the pairs: marked ones if they have marks, else unlabeled."""
         held = [(array.name, k, 0) for array in self.arrays for k in range(array.numblocks[0])]
         for array in self.arrays:
             job.graph.update(array.dask)
@@ -407,14 +405,14 @@ class _Shards:
             if self.marks is None:
                 job.add("seraph-pairs", _tasks.sampled_pairs, self.shards[shard].start, D)
             else:
-                job.add("seraph-pairs", _tasks.listed_pairs, D, (self.marks.name, shard, 0))
+                job.add("seraph-pairs", _tasks.marked_pairs, D, (self.marks.name, shard, 0))
 
 
 def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
-    """Have the workers hold the differences of some pairs: a dask array, of a chunk a shard.
+    """Persist the differences of some pairs: a dask array with one chunk for each shard.
 
     One task for each part takes the rows that any of the shards needs, so that a part is read
-    once and then released; only these rows travel between workers.
+    once and then released; only these rows are sent between workers.
     """
     start, stop = shards[0].start, shards[-1].stop
     rows = pairs[start:stop].ravel()
@@ -483,7 +481,7 @@ def _client() -> Client | None:
 
 
 def _free_memory() -> list[float]:
-    """Bytes that each worker can still hold; infinity without a limit, or without workers."""
+    """Return the free memory of each worker in bytes; infinity without a limit, or a cluster."""
     client = _client()
     return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
 

@@ -16,7 +16,7 @@ from .._utils._typing import Array
 
 # This number of factors in (1, 2] can be multiplied without overflow.
 FACTORS = {np.dtype(np.float32): 120, np.dtype(np.float64): 1000}
-# Coordinates of listed points to work on at a time: they stay in the cache.
+# Coordinates to gather at a time: they stay in the cache.
 _GATHERED_NUMBERS = 1 << 15
 
 
@@ -100,7 +100,7 @@ def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[
 
 
 def squared_distances(Z: Array, i: Array, j: Array) -> Array:
-    """Squared distances of listed pairs of rows of `Z`."""
+    """Squared distances of the rows `i` of `Z` from the rows `j`."""
     distances = np.empty(len(i), dtype=Z.dtype)
     size = max(1, _GATHERED_NUMBERS // max(Z.shape[1], 1))
     for start in range(0, len(i), size):

@@ -1,9 +1,9 @@
 """The kernels of the fused sweep, in Triton. `_triton` prepares their operands and launches them.
 
-Their arguments are grouped in named tuples: operands, places, and a `Form` of constants, for each
-of which Triton compiles a kernel of its own. It would also compile another where a number or an
-address is a multiple of 16, or a number is 1. So those in tuples are always multiples of 16, and
-the others are excepted by ``do_not_specialize``: a problem of another size compiles nothing.
+Their arguments are grouped in named tuples: operands, indices, and a `Form` of constants, for each
+of which Triton compiles a kernel. It also specializes a kernel for integers that are 1, and for
+integers and addresses that are multiples of 16. So those in tuples are always multiples of 16, and
+the others are excepted by ``do_not_specialize``: a problem of another size needs no compilation.
 Triton inlines the functions that kernels call.
 """
 
@@ -14,26 +14,26 @@ from typing import Any, NamedTuple
 import triton
 import triton.language as tl
 
-# Scales that keep the low parts away from the smallest float16, 6e-8. Weights are at most 1 and
-# are multiplied by the first; coordinates are scaled so that the largest is from 128 to 256, by
-# exponents (with their bias of 127) that add up to the second. (The largest float16 is 65504.)
+# Scales that keep the low parts from underflow (the smallest float16 is 6e-8). Weights are at most
+# 1 and are multiplied by the first; coordinates are scaled so that the largest is from 128 to 256,
+# by exponents (with their bias of 127) that add up to the second. (The largest float16 is 65504.)
 _WEIGHT_SCALE = tl.constexpr(16384.0)
 _SCALED_EXPONENT = tl.constexpr(7 + 2 * 127)
 # exp2 of more than this overflows a float32.
 _LARGEST_EXPONENT = tl.constexpr(126.0)
-# The scales of the operands are so many numbers apart, so that each is at a multiple of 16 bytes.
+# Stride between the scales of two operands, so that each is at a multiple of 16 bytes.
 SCALE_STRIDE = tl.constexpr(4)
 # Rows that one program splits.
 SPLIT_ROWS = tl.constexpr(64)
 LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
-# What a region of pairs has for terms: the entropy of (7); or (11) with q = 0, with q from the
-# frozen metric, or with q from the classes.
+# The term of the pairs of a region: the entropy of (7); or (11) with q = 0, with q from the frozen
+# metric, or with q from the classes.
 ENTROPY, DISSIMILAR, FROZEN, LABELED = (tl.constexpr(kind) for kind in range(4))
 
 
 class Operand(NamedTuple):
-    """Rows split into two of float16, times a scale, and their squared lengths before that.
+    """Scaled rows, each split into two float16, and the squared norms of the original rows.
 
     `both` has the parts side by side, for one product in place of two.
     """
@@ -45,7 +45,7 @@ class Operand(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where programs store the sums of their rows, or of the columns that these meet."""
+    """Memory for the sums of the rows of the programs, or of their columns."""
 
     value: Any
     degrees: Any
@@ -85,16 +85,16 @@ class Form(NamedTuple):
     WITH_PRODUCT : constexpr
         Whether to compute the product with Y.
     MIRRORED : constexpr
-        Whether it leaves out the columns before its own rows, and stores what each tile adds to
-        the sums of its columns, for `collect_kernel` to add up.
+        Whether each pair is computed once: columns before the rows of a program are left out, and
+        what a tile adds to the sums of its columns is stored, for `collect_kernel` to add up.
     FOLDED : constexpr
         Whether Y has high and low parts side by side, for one product in place of two.
     R, C : constexpr
         The widths of Z and of Y, padded to powers of 2.
     ROWS, COLUMNS, SPAN : constexpr
-        Rows and columns of a tile, and columns of a short sum.
+        Rows and columns of a tile, and columns of a partial sum.
     EXACT : constexpr
-        Whether the interpreter runs the kernel, which has no assembly.
+        Whether Triton's interpreter runs the kernel; it has no inline assembly.
     """
 
     KIND: Any
@@ -111,7 +111,7 @@ class Form(NamedTuple):
 
 @triton.jit
 def _inverse(x, EXACT: tl.constexpr):
-    """``1 / x``, by the approximation of the hardware, which is good to one unit in 2^23."""
+    """``1 / x``, by the approximation of the hardware, with a relative error of 2^-23."""
     if EXACT:  # the interpreter runs no assembly
         return 1.0 / x
     return tl.inline_asm_elementwise(
@@ -127,7 +127,7 @@ def _times(a, b):
 @triton.jit
 def _log_of_product(factors, EXACT: tl.constexpr):
     """Sum of the logarithms of each row: up to 64 numbers in (1, 2], whose product is finite."""
-    if EXACT:  # a reduction by a function of ours takes minutes in the interpreter
+    if EXACT:  # a reduction with a custom function takes minutes in the interpreter
         return tl.sum(tl.log2(factors), 1) * _LN2
     return tl.log2(tl.reduce(factors, 1, _times)) * _LN2
 
@@ -143,7 +143,7 @@ def _halves(a):
 def _margin(rows, high, low, columns2):
     """Compute the t of a tile from split coordinates and squared lengths, those of rows less eta.
 
-    Rounding can make a squared distance negative; the terms are as good there.
+    Rounding can make a squared distance negative; the terms are defined there, too.
     """
     high_rows, low_rows, rows2, factor = rows
     right_high, right_low = tl.trans(high), tl.trans(low)
@@ -252,7 +252,7 @@ def _sum_span(mine, operands, codes, mirrored, region, bounds, slope, FORM):
             q = tl.where(same, 1.0, 0.0)
         terms, weight = _terms_and_weights(t, q, KIND, FORM.EXACT)
         if FORM.MIRRORED:
-            # Tiles beyond the own rows have each pair once, and count for both ends.
+            # Tiles off the diagonal have each pair once, and it counts for its row and its column.
             terms *= tl.where(start >= first_row + FORM.ROWS, 2.0, 1.0)
             beyond = tl.program_id(0) * region.n_mirrored + columns - region.column_start
             tl.store(mirrored.degrees + beyond, tl.sum(weight, 0))
@@ -411,7 +411,7 @@ def collect_kernel(
         before = tl.minimum((first - first_place) // FORM.ROWS, n_blocks)
         for block in range(tl.where(first < column_start, 0, before)):
             sums = _add_stored(sums, mirrored, block * n_mirrored + places - column_start, FORM)
-    # A kernel takes a float for a float32; two of them are precise enough.
+    # Triton passes a float as float32; a sum of two is precise enough.
     sum_degree = sums[0] * scale[0] + sums[0] * scale[1]
     rows, inside = _row_at(places, k, offset, n)
     old = tl.load(total.degrees + rows, mask=inside, other=0.0)

@@ -17,22 +17,21 @@ from ._terms import ROUNDING, PairTerms, Variable
 from ._threads import one_blas_thread
 from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
 
-# Side of a tile. A tile takes four arrays: its t, its q (at first, its t under the frozen metric)
-# and two to work in, one of which becomes the weights. All four fit a cache of 2 MB, so that none
-# of them goes through main memory.
+# Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and
+# two of scratch, one of which becomes the weights. All four fit in a cache of 2 MB.
 _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
-# The strips are split into this many groups, whatever the number of threads, and the sums of the
-# groups are added in order: the number of threads does not change a bit of the result.
+# Number of groups of strips, one task each. It does not depend on the number of threads, and the
+# sums of the groups are added in order, so that the result does not depend on it either.
 _N_GROUPS = 16
-# Fewer groups of a sample, whose sweep is short: adding them up takes time, too.
+# Fewer groups for a sample: its sweep is short, and each group allocates sums to be added.
 _N_SAMPLE_GROUPS = 4
-# The pairs of a sparse matrix are worked on as tiles of this shape, which stay in the cache.
+# A list of pairs is evaluated in tiles of this shape, which stay in the cache.
 _SPARSE_SHAPE = (64, 256)
-# A sparse matrix has this many pairs, or this many for each row, whichever is more: a product with
-# it writes all rows, which should not take longer than its pairs.
+# A sparse matrix of weights has this many pairs, or this many for each row, whichever is more: a
+# product with it writes all rows, which should not take longer than its pairs.
 _SPARSE_PAIRS, _SPARSE_PER_ROW = 1 << 15, 4
-# Differences of pairs are summed over this many at a time: their product stays in the cache, and
-# in single precision it is a short sum.
+# Number of differences of pairs in a product: they stay in the cache, and sums in single precision
+# stay short.
 _DIFFERENCES = 2048
 # Loading compiled code pays off from this number of points on (`python -m benchmarks.sweeps`).
 COMPILED_FROM = 1000
@@ -83,27 +82,10 @@ class NumpySweep:
         return self.X.shape
 
     def scatter(self) -> None:
-        """Leave ``X'X`` to the caller, who has numpy, too."""
+        """Return None: the caller computes ``X'X`` with numpy, too."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
-        """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
-
-        Parameters
-        ----------
-        P : ndarray of shape (r, m)
-            Factor of the metric.
-        terms : PairTerms
-            The term of each pair.
-        wrt : {"metric", "factor", "threshold"}
-            Whether to differentiate by the metric ``A = P'P``, by ``P``, or by ``eta``.
-
-        Returns
-        -------
-        value : float
-            The sum.
-        gradient : ndarray of shape (m, m), (r, m) or ()
-            Its derivative, in double precision.
-        """
+        """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
         # The metric takes one product a tile and the factor two, so the factor pays off only if
         # it is narrow; d/dP is 2 P d/dA in any case.
@@ -123,7 +105,7 @@ class NumpySweep:
         Parameters
         ----------
         P, terms
-            As above.
+            As in `__call__`.
         n_labeled : int
             Number of labeled rows, which come first; the terms have no codes of theirs.
         group : slice
@@ -140,22 +122,22 @@ class NumpySweep:
             return sums.added([nothing, *found])
 
     def of_lists(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
-        """Sum over the listed and the sampled pairs alone; parameters and returns as above."""
+        """Sum over the marked pairs and a plan's list alone."""
         with np.errstate(under="ignore"):
             sums = _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), tiled="none")
             return sums.total(sums.of_sample())
 
     def of_differences(
-        self, P: Array, terms: PairTerms, wrt: Variable, *, listed: bool
+        self, P: Array, terms: PairTerms, wrt: Variable, *, marked: bool
     ) -> tuple[float, Array]:
-        """Sum over pairs of which `X` has the differences, one pair a row.
+        """Sum over pairs, where `X` has ``x_i - x_j`` of each pair.
 
         Parameters
         ----------
         P, terms, wrt
-            As above.
-        listed : bool
-            Whether these are the listed pairs, or else unlabeled ones of weight 1.
+            As in `__call__`.
+        marked : bool
+            Whether these are the marked pairs, or else unlabeled ones of weight 1.
         """
         m = self.shape[1]
         shapes: dict[str, tuple[int, ...]] = {"metric": (m, m), "factor": P.shape, "threshold": ()}
@@ -163,7 +145,7 @@ class NumpySweep:
         with np.errstate(under="ignore"):
             for chunk in chunks(len(self.X), _DIFFERENCES):
                 sums = _NumpyPass(self.X[chunk], P, terms, wrt, self._arithmetic(), tiled="none")
-                some = sums.of_differences(chunk, listed=listed)
+                some = sums.of_differences(chunk, marked=marked)
                 value, gradient = value + some[0], gradient + some[1].astype(np.float64)
         return value, gradient
 
@@ -233,13 +215,13 @@ class _NumpyPass(Pass):
             return 1.0
         return np.equal(left[:, np.newaxis], right[np.newaxis], out=out)
 
-    def parts(self, side: int, split: int | None) -> list[Sums]:
-        """Sums over all tiles, by groups, and over the sampled pairs."""
+    def parts(self, side: int, split: int | None = None) -> list[Sums]:
+        """Return the sums over all tiles and over a plan's list, by groups."""
         groups = self._groups(self.strips(side, split))
         return [*self.map_in_order(self.sweep, groups), *self.of_sample()]
 
     def of_sample(self) -> list[Sums]:
-        """Sums over the sampled pairs, by groups."""
+        """Return the sums over a plan's list, by groups."""
         plan, mu = self.terms.plan, self.terms.mu
         if mu == 0.0 or plan.pairs is None:
             return []
@@ -253,15 +235,18 @@ class _NumpyPass(Pass):
         return [strips[start : start + length] for start in range(0, len(strips), length)]
 
     def of_lists(self) -> tuple[Any, Array]:
-        """Value and gradient of the listed pairs; by a sparse matrix if they are many."""
+        """Return value and gradient of the marked pairs (`parts` has those of a plan's list).
+
+        If there are many, their weights are a sparse matrix.
+        """
         pairs = self.terms.pairs
         if len(pairs) <= len(self.X) or np.any(pairs[1:, 0] < pairs[:-1, 0]):
-            return super().of_lists()
-        value, degree, product = self.added(self._sparse(PairList.of(pairs), self._listed))
+            return self.gathered(pairs, self._marked)
+        value, degree, product = self.added(self._sparse(PairList.of(pairs), self._marked))
         return value, self._gradient(degree[:, np.newaxis], product)
 
     def _sparse(self, pairs: PairList, term: Term, scale: float = 1.0) -> list[Sums]:
-        """Sums over listed pairs, by groups."""
+        """Return the sums over a list of pairs, by groups."""
         some = list(chunks(len(pairs), max(_SPARSE_PAIRS, _SPARSE_PER_ROW * len(self.X))))
         length = -(-len(some) // _N_SAMPLE_GROUPS)
         groups = [some[start : start + length] for start in range(0, len(some), length)]
@@ -278,7 +263,7 @@ class _NumpyPass(Pass):
     def _add_sparse(
         self, pairs: PairList, some: slice, term: Term, scale: float, degree: Array, product: Array
     ) -> float:
-        """Add to the degrees and the product; the weights of the pairs are a sparse matrix."""
+        """Add some pairs to the degrees and the product: their weights are a sparse matrix."""
         rows, starts, columns = pairs.part(some)
         first, last = np.repeat(rows, np.diff(starts)), columns.astype(np.int32)
         weights = np.empty(len(last), dtype=self.X.dtype)

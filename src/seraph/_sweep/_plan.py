@@ -4,20 +4,20 @@ A `Plan` is all that a backend knows about samples. There are three forms:
 
 - **All pairs**, in tiles on and above the diagonal.
 - **A share of the pairs, in tiles.** A tile costs less for each pair than a list, whose points
-  have to be gathered. Every row meets equally many others, so that a sum over rows is exact, and
-  only what depends on both points of a pair is an estimate (a balanced incomplete U-statistic;
-  Blom 1976). The rows must be in random order, which `Plan.order` returns; a cluster, whose rows
-  stay where they are, permutes those of each task instead.
+  have to be gathered. This is a balanced incomplete U-statistic (Blom 1976): every row is in
+  equally many pairs, so that what depends on one point of a pair alone is summed exactly. The rows
+  must be in random order, which `Plan.order` returns; on a cluster, whose rows stay in place, each
+  task permutes its own instead.
 - **A list of unlabeled pairs**, which needs no order of the rows, and memory for its pairs.
 
 ::
 
-         L     U            Tiles of a share. Blocks of rows of a kind meet the next few blocks,
-       +---+--------+       the last ones the first. Blocks of labeled rows (L) meet some blocks of
-     L |## |#  #  # |       the others (U), evenly spaced.
+         L     U            Tiles of a share: a circulant band. A block of rows of a kind has tiles
+       +---+--------+       with the next few blocks, cyclically; a block of labeled rows (L) also
+     L |## |#  #  # |       with some blocks of the others (U), evenly spaced.
        | ##|        |
-       +---+--------+       The pairs of two labeled rows are few as a rule. Then all of them are
-     U |   | ##     |       summed: they say more than the others.
+       +---+--------+       All pairs of two labeled rows are summed, unless there are too many:
+     U |   | ##     |       they are the most informative ones.
        |   |   ##   |
        |   |#    ## |
        +---+--------+
@@ -40,21 +40,23 @@ from .._utils._typing import Array
 # A block of rows, and the blocks of columns that it meets.
 Strip = tuple[slice, list[slice]]
 
-# A sample that the user asks for is a list up to this number of pairs, or this number for each
-# row: in one of fewer pairs for each row, tiles would be too small to be fast.
+# The user's sample is a list up to this number of pairs, or this number for each row, whichever is
+# more: for so few pairs, tiles would be too small to be fast.
 _LISTED, _LISTED_PER_ROW = 1 << 20, 64
 # Solvers take samples from this number of pairs on: below it, a fit over all pairs takes less than
 # a second (docs/scale.md has the times).
 _MANY_PAIRS = 1_500_000
 # Their smallest sample has this number of pairs for each row, or this share of all pairs,
-# whichever is more; of a list, this number. With fewer, solvers need more sums over all pairs.
+# whichever is more; of a list, this number. With smaller ones, solvers need more sums over all
+# pairs.
 _PER_ROW, _SMALLEST_SHARE, _SMALLEST_LIST = 128, 0.005, 1 << 18
-# The next sample is this many times as large. None is of more than _LARGEST_SHARE of the pairs.
+# Growth factor of the samples, and their largest share of the pairs.
 _GROWTH, _LARGEST_SHARE = 4, 0.2
-# With fewer rows than this for each feature, gradients by the metric cost too much, unless the
-# search starts so near the maximum that it needs only two or three of them.
+# With fewer rows than this for each feature, gradients by the metric, one for each surrogate, cost
+# too much, unless the search starts so near the maximum that it needs only two or three.
 _ROWS_PER_FEATURE = 16
-# A share of tiles has at least this many blocks of rows, so that any share can be met closely.
+# Least number of blocks of rows in tiles of a share, so that any share can be approximated
+# closely.
 _LEAST_BLOCKS = 32
 # Pairs of a list to draw at a time: their numbers take 8 bytes each, and the list 2 to 4.
 _CHUNK = 1 << 14
@@ -118,7 +120,7 @@ class PairList:
 
 
 class Tiling(NamedTuple):
-    """Tiles, and the number of pairs that each of their pairs stands for.
+    """Tiles, and the sampling weights of their pairs.
 
     Parameters
     ----------
@@ -134,7 +136,7 @@ class Tiling(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Which pairs a sweep visits, and how many pairs each of them stands for; all by default.
+    """Which pairs a sweep visits, and their sampling weights; all pairs by default.
 
     Parameters
     ----------
@@ -147,7 +149,7 @@ class Plan:
     step : int
         Visit every `step`-th pair of the list.
     weight : float
-        Number of unlabeled pairs that each visited pair of the list stands for.
+        Sampling weight of the list: the number of unlabeled pairs over that of visited ones.
 
     Examples
     --------
@@ -286,8 +288,8 @@ class Plan:
         side : int
             Largest side of a tile.
         least_side : int, default=1
-            Smallest side of a tile that is worth the call, unless there are few rows; the share
-            may become larger.
+            Smallest side of an efficient tile, unless there are few rows; the share may become
+            larger.
         unlabeled : bool, default=True
             Whether to visit the unlabeled pairs.
         """
@@ -313,7 +315,7 @@ def can_list(size: int, n: int) -> bool:
 
 
 def band(n: int, span: int, share: float) -> tuple[int, float]:
-    """Choose how many spans of rows each span meets on either side, in a circle, besides itself.
+    """Choose the half-width of a cyclic band: the spans on either side of each span of rows.
 
     Parameters
     ----------
@@ -329,7 +331,7 @@ def band(n: int, span: int, share: float) -> tuple[int, float]:
     reach : int
         The number of spans on either side.
     weight : float
-        Number of pairs that each pair of the band stands for.
+        Sampling weight of the pairs of the band.
 
     Examples
     --------
@@ -391,10 +393,10 @@ def sample_pairs(
     """Sample unlabeled pairs: each with the same probability, none twice.
 
     Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labeled rows come first, so their
-    pairs have the lowest numbers. The numbers of the unlabeled pairs are cut into as many runs of
-    equal length as pairs are wanted, from a random place on, and each run gives one pair. So every
-    row has nearly its share of the pairs, which makes the sum less noisy than one over pairs drawn
-    independently, and memory has room for the list and little else.
+    pairs have the lowest numbers. This is stratified sampling: the numbers of the unlabeled pairs
+    are cut into as many strata of equal length as pairs are wanted, from a random start, and one
+    pair is drawn from each. So every row has nearly its share of the pairs, and the variance of
+    the sum is smaller than with independent pairs. It takes little memory besides the list.
 
     Parameters
     ----------
@@ -442,7 +444,7 @@ def sample_pairs(
 
 
 def _one_of_each_run(n: int, size: int, rng: np.random.RandomState) -> Iterator[Array]:
-    """Cut ``range(n)`` into runs, in a circle from a random place on; yield a number of each.
+    """Cut ``range(n)`` into cyclic runs from a random start; yield a number of each.
 
     The lengths of the runs differ by one. A number in a longer run is less likely to be drawn, but
     more likely to be in one: over all places to start from, each number has the same probability.

@@ -1,7 +1,6 @@
 """The points of a fit behind one protocol, whether in memory or in the chunks of a cluster.
 
-Everything above this room works with `Points` and `Coordinates`; nobody else asks where the
-numbers are.
+Code outside this room works with `Points` and `Coordinates`, and does not know where the data is.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from .._utils._typing import Array, computed_once
 from .._utils._validation import check_unmasked
 
 FLOATS = (np.float64, np.float32)
-# Directions in which the points are shorter than this share of their longest direction are
-# rounding errors: the squares of such lengths have no correct digit beside the largest.
+# Singular values below this share of the largest are rounding errors: their squares, the
+# eigenvalues of the scatter matrix, have no correct digit.
 TOLERANCE = 1e-7
-# A feature that deviates from its mean by less than this share of it is constant except for
-# rounding. It matters where features are divided by their own spread.
+# A feature that deviates from its mean by less than this share of it is constant up to rounding
+# errors, which must not be amplified where features are divided by their standard deviation.
 CONSTANT_FEATURE = 1e-13
 # Rows to convert to double precision at a time, and rows to sum in their own precision.
 _ROWS, _SHORT = 1 << 14, 1 << 9
-# Squares of numbers between these are finite and have all their digits.
+# Squares of numbers between these neither overflow nor become subnormal.
 _LOW, _HIGH = 1e-140, 1e150
-# Typical distances of two points for which a metric, and weights in its units, are numbers of full
-# precision.
+# Range of the typical distance of two points for which a metric, and weights in its units, neither
+# overflow nor become subnormal.
 _UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
-# Points whose largest number is below this share of the largest distance need no closer look: the
-# distance of two of them is at most 2 sqrt(m) times that number.
+# Points whose largest absolute value is below this share of the largest distance are not checked
+# further: the distance of two of them is at most 2 sqrt(m) times that value.
 _FAR_BELOW = 1e-3
 
 
@@ -99,7 +98,7 @@ def header(X: Any) -> Any:
 def magnitude(X: Array) -> float:
     """Return the largest absolute value in `X`, 1 if all are 0.
 
-    Divided by it, points have squares that are finite.
+    The squares of points divided by it do not overflow.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def magnitude(X: Array) -> float:
 
 
 def check_unit(unit: float, dtype: np.dtype[Any]) -> None:
-    """Refuse points so far apart, or so close, that their squared distances leave all range.
+    """Refuse points whose squared distances would overflow or underflow.
 
     Examples
     --------
@@ -184,8 +183,8 @@ def scatter(points: Array) -> Array:
 def exact_size(size: float) -> float:
     """Return what to divide points of magnitude `size` by before they are centered.
 
-    It is a power of two, since a division by one is exact. Any other would round away the
-    differences between points that are far from the origin.
+    It is a power of two, because division by it is exact. Rounding errors of another division
+    would be large beside the differences between points far from the origin.
 
     Examples
     --------
@@ -248,21 +247,21 @@ def principal_directions(
 ) -> tuple[Array, Array, Array]:
     """Decompose centered points along their principal directions, the longest first.
 
-    Directions of no length are left out; points that all coincide keep one.
+    Directions with a singular value of zero are left out; points that all coincide keep one.
 
     Parameters
     ----------
     points : ndarray of shape (n, m)
         Centered points.
     tolerance : float, default=TOLERANCE
-        Share of the longest direction up to which a length is a rounding error.
+        Share of the largest singular value up to which others are rounding errors.
 
     Returns
     -------
     left : ndarray of shape (n, d)
         Orthonormal columns; ``left * lengths`` are the points' coordinates.
     lengths : ndarray of shape (d,)
-        Root of the sum of squares of the points along each direction.
+        Singular values: root of the sum of squares of the points along each direction.
     directions : ndarray of shape (d, m)
         Orthonormal rows.
 
@@ -283,12 +282,13 @@ def principal_directions(
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Points as the solvers see them, ``(X - mean) @ basis / unit``, and the way back.
+    """Points in the solvers' coordinates, ``(X - mean) @ basis / unit``, and the inverse map.
 
-    Distances ignore a translation, so the points are centered, which avoids cancellation. A
-    common factor only changes the units, so it is divided out, which avoids overflow and
-    keeps steps near one. With no more points than features, the metric lives in the span of the
-    points, so the solvers get coordinates in that span. None of this moves the optimum.
+    Distances are invariant to translation, so the points are centered, which avoids cancellation.
+    A common factor only changes the units, so it is divided out, which avoids overflow and
+    keeps steps near one. With no more points than features, the objective depends on the metric
+    in the span of the points alone, so the solvers get coordinates in that span. The optimum is
+    the same.
 
     Parameters
     ----------
@@ -297,9 +297,9 @@ class Coordinates:
     basis : ndarray of shape (m, d) or None
         Orthonormal columns; None for the features themselves.
     unit : float
-        Length that counts as one: the root mean squared distance between two points.
+        Unit of length: the root mean squared distance between two points.
     known_covariance : ndarray of shape (d, d) or None
-        Covariance of `array`, where it need not be computed.
+        Covariance of `array`, if it is known already.
     """
 
     array: Any
@@ -330,8 +330,8 @@ class Coordinates:
     def some_rows(self, count: int) -> Array:
         """Return at most `count` points, in double precision.
 
-        They are evenly spaced among all, sorted by their length: so they do not depend on the
-        order of the rows.
+        They are evenly spaced in the order of their norms, so that they do not depend on the order
+        of the rows.
         """
         X, step = self.array, -(-len(self.array) // count)
         if step == 1:
@@ -349,8 +349,8 @@ class Coordinates:
         """Make a factor to start from: a multiple of the leading principal components.
 
         At full rank it is a multiple of the identity. The mean squared distance under it is
-        `eta`, so the threshold divides the pairs and the entropy of the unlabeled ones has a
-        slope. (At the zero metric the entropy has a maximum of its own.)
+        `eta`, so that there are pairs on both sides of the threshold, and the gradient of the
+        entropy is not small. (The zero metric is a local maximum of the entropy's term.)
         """
         d = self.array.shape[1]
         if rank >= d:
@@ -375,7 +375,7 @@ class Coordinates:
 
 
 class Points(Protocol):
-    """The checked points of a fit, wherever they are."""
+    """The checked points of a fit, in memory or in chunks."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -394,7 +394,7 @@ class Points(Protocol):
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
 
     def digest(self) -> str:
-        """Summarize all the numbers, so that other points give another text."""
+        """Return a digest of all numbers."""
 
 
 @dataclass(frozen=True)
@@ -448,7 +448,7 @@ class PointsInMemory:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
         X = self.array
         size = exact_size(magnitude(X))
-        # (Rows first, whatever a data frame has: sums would differ by their rounding errors.)
+        # (In C order, also if a data frame has Fortran order: rounding errors depend on it.)
         # This is the only copy of the points, which may fill half of the memory.
         with np.errstate(over="ignore"):  # as above
             points = np.divide(X, X.dtype.type(size), order="C")
@@ -469,7 +469,7 @@ class PointsInMemory:
         return Coordinates(points, basis, size * spread)
 
     def digest(self) -> str:
-        """Summarize all the numbers, so that other points give another text."""
+        """Return a digest of all numbers."""
         return digest(self.array)
 
 

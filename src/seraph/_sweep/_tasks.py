@@ -1,4 +1,4 @@
-"""The tasks of a worker on a cluster: sweep the pairs of some parts, and add up sums."""
+"""The tasks of the backend "dask": sweep the pairs of some parts, and add up sums."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def tile(
     request : Request
         What to sum.
     number : int
-        Number of the tile: where a share of its pairs is swept, tiles have random ones.
+        Number of the tile, a seed for its sample of pairs where only a share is swept.
     X : ndarray of shape (n, m)
         Points of the part.
     codes : ndarray of shape (n,) or None
@@ -73,7 +73,7 @@ def tile(
     share = plan.labeled_share if is_labeled else plan.share
     rng = np.random.default_rng([plan.seed, number])
     if Y is None and share < 1.0:
-        # The order of the rows is up to the user, and tiles of a share need a random one.
+        # Tiles of a share need rows in random order, and the user may have sorted them.
         order = rng.permutation(len(X))
         X, codes = X[order], None if codes is None else codes[order]
     found, left = [], _blocks(X, codes)
@@ -128,7 +128,7 @@ def projected(request: Request, X: Array) -> Array:
 def among_projected(
     request: Request, Z: list[Array], n_labeled: int, group: slice
 ) -> tuple[float, Array, Array]:
-    """Sum over some of the unlabeled pairs of all points, from what `projected` made of them."""
+    """Sum over some of the unlabeled pairs of all points, from their projections."""
     points, r, terms = np.concatenate(Z), len(request.P), request.terms
     width = points.shape[1]
     if width > r:
@@ -147,20 +147,20 @@ def added(found: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array]
 def laplacian(
     request: Request, sums: tuple[float, Array, Array], Z: list[Array]
 ) -> tuple[float, float, Array]:
-    """Turn the sums over all unlabeled pairs into value, sum of weights and ``Lap(W) Z``."""
+    """Compute value, sum of weights and ``Lap(W) Z`` from the sums over all unlabeled pairs."""
     value, degree, product = sums
     points = np.concatenate(Z)[:, : len(request.P)]
     return value, float(degree.sum()), degree[:, np.newaxis] * points - product
 
 
 def back_projected(request: Request, X: Array, L: Array) -> Sums:  # noqa: ARG001
-    """Compute the share of some points in ``d / dP = 2 (Lap(W) Z)' X``."""
+    """Compute the terms of some points in ``d / dP = 2 (Lap(W) Z)' X``."""
     with one_blas_thread():
         return 0.0, 2.0 * L.T @ X
 
 
 def factors(request: Request) -> Array:
-    """The factor, above that of the frozen metric if there is one."""
+    """Return the factor, stacked on that of the frozen metric if there is one."""
     q = request.terms.q
     return request.P if q is None or q.P is None else np.vstack([request.P, q.P])
 
@@ -171,18 +171,18 @@ def sampled_pairs(request: Request, start: int, D: Array) -> Sums:
     scale = request.terms.mu * plan.weight
     with one_blas_thread():
         sweep = _sweep(D[-start % plan.step :: plan.step])
-        value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, listed=False)
+        value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, marked=False)
     return scale * value, scale * gradient
 
 
-def listed_pairs(request: Request, D: Array, marks: Array) -> Sums:
-    """Sum over listed pairs, from their `differences`, likeness and weights (two columns)."""
+def marked_pairs(request: Request, D: Array, marks: Array) -> Sums:
+    """Sum over marked pairs, from their `differences`, likeness and weights (two columns)."""
     similar, weights = marks.T
     terms = replace(request.terms, similar=similar, weights=weights)
     if not request.tiled:  # no tile visited them, so there is nothing to subtract
         terms = replace(terms, mu=0.0)
     with one_blas_thread():
-        return _sweep(D).of_differences(request.P, terms, request.wrt, listed=True)
+        return _sweep(D).of_differences(request.P, terms, request.wrt, marked=True)
 
 
 def pieces(part: Array, rows: list[Array]) -> list[Array]:
@@ -191,9 +191,9 @@ def pieces(part: Array, rows: list[Array]) -> list[Array]:
 
 
 def differences(n: int, taken: list[Array], places: list[Array]) -> Array:
-    """Put rows of points together to differences of pairs.
+    """Compute the differences of pairs from rows that come from several parts.
 
-    From the differences a worker can sum over pairs of points that it does not have.
+    With the differences, a worker can sum over pairs without the points.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The arithmetic of a tile on tensors: what `_formulas` has for arrays, under the same names."""
+"""The `Arithmetic` of a tile on tensors: the functions of `_formulas`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from torch import Tensor
 
 
 def wide(t: Tensor) -> torch.dtype:
-    """Type of sums: double precision, except on "mps", which does not have it."""
+    """Return the dtype of sums: float64, except on "mps", which does not have it."""
     return torch.float32 if t.device.type == "mps" else torch.float64
 
 
 def cross_entropy(
     t: Tensor, q: Tensor | float, _scratch: Sequence[Tensor] | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Sum and weights of (11), as `_formulas.cross_entropy`; `t` is not overwritten."""
+    """Sum and weights of (11), as `_formulas.cross_entropy`; `t` is kept."""
     value = (t.clamp(max=0.0) - q * t - torch.log1p(torch.exp(-t.abs()))).sum(dtype=wide(t))
     return value, torch.sigmoid(-t).sub_(q)
 
 
 def negative_entropy(t: Tensor, _scratch: Sequence[Tensor] | None = None) -> tuple[Tensor, Tensor]:
-    """Sum and weights of the term of (7), as `_formulas.negative_entropy`; `t` stays."""
+    """Sum and weights of the term of (7), as `_formulas.negative_entropy`; `t` is kept."""
     size = t.abs()
     e = torch.exp(-size)
     share = e / (1.0 + e)
@@ -36,6 +36,6 @@ def e_step(t: Tensor, mu: float, out: Tensor) -> Tensor:
 
 
 def squared_distances(Z: Tensor, i: Tensor, j: Tensor) -> Tensor:
-    """Squared distances of listed pairs of rows of `Z`."""
+    """Squared distances of the rows `i` of `Z` from the rows `j`."""
     difference = Z[i] - Z[j]
     return torch.einsum("kr,kr->k", difference, difference)

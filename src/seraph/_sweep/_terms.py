@@ -38,20 +38,20 @@ class PairTerms:
         Class codes of the first k rows. A pair of two such rows is labeled: similar if the
         codes are equal, else dissimilar.
     pairs : ndarray of shape (l, 2)
-        Further labeled pairs. Each is listed once, and at most one of its rows is among the
-        first k. Sorted by the first row, they are summed faster if they are many.
+        Marked pairs, each once; at most one of the two rows is among the first k. Many pairs are
+        summed faster if they are sorted by the first row.
     similar : ndarray of bool or float of shape (l,)
-        Which of the listed pairs are similar, or how likely each of them is.
+        Which of the marked pairs are similar, or the probability that they are.
     eta : float
         Threshold of the model.
     mu : float
-        Weight of the unlabeled pairs: all but those of the first k rows and the listed ones.
+        Weight of the unlabeled pairs: all but those of the first k rows and the marked ones.
     q : Posterior or None
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     plan : Plan
-        Which of the pairs to sum, except for the listed ones, all of which count.
+        Which of the pairs to sum. The marked ones are always summed.
     weights : ndarray of shape (l,) or None
-        Weights of the listed pairs; None is 1 for all.
+        Weights of the marked pairs; None is 1 for all.
     """
 
     codes: Array
@@ -65,7 +65,7 @@ class PairTerms:
 
     @property
     def tiles_unlabeled(self) -> bool:
-        """Whether tiles visit the unlabeled pairs: these count, and are not a list."""
+        """Whether the unlabeled pairs are summed in tiles: ``mu > 0``, and no list in the plan."""
         return self.mu > 0.0 and self.plan.listed is None
 
     def samples(
@@ -89,11 +89,11 @@ class Sweep(Protocol):
 
     @property
     def device(self) -> str | None:
-        """Device that it computes on, if there is a choice."""
+        """Device that it computes on; None for a backend that has only one."""
 
     @property
     def n_sweeps(self) -> int:
-        """Number of sweeps so far."""
+        """Number of calls so far."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,10 +101,27 @@ class Sweep(Protocol):
 
     @property
     def rounding(self) -> float:
-        """Relative error of a sum."""
+        """Relative error of a sum: see `ROUNDING`."""
 
     def scatter(self) -> Array | None:
-        """Compute ``X'X`` in double precision; None if this backend is no faster than numpy."""
+        """Compute ``X'X`` in double precision, or return None: then the caller does."""
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
-        """Sum the pair terms under the metric ``P'P``, and differentiate the sum."""
+        """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
+
+        Parameters
+        ----------
+        P : ndarray of shape (r, m)
+            Factor of the metric; r may be 0.
+        terms : PairTerms
+            The term of each pair.
+        wrt : {"metric", "factor", "threshold"}
+            Whether to differentiate by the metric ``A = P'P``, by ``P``, or by ``eta``.
+
+        Returns
+        -------
+        value : float
+            The sum.
+        gradient : ndarray of shape (m, m), (r, m) or ()
+            Its derivative, in double precision.
+        """

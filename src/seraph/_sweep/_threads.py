@@ -1,4 +1,4 @@
-"""Settings of the process and of its threads, changed for as long as a thread needs them."""
+"""Context managers for settings of the process and of its threads, such as those of BLAS."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import lru_cache, partial
 
 from threadpoolctl import LibController, ThreadpoolController
 
-# One for all settings. A fork copies it as it is, so the thread that forks takes it first: another
-# thread that had it would not exist in the child, and would never release it there.
+# One lock for all settings. A fork copies its state, so the forking thread acquires it first: if
+# another thread held it, that thread would not exist in the child, where the lock would stay held.
 _lock = threading.RLock()
 _settings: list[SharedSetting] = []
 
@@ -44,7 +44,7 @@ class SharedSetting:
     def __init__(self, change: Callable[[], Callable[[], None]]) -> None:
         self._change = change
         self._restore: Callable[[], None] = lambda: None
-        self._users: list[int] = []  # a thread that entered twice stands here twice
+        self._users: list[int] = []  # one entry for each time that a thread entered
         with _lock:
             _settings.append(self)
 
@@ -81,9 +81,9 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Limit BLAS to one thread while sweeps run: their tiles are what runs in parallel.
+    """Limit BLAS to one thread while sweeps run, which run tiles in parallel.
 
-    What is promised, on every platform:
+    On every platform:
 
     - Inside, every BLAS library that was loaded by an import has one thread, in the thread that
       entered. Some libraries have one number for the process (OpenBLAS with pthreads); it is 1
@@ -147,7 +147,7 @@ def _is_shared(library: LibController) -> bool:
     """Measure whether a number that is set here changes in another thread, too.
 
     This depends on the library, its version, its OpenMP runtime and the function that this
-    version of threadpoolctl calls. A list of names would be wrong somewhere.
+    version of threadpoolctl calls, so that no list of names would be right.
     """
     elsewhere: list[int] = []
 
@@ -175,11 +175,11 @@ def _limit(library: LibController) -> Callable[[], None]:
 def _set_threads(library: LibController, n_threads: int) -> None:
     """Set the number of threads of a library, from any thread.
 
-    From version 3.8 on, threadpoolctl has a guard on OpenBLAS: while a thread that has set a
-    number holds it, those that others set are ignored without a word. We let go of it at once,
-    since another thread may be the last to leave. We take it by force only from the user, whose
-    main thread may be in a ``with threadpool_limits(2)`` while other threads fit: there is no
-    gentler way to be heard. The end of that block restores its numbers all the same.
+    From version 3.8 on, threadpoolctl has a lock on OpenBLAS: while the thread that has set a
+    number holds it, calls from other threads are ignored silently. It is released here at once,
+    because another thread may be the last to leave. If the user holds it, in a main thread that is
+    in a ``with threadpool_limits(2)`` while other threads fit, it is cleared: threadpoolctl offers
+    no other way. The end of that block restores its numbers all the same.
     """
     library.set_num_threads(n_threads)
     let_go = getattr(library, "clear_controlling_thread", None)

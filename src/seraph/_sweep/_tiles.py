@@ -1,7 +1,7 @@
-"""The skeleton of a sweep: which pairs it visits, in which tiles, and what their sums become.
+"""The part of a sweep that all backends in memory share: the loop over tiles, and the gradient.
 
-numpy, numba and torch share it. A backend supplies its arrays (the methods that `Pass` leaves
-open) and the `Arithmetic` of a tile.
+A backend adds a subclass of `Pass`, whose abstract methods supply its arrays, and the `Arithmetic`
+of a tile.
 """
 
 from __future__ import annotations
@@ -14,39 +14,42 @@ from .._utils._typing import Array
 from ._plan import PairList, Strip, row_blocks
 from ._terms import PairTerms, Variable
 
-# Tiles visit the square on the diagonal whole, so a point meets itself. That pair gets this t,
-# and q = 0: exp(-t) is 0 in any precision, and so are its term and its weight.
+# A tile on the diagonal contains the pairs of a point with itself. They get this t, and q = 0:
+# exp(-t) is 0 in any precision, and so are their terms and weights.
 _SELF_MARGIN = 1e4
-# Numbers of an operand of a matrix product in double precision: 64 MB, which bounds the copies of
-# points in single precision.
+# Largest size of an operand that is converted to double precision for a matrix product: 64 MB.
 _PRODUCT_NUMBERS = 1 << 23
 
 # An ndarray or a Tensor.
 AnyArray = Any
 # Value, degrees ``W 1`` and product of the weights with ``Y`` (see `Pass.sweep`).
 Sums = tuple[Any, AnyArray, AnyArray]
-# Value and weights of a slice of listed pairs, from their t and their t under the frozen metric.
+# Value and weights of a slice of a list of pairs, from t and from t under the frozen metric.
 Term = Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]]
 
 
 class Arithmetic(Protocol):
-    """What a backend computes of a tile: the functions of `_formulas`, for its own arrays."""
+    """The pair terms, for the arrays of a backend; `_formulas` has them for numpy.
+
+    Terms return the sum of ``phi`` over a tile, and an array with ``phi'`` of each pair. They may
+    overwrite `t`. `scratch` is None, or two arrays of the shape of `t` to work in.
+    """
 
     @property
     def cross_entropy(self) -> Callable[..., tuple[Any, AnyArray]]:
-        """Expected log-likelihood (11), from t, q and scratch."""
+        """``(t, q, scratch)``: the labeled term (11); q is an array, or 0.0 or 1.0 for all."""
 
     @property
     def negative_entropy(self) -> Callable[..., tuple[Any, AnyArray]]:
-        """Unlabeled term of (7), from t and scratch."""
+        """``(t, scratch)``: the unlabeled term of (7)."""
 
     @property
     def e_step(self) -> Callable[..., AnyArray]:
-        """Solution (10) of the E-step, from t, mu and where to write it."""
+        """``(t, mu, out)``: the q (10) of each pair; `out` is an array to write it to, or None."""
 
     @property
     def squared_distances(self) -> Callable[..., AnyArray]:
-        """Squared distances of listed pairs of rows, from Z, i and j."""
+        """``(Z, i, j)``: squared distances of the rows `i` of `Z` from the rows `j`."""
 
 
 class Pass(ABC):
@@ -68,10 +71,10 @@ class Pass(ABC):
         Of which pairs `sweep` takes tiles: all of the plan, those of class-labeled rows, or none.
     """
 
-    xp: Any  # numpy or torch: where they have the same function under the same name
-    wide: Any  # type of the sums
-    least_side = 64  # of a tile
-    gathered_numbers: int  # coordinates of listed pairs to work on at a time
+    xp: Any  # numpy or torch: the functions that have the same name in both
+    wide: Any  # dtype of the sums
+    least_side = 64  # smallest side of a tile of a share
+    gathered_numbers: int  # coordinates of a list of pairs to gather at a time
 
     def __init__(
         self,
@@ -84,14 +87,14 @@ class Pass(ABC):
         tiled: Literal["all", "labeled", "none"] = "all",
     ) -> None:
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
-        self.weights = 1.0, 1.0, 1.0  # of the pairs of tiles: see `Tiling`
+        self.weights = 1.0, 1.0, 1.0  # how many pairs a pair of a tile stands for: see `Tiling`
         self.tiles_unlabeled = tiled == "all" and terms.tiles_unlabeled
         self.n_tiled = len(X) if self.tiles_unlabeled else len(terms.codes)
         if tiled == "none":
             self.n_tiled = 0
         self.now = self._margins(P)
         self.Z = self.now.Z
-        # The threshold needs the weights alone: they are multiplied with no column at all.
+        # The derivative by the threshold is the sum of the weights: Y has no columns.
         self.Y = {"metric": X, "factor": self.Z, "threshold": X[:, :0]}[wrt]
         self.frozen: Margins | None = None
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
@@ -103,37 +106,38 @@ class Pass(ABC):
 
     @abstractmethod
     def _array(self, a: Array) -> AnyArray:
-        """The same numbers, of the type of the points and in the same place."""
+        """Return an array of the backend, with the dtype of the points and on their device."""
 
     @abstractmethod
     def _indices(self, pairs: Array) -> tuple[AnyArray, AnyArray]:
-        """The first and the second rows of listed pairs, as indices into the points."""
+        """Return the first and the second rows of pairs of shape (l, 2), to index the points."""
 
     @abstractmethod
     def _zeros(self, *shape: int) -> AnyArray:
-        """Room for sums."""
+        """Return zeros of the dtype `wide`."""
 
     @abstractmethod
     def _widened(self, a: AnyArray) -> AnyArray:
-        """An array that can be multiplied with sums."""
+        """Cast an array to `wide`, if a product with an array of sums needs it."""
 
     @abstractmethod
     def _scratch(self, side: int) -> Any:
-        """Room for tiles of up to this side, or None to allocate each anew."""
+        """Allocate the scratch memory of tiles up to this side; None to allocate in each tile."""
 
     @abstractmethod
     def _views(self, scratch: Any, shape: tuple[int, int]) -> Sequence[Any]:
-        """Four arrays of a tile's shape (its t, its q and two to work in), or four times None."""
+        """Return four arrays of a tile's shape from `scratch`, for t, q and work; or four None."""
 
     @abstractmethod
     def _same_class(self, rows: slice, columns: slice, out: AnyArray | None) -> AnyArray:
         """Return the q of pairs of class-labeled rows: 1 where the codes are equal, else 0.
 
-        A number will do off the diagonal, where all are equal.
+        An array, written to `out` if that is not None; off the diagonal, a scalar if all q of the
+        tile are equal.
         """
 
     def strips(self, side: int, split: int | None = None) -> list[Strip]:
-        """The tiles of the plan; with `split`, all tiles across that row."""
+        """Return the tiles of the plan; with `split`, those of rows before it with the others."""
         terms, n = self.terms, len(self.X)
         if split is None:
             strips, self.weights = terms.plan.tiles(
@@ -143,12 +147,17 @@ class Pass(ABC):
         columns = row_blocks(split, n, side) if terms.tiles_unlabeled else []
         return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
 
-    def sweep(self, strips: Sequence[Strip]) -> Sums:
-        """Sweep some strips of tiles: their value, degrees ``W 1`` and product with ``Y``.
+    def parts(self, side: int, split: int | None = None) -> list[Sums]:
+        """Return the sums over all tiles, in as many parts as the backend likes."""
+        strips = self.strips(side, split)
+        return [self.sweep(strips)] if strips else []
 
-        With ``U`` the weights above the diagonal (and half of each square on it), so that
-        ``W = U + U'``, the product is ``W Z`` by the factor. By the metric it is ``X' U X``,
-        half of ``X' W X`` for half of the work. Both have as many rows as the strips reach.
+    def sweep(self, strips: Sequence[Strip]) -> Sums:
+        """Sum over some strips of tiles: the value, the degrees ``W 1`` and a product with ``W``.
+
+        ``U`` is the upper triangle of ``W = U + U'``, with half of each tile on the diagonal. By
+        the factor the product is ``W Z``. By the metric it is ``X' U X``, which takes half of the
+        work of ``X' W X``. Degrees and ``W Z`` end with the last row that the strips visit.
         """
         blocks = [block for rows, columns in strips for block in (rows, *columns)]
         n, width = max(block.stop for block in blocks), self.Y.shape[1]
@@ -173,7 +182,7 @@ class Pass(ABC):
         return value, degree, product
 
     def tile(self, rows: slice, columns: slice, scratch: Any) -> tuple[Any, AnyArray]:
-        """Value and weights of the pairs rows x columns; half of a square on the diagonal."""
+        """Return value and weights of the pairs rows x columns; half of them on the diagonal."""
         t, q, *work = self._views(scratch, (rows.stop - rows.start, columns.stop - columns.start))
         if columns.stop <= len(self.terms.codes):
             scale = self.weights[0]
@@ -185,7 +194,7 @@ class Pass(ABC):
         else:
             scale = self.terms.mu * self.weights[1 + (rows.start >= len(self.terms.codes))]
             value, weight = self._unlabeled_tile(rows, columns, t, q, work)
-        if rows == columns:  # the square has each pair twice
+        if rows == columns:  # the tile has each pair twice
             scale *= 0.5
         if scale != 1.0:
             weight *= scale
@@ -202,7 +211,7 @@ class Pass(ABC):
     def _unlabeled(
         self, t: AnyArray, t_old: AnyArray, work: Sequence[Any] | None = None
     ) -> tuple[Any, AnyArray]:
-        """Unlabeled terms; `t` and `t_old`, that of the frozen metric, may be overwritten."""
+        """Return unlabeled terms; `t` and `t_old`, under the frozen metric, may be overwritten."""
         if self.terms.q is None:
             return self.arithmetic.negative_entropy(t, work)
         if self.frozen is None:
@@ -210,26 +219,26 @@ class Pass(ABC):
         q = self.arithmetic.e_step(t_old, self.terms.mu, t_old)
         return self.arithmetic.cross_entropy(t, q, work)
 
-    def of_differences(self, chunk: slice, *, listed: bool) -> tuple[Any, AnyArray]:
-        """Value and gradient of pairs whose differences are the points, one pair a row.
+    def of_differences(self, chunk: slice, *, marked: bool) -> tuple[Any, AnyArray]:
+        """Return value and gradient of pairs, where `X` has ``x_i - x_j`` of each pair.
 
         Parameters
         ----------
         chunk : slice
-            Which of the listed pairs they are, if they are.
-        listed : bool
-            Whether they are listed, or else unlabeled with weight 1.
+            Which of the marked pairs they are.
+        marked : bool
+            Whether they are marked pairs, or else unlabeled ones of weight 1.
         """
         margins = (self.now, self.now if self.frozen is None else self.frozen)
         t, t_old = ((some.Z * some.Z).sum(axis=1)[None] - some.eta for some in margins)
-        value, weight = self._listed(chunk, t, t_old) if listed else self._unlabeled(t, t_old)
+        value, weight = self._marked(chunk, t, t_old) if marked else self._unlabeled(t, t_old)
         if self.wrt == "threshold":
             return value, -weight.sum(dtype=self.wide)
         factor = 2.0 if self.wrt == "factor" else 1.0
         return value, factor * (weight * self.Y.T) @ self.X
 
     def total(self, parts: Sequence[Sums]) -> tuple[Any, AnyArray]:
-        """Value and gradient: of these parts of the sweep, and of the listed pairs."""
+        """Return value and gradient of all pairs: these parts of the tiles, and `of_lists`."""
         value, gradient = self.of_lists()
         if parts:
             more, degree, product = self.added(parts)
@@ -238,8 +247,14 @@ class Pass(ABC):
         return value, gradient
 
     def of_lists(self) -> tuple[Any, AnyArray]:
-        """Value and gradient of the listed pairs."""
-        return self.gathered(self.terms.pairs, self._listed)
+        """Return value and gradient of the pairs outside tiles: the marked, and a plan's list."""
+        value, gradient = self.gathered(self.terms.pairs, self._marked)
+        plan, mu = self.terms.plan, self.terms.mu
+        if mu > 0.0 and plan.pairs is not None:
+            scale = mu * plan.weight
+            more, part = self.gathered(plan.pairs, lambda _, t, old: self._unlabeled(t, old))
+            value, gradient = value + scale * more, gradient + scale * part
+        return value, gradient
 
     def added(self, parts: Sequence[Sums]) -> Sums:
         """Add up parts of a sweep, in their order."""
@@ -249,14 +264,14 @@ class Pass(ABC):
         return sum(part[0] for part in parts), degree, product
 
     def _sum(self, parts: Sequence[AnyArray]) -> AnyArray:
-        """Sum of arrays, in their order; the shorter ones end with rows of zeros."""
+        """Add arrays in their order; shorter ones are padded with rows of zeros."""
         total = self._zeros(*max((part.shape for part in parts), key=lambda shape: shape[0]))
         for part in parts:
             total[: len(part)] += part
         return total
 
     def _gradient(self, degree: AnyArray, product: AnyArray) -> AnyArray:
-        """The gradient from degrees and product: ``Lap(W) = diag(W 1) - W``."""
+        """Return the gradient from degrees and product: ``Lap(W) = diag(W 1) - W``."""
         if self.wrt == "threshold":
             return -0.5 * degree.sum()
         gradient = self._zeros(self.Y.shape[1], self.X.shape[1])
@@ -268,8 +283,8 @@ class Pass(ABC):
                 gradient += X.T @ (degree[rows] * Y)
         return gradient if self.wrt == "factor" else gradient - product - product.T
 
-    def _listed(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
-        """Labeled terms of listed pairs, minus the unlabeled terms that tiles counted."""
+    def _marked(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the terms of marked pairs, minus the unlabeled terms that tiles have added."""
         # 1.0 * t is a copy, since the first term may overwrite it.
         value, weight = self._labeled(chunk, 1.0 * t)
         if not self.terms.tiles_unlabeled:
@@ -279,7 +294,7 @@ class Pass(ABC):
         return value - self.terms.mu * swept_value, weight
 
     def _labeled(self, chunk: slice, t: AnyArray) -> tuple[Any, AnyArray]:
-        """Labeled terms of listed pairs: ``phi`` of (11), times the weight of each pair."""
+        """Return the labeled terms of marked pairs: ``phi`` of (11), times their weights."""
         q = self._array(self.terms.similar[chunk]).reshape(t.shape)
         if self.terms.weights is None:
             return self.arithmetic.cross_entropy(t, q, None)
@@ -289,7 +304,7 @@ class Pass(ABC):
         return (weights * phi).sum(dtype=self.wide), weights * weight
 
     def gathered(self, pairs: Array | PairList, term: Term) -> tuple[Any, AnyArray]:
-        """Value and gradient of pairs that are gathered one by one.
+        """Return value and gradient of a list of pairs, whose points are gathered.
 
         Parameters
         ----------
@@ -319,7 +334,7 @@ class Pass(ABC):
 
 
 class Margins:
-    """``t_ij = ||z_i - z_j||^2 - eta`` of a tile of the first rows, or of listed pairs."""
+    """``t_ij = ||z_i - z_j||^2 - eta`` of a tile of the first rows, or of a list of pairs."""
 
     def __init__(
         self,
@@ -335,7 +350,7 @@ class Margins:
         Z = Z[:n_tiled]
         squares = xp.einsum("ir,ir->i", Z, Z)[:, None]
         ones = xp.ones_like(squares)
-        # t is a single product, with (-2 z_i, |z_i|^2 - eta, 1) and (z_j, 1, |z_j|^2).
+        # t is one inner product, of (-2 z_i, |z_i|^2 - eta, 1) and (z_j, 1, |z_j|^2).
         self.left = xp.hstack([-2.0 * Z, squares - eta, ones])
         self.right = xp.hstack([Z, ones, squares])
 
@@ -348,7 +363,7 @@ class Margins:
         return t
 
     def listed(self, i: AnyArray, j: AnyArray) -> AnyArray:
-        """Return the t of listed pairs, in one row."""
+        """Return the t of a list of pairs, as an array of one row."""
         return (self.distances(self.Z, i, j) - self.eta)[None]
 
 
@@ -362,5 +377,5 @@ def chunks(n: int, size: int) -> Iterator[slice]:
 
 
 def product_rows(width: int) -> int:
-    """Return how many rows of this width to multiply at a time."""
+    """Return how many rows of this width to convert and multiply at a time."""
     return max(_PRODUCT_NUMBERS // max(width, 1), 1)

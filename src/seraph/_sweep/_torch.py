@@ -28,20 +28,19 @@ _SIDES = {"cuda": 8192, "mps": 4096}
 _SIDE = 512
 # Smaller tiles leave most of a GPU idle.
 _LEAST_SIDES = {"cuda": 2048, "mps": 1024}
-# Out of memory with tiles of this side, a sweep fails: smaller ones would take forever.
+# Tiles are not halved below this side when memory runs out: a sweep would be too slow.
 _SMALLEST_SIDE = 256
-# Where numpy sums over listed pairs, in less time and much less memory.
+# Devices on which numpy sums over lists of pairs faster, and in much less memory.
 _LISTS_BY_NUMPY = ("cpu",)
-# The fused kernel takes no wider operands than this, which fill the shared memory (`_SHAPES` in
+# Largest rank for the fused kernel: wider operands do not fit in shared memory (`_SHAPES` in
 # `_triton`).
 _KERNEL_WIDTH = 128
-# So many class-labeled rows or fewer meet in plain tiles, in less than half a millisecond: not
-# worth the seconds that kernels of their own take to compile (`python -m benchmarks.gpu`).
+# Up to this number of class-labeled rows, their pairs are summed in plain tiles, in less than half
+# a millisecond; a kernel for them takes seconds to compile (`python -m benchmarks.gpu`).
 _FEW_LABELED = 4096
-# Columns of X that it takes at a time by the metric.
+# Columns of X for each launch of the kernel, by the metric.
 _METRIC_WIDTH = 64
-# Rows of the kernel's product that are widened to double precision at a time, which bounds the
-# memory of the copies.
+# Rows to convert to double precision at a time, which bounds the memory of the copies.
 _WIDENED_ROWS = 1 << 17
 
 
@@ -86,7 +85,7 @@ class TorchSweep:
         return _scatter(self.X) if self.X.device.type == "cuda" else None
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
-        """Sum the pair terms under ``P'P``, and differentiate the sum, as `NumpySweep`."""
+        """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
         with torch.inference_mode(), _full_precision:
             fused = fits_kernel(self.X, P, terms)
@@ -119,9 +118,8 @@ class TorchSweep:
     def _in_tiles(self, sums: _TorchPass) -> list[Sums]:
         """Sweep in plain tiles; halve them whenever memory runs out."""
         while True:
-            strips = sums.strips(self.tile)
             try:
-                return [sums.sweep(strips)] if strips else []
+                return sums.parts(self.tile)
             except torch.OutOfMemoryError:
                 if self.tile <= _SMALLEST_SIDE:
                     raise
@@ -237,14 +235,8 @@ class _TorchPass(Pass):
         return value, degree, half
 
     def of_lists(self) -> tuple[Any, Tensor]:
-        """Value and gradient of the listed and the sampled pairs."""
+        """Return value and gradient of the marked pairs and of a plan's list."""
         if self.X.device.type in _LISTS_BY_NUMPY:
             value, found = NumpySweep(self.X.numpy()).of_lists(self.P, self.terms, self.wrt)
             return value, torch.as_tensor(found, device=self.X.device)
-        value, gradient = super().of_lists()
-        plan, mu = self.terms.plan, self.terms.mu
-        if mu > 0.0 and plan.pairs is not None:
-            scale = mu * plan.weight
-            more, part = self.gathered(plan.pairs, lambda _, t, old: self._unlabeled(t, old))
-            value, gradient = value + scale * more, gradient + scale * part
-        return value, gradient
+        return super().of_lists()

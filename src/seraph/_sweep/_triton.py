@@ -1,13 +1,13 @@
-"""The fused sweep on a CUDA device: tiles never leave the chip.
+"""The fused sweep on a CUDA device: tiles stay in registers and shared memory.
 
 As in FlashAttention, each program holds a block of rows, streams all columns past it, and keeps
 the sums of its rows: the terms, the degrees ``W 1`` and the product ``W Y``. The formulas are
 those of `_formulas`; the kernels are in `_kernels`.
 
-The matrix units are fast for 16-bit numbers only, and a float16 has 11 significant bits. So
-every operand is split into ``high + low``, two float16 with 22 bits together, almost the 24 of a
-float32. Of the four products of two such sums, ``low * low`` is below the rounding of the others
-and left out: three products are still several times faster than one in float32.
+Tensor cores multiply float16, with 11 significant bits. So every operand is split into
+``high + low``, two float16 with 22 bits together, almost the 24 of a float32. Of the four products
+of two such sums, ``low * low`` is below the rounding errors of the others and left out: three
+products on tensor cores are several times faster than one in float32.
 """
 
 from __future__ import annotations
@@ -49,23 +49,24 @@ from ._tiles import Pass, Sums
 _SHAPES = {16: (128, 64, 4, 3), 32: (128, 64, 4, 3), 64: (128, 64, 4, 2), 128: (64, 32, 4, 2)}
 # A multiple of the rows and of the columns of each tile.
 _BLOCK = 128
-# The narrowest operand that the matrix units take.
+# Smallest width of an operand of tensor cores.
 _MIN_WIDTH = 16
 # Rows and columns per program of a tile in memory.
 _PLAIN_ROWS, _PLAIN_COLUMNS = 16, 256
-# The matrix units round their sums toward zero, so the error of a long sum grows with its
-# length. After this number of columns the sum is added to one that is rounded to nearest.
+# Tensor cores round their sums toward zero, so the error grows with the number of terms. After
+# this number of columns the partial sum is added to an accumulator that is rounded to nearest.
 _SPAN = 512
 # Programs that fill a GPU of about 130 multiprocessors, with several on each.
 _PROGRAMS = 512
-# Where Y is narrow, each unlabeled pair is computed once. The sums of the columns then go through
-# memory, in stripes of rows that need this share of it (or so many bytes, without a GPU). Each
-# launch has about so many programs, since they take unequal times.
+# If Y has few columns, each unlabeled pair is computed once (`add_mirrored`). The sums of the
+# columns then go through global memory, in stripes of rows that need this share of it (or this
+# number of bytes, without a GPU). A launch has about this number of programs, whose times are
+# unequal.
 _MIRRORED_SHARE, _MIRRORED_BYTES, _MIRRORED_PROGRAMS = 1 / 32, 1 << 28, 8192
-# Squared length of the rows that pad the last block: so far from all others that their terms
-# and weights are 0. That spares the kernel all masks.
+# Squared norm of the rows that pad the last block: so far from all others that their terms and
+# weights are 0, so that the kernel needs no masks.
 _PADDING_SQUARE = 1e4
-# What a kernel does not ask for.
+# Value of a constant that a kernel does not use.
 _ANY = tl.constexpr(None)
 _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
@@ -79,7 +80,7 @@ def negative_entropy(Z: Tensor, rows: slice, columns: slice, eta: float) -> tupl
         triton.cdiv(tile.shape[1], _PLAIN_COLUMNS),
     )
     values = torch.empty(grid, dtype=tile.dtype, device=tile.device)
-    # (In memory, since a kernel takes a float for a float32.)
+    # (A tensor, because Triton passes a Python float as float32.)
     threshold = torch.full((1,), eta, dtype=tile.dtype, device=tile.device)
     entropy_kernel[grid](
         tile,
@@ -172,7 +173,7 @@ class _Regions:
         offset = -(-k // block) * block
         self.length = offset + -(-(n - k) // block) * block
         self.k, self.offset = k, offset
-        # The scales stay on the device, which need not wait for the host to ask for them.
+        # The scales stay on the device: reading them would synchronize it with the host.
         self.scales = X.new_empty((3, SCALE_STRIDE.value))
         self.folded = self.C == _MIN_WIDTH
         same = Y is sums.Z and self.C == self.R
@@ -180,7 +181,7 @@ class _Regions:
         self.old = self.now if sums.frozen is None else self._split(old.Z, self.R, 1)
         self.y_scale = self.scales[0 if same else 2]
         self.y = self.now if same else self._split(Y, self.C, 2, folded=self.folded)
-        # (Anything will do where nothing is read.)
+        # (A placeholder: it is not read.)
         self.codes = (
             self.scales if codes is None else functional.pad(codes, (0, offset - k), value=-1)
         )
@@ -271,7 +272,7 @@ class _Regions:
         left, right = self._places(*columns)
         right = -(-right // n_columns) * n_columns  # the kernel takes whole tiles anyway
         n_blocks, n_spans = -(-(last - first) // n_rows), -(-(right - left) // _SPAN)
-        # A few blocks of rows would leave most of the GPU idle: several programs share each.
+        # Few blocks of rows would leave most of the GPU idle: several programs share each.
         n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
         columns_each = -(-n_spans // n_shares) * _SPAN
         n_shares = -(-n_spans * _SPAN // columns_each)
@@ -316,10 +317,10 @@ class _Regions:
         self._subtract_own(kind, scale, (self.k, len(sums.X)))
 
     def _subtract_own(self, kind: tl.constexpr, scale: float, rows: tuple[int, int]) -> None:
-        """Subtract the pairs of some rows with themselves, which the kernel met, too.
+        """Subtract the pairs of rows with themselves, which the kernel has included.
 
-        Their weights are in the degrees and in the product, where the two cancel; the value, and
-        degrees without product, must lose them.
+        In the gradient their weights cancel, because degrees and product both include them; they
+        are subtracted from the value, and from degrees without a product.
         """
         term, weight = _at_zero(kind, self.sums)
         self.value -= 0.5 * scale * term * (rows[1] - rows[0])
@@ -361,7 +362,7 @@ class _Regions:
         )
 
     def _room(self, *shape: int) -> Room:
-        """Room for values, degrees and products."""
+        """Allocate values, degrees and products."""
         return Room(
             *(
                 torch.empty((*shape, *more), dtype=torch.float32, device=self.sums.X.device)
