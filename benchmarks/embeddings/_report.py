@@ -347,7 +347,7 @@ def parts_of(results):
 
 
 def write(records, docs):
-    """Fill the pages in `docs`, and write the table of every set and the picture; return paths.
+    """Fill the page in `docs`, and write the table of every set and the picture; return paths.
 
     Raises
     ------
@@ -363,8 +363,6 @@ def write(records, docs):
     head = "# Adapted embeddings: every set\n\nMean over samplings, in %; the best in bold.\n\n"
     summary = "\n\n".join(f"## {name}\n\n{part}" for name, part in parts.items())
     paths[1].write_text(f"{head}{summary}\n\n## every set\n\n{every_set(results)}\n")
-    for name in ("adapt_embedding.md", "which_vectors.md"):
-        page = docs / name
-        page.write_text(fill(page.read_text(), parts))
-        paths.append(page)
-    return paths
+    page = docs / "adapt_embedding.md"
+    page.write_text(fill(page.read_text(), parts))
+    return [*paths, page]

@@ -133,13 +133,12 @@ def test_the_report_follows_the_records(tmp_path, monkeypatch, vectors):
     monkeypatch.setattr(_report, "load", lambda name: vectors)
     for folder in ("images", "results"):
         (tmp_path / folder).mkdir()
-    for page in ("adapt_embedding.md", "which_vectors.md"):
-        text = "start\n<!-- evidence: embeddings-wins -->\n<!-- end -->\nend\n"
-        (tmp_path / page).write_text(text)
+    text = "start\n<!-- evidence: embeddings-wins -->\n<!-- end -->\nend\n"
+    (tmp_path / "adapt_embedding.md").write_text(text)
     records = list(made_up({"seraph": 3.0, "gmml": 5.0, "rca": -2.0, "lda-classifier": 9.0}))
     paths = _report.write(records, tmp_path)
-    assert [path.exists() for path in paths] == [True] * 4
-    page = (tmp_path / "which_vectors.md").read_text()
+    assert [path.exists() for path in paths] == [True] * 3
+    page = (tmp_path / "adapt_embedding.md").read_text()
     assert page.startswith("start\n")
     # 4 numbers of marks on one set and 3 on the other.
     ours, theirs = "7 / 0 (7 / 0)", "0 / 7 (0 / 7)"
