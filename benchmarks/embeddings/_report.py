@@ -125,6 +125,17 @@ def one_count(results, way="pairs", count=100):
     return table(head, rows)
 
 
+def in_brief(results, way="pairs", count=100):
+    """Return the measures of every method, as a mean over the complete sets and for each other."""
+    groups = {f"mean of {len(results.complete)} sets": results.complete}
+    groups |= {SET_NAMES[name]: [name] for name in results.sets if name not in results.complete}
+    rows = []
+    for method in results.methods(way):
+        cells = [results.mean(way, count, method, m, g) for g in groups.values() for m in MEASURES]
+        rows.append([title(method), *map(number, cells)])
+    return table(["%", *(f"{NAMES[m]}, {name}" for name in groups for m in MEASURES)], rows)
+
+
 def marks_name(way, count):
     """Return how a number of marks is called in the tables."""
     if way == "classes":
@@ -328,6 +339,7 @@ def parts_of(results):
     counts = results.frame.groupby(["set", "setting"])["seed"].nunique()
     return {
         "embeddings-100": one_count(results),
+        "embeddings-brief": in_brief(results),
         "embeddings-pairs": by_count(results, ("pairs", "near")),
         "embeddings-classes": by_count(results, ("classes",)),
         "embeddings-by-set": by_set(results),

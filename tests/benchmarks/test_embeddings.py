@@ -146,6 +146,15 @@ def test_the_report_follows_the_records(tmp_path, monkeypatch, vectors):
     assert f"| pairs at random | GMML | {theirs} | {theirs} | {theirs} |" in page
     assert "| labels of each class | LDA as a classifier |  |  | 0 / 6 (0 / 6) |" in page
     results = _report.Results(records)
+    brief = _report.in_brief(results).splitlines()
+    assert brief[0].startswith("| % | pair AUC, mean of 1 sets | ")
+    assert brief[0].endswith(" | 1-NN error, faces, dlib |")
+    cells = [
+        f"{results.mean('pairs', 100, 'seraph', m, [name]):.1f}"
+        for name in results.sets
+        for m in ("auc", "map", "error")
+    ]
+    assert brief[-1] == f"| SERAPH | {' | '.join(cells)} |"
     assert results.sets == ["definitions-minilm", "faces"]
     assert results.complete == ["definitions-minilm"]
     assert results.gain("near", "seraph", "error") == pytest.approx([3.0] * 4, abs=0.01)
