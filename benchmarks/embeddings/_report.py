@@ -125,6 +125,17 @@ def one_count(results, way="pairs", count=100):
     return table(head, rows)
 
 
+def in_brief(results, way="pairs", count=100):
+    """Return the measures of every method, as a mean over the complete sets and for each other."""
+    groups = {f"mean of {len(results.complete)} sets": results.complete}
+    groups |= {SET_NAMES[name]: [name] for name in results.sets if name not in results.complete}
+    rows = []
+    for method in results.methods(way):
+        cells = [results.mean(way, count, method, m, g) for g in groups.values() for m in MEASURES]
+        rows.append([title(method), *map(number, cells)])
+    return table(["%", *(f"{NAMES[m]}, {name}" for name in groups for m in MEASURES)], rows)
+
+
 def marks_name(way, count):
     """Return how a number of marks is called in the tables."""
     if way == "classes":
@@ -328,6 +339,7 @@ def parts_of(results):
     counts = results.frame.groupby(["set", "setting"])["seed"].nunique()
     return {
         "embeddings-100": one_count(results),
+        "embeddings-brief": in_brief(results),
         "embeddings-pairs": by_count(results, ("pairs", "near")),
         "embeddings-classes": by_count(results, ("classes",)),
         "embeddings-by-set": by_set(results),
@@ -347,7 +359,7 @@ def parts_of(results):
 
 
 def write(records, docs):
-    """Fill the pages in `docs`, and write the table of every set and the picture; return paths.
+    """Fill the page in `docs`, and write the table of every set and the picture; return paths.
 
     Raises
     ------
@@ -363,8 +375,6 @@ def write(records, docs):
     head = "# Adapted embeddings: every set\n\nMean over samplings, in %; the best in bold.\n\n"
     summary = "\n\n".join(f"## {name}\n\n{part}" for name, part in parts.items())
     paths[1].write_text(f"{head}{summary}\n\n## every set\n\n{every_set(results)}\n")
-    for name in ("adapt_embedding.md", "which_vectors.md"):
-        page = docs / name
-        page.write_text(fill(page.read_text(), parts))
-        paths.append(page)
-    return paths
+    page = docs / "adapt_embedding.md"
+    page.write_text(fill(page.read_text(), parts))
+    return [*paths, page]

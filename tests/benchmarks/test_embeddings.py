@@ -133,13 +133,12 @@ def test_the_report_follows_the_records(tmp_path, monkeypatch, vectors):
     monkeypatch.setattr(_report, "load", lambda name: vectors)
     for folder in ("images", "results"):
         (tmp_path / folder).mkdir()
-    for page in ("adapt_embedding.md", "which_vectors.md"):
-        text = "start\n<!-- evidence: embeddings-wins -->\n<!-- end -->\nend\n"
-        (tmp_path / page).write_text(text)
+    text = "start\n<!-- evidence: embeddings-wins -->\n<!-- end -->\nend\n"
+    (tmp_path / "adapt_embedding.md").write_text(text)
     records = list(made_up({"seraph": 3.0, "gmml": 5.0, "rca": -2.0, "lda-classifier": 9.0}))
     paths = _report.write(records, tmp_path)
-    assert [path.exists() for path in paths] == [True] * 4
-    page = (tmp_path / "which_vectors.md").read_text()
+    assert [path.exists() for path in paths] == [True] * 3
+    page = (tmp_path / "adapt_embedding.md").read_text()
     assert page.startswith("start\n")
     # 4 numbers of marks on one set and 3 on the other.
     ours, theirs = "7 / 0 (7 / 0)", "0 / 7 (0 / 7)"
@@ -147,6 +146,15 @@ def test_the_report_follows_the_records(tmp_path, monkeypatch, vectors):
     assert f"| pairs at random | GMML | {theirs} | {theirs} | {theirs} |" in page
     assert "| labels of each class | LDA as a classifier |  |  | 0 / 6 (0 / 6) |" in page
     results = _report.Results(records)
+    brief = _report.in_brief(results).splitlines()
+    assert brief[0].startswith("| % | pair AUC, mean of 1 sets | ")
+    assert brief[0].endswith(" | 1-NN error, faces, dlib |")
+    cells = [
+        f"{results.mean('pairs', 100, 'seraph', m, [name]):.1f}"
+        for name in results.sets
+        for m in ("auc", "map", "error")
+    ]
+    assert brief[-1] == f"| SERAPH | {' | '.join(cells)} |"
     assert results.sets == ["definitions-minilm", "faces"]
     assert results.complete == ["definitions-minilm"]
     assert results.gain("near", "seraph", "error") == pytest.approx([3.0] * 4, abs=0.01)
