@@ -15,6 +15,8 @@ OURS = "seraph-classes"
 LOGISTIC = ("logistic", "logistic-10", "logistic-cv")
 METHODS = ("euclidean", "seraph", *LOGISTIC, OURS)
 LEVEL = 0.05
+EASY = 15.0  # an error, in %, at which the least sure tenth can err 6 times as often as the mean
+TIMES = 3.0  # the aim: the least sure tenth errs so many times as often as the mean
 MEASURES = (("error", "error"), ("auc", "pair AUC"), ("brier", "Brier score"))
 GROUPS = ("tables", "everyday tables", "embeddings")
 
@@ -98,6 +100,11 @@ class ClassResults:
         count, best, right = total
         return count, best / np.maximum(count, 1), right / np.maximum(count, 1)
 
+    def gap(self, method):
+        """Return how far the share right is from the probability, in points, mean of all rows."""
+        count, best, right = self.curve(method)
+        return 100 * float(np.sum(count * np.abs(best - right)) / count.sum())
+
 
 def _table(head, rows):
     lines = [head, ["---"] * len(head), *rows]
@@ -131,43 +138,81 @@ def reliability(results):
     rows = []
     for method in (OURS, *LOGISTIC):
         count, best, right = results.curve(method)
-        gap = 100 * float(np.sum(count * np.abs(best - right)) / count.sum())
         cells = [
             f"{100 * r:.0f} ({100 * b:.0f})" if c else ""
             for c, b, r in zip(count, best, right, strict=True)
         ]
-        rows.append([RIVALS[method].title, *cells[2:], f"{gap:.1f}"])
+        rows.append([RIVALS[method].title, *cells[2:], f"{results.gap(method):.1f}"])
     tenths = [f"{k}0 to {k + 1}0 %" for k in range(2, 10)]
     return _table(["right (promised), %", *tenths, "mean gap"], rows)
 
 
-def least_sure(results):
+def _ratio(results, group, n, method):
     """Return the error of the least sure tenth of the rows, over the mean error."""
+    least = results.mean(group, n, method, "least_sure")
+    return least / results.mean(group, n, method, "error")
+
+
+def sure(results):
+    """Return how far probabilities can be trusted, for the page: a row a method, all sets."""
     rows = []
     for method in (OURS, *LOGISTIC):
+        scores = [f"{results.mean('all sets', n, method, 'brier'):.1f}" for n in LABELS]
+        ratios = [f"{_ratio(results, 'all sets', n, method):.1f}" for n in LABELS]
+        rows.append([RIVALS[method].title, *scores, f"{results.gap(method):.1f}", *ratios])
+    head = [f"Brier score, {n} labels" for n in LABELS] + ["mean gap"]
+    return _table(["all sets", *head, *(f"least sure, {n} labels" for n in LABELS)], rows)
+
+
+def least_sure(results):
+    """Return the ratio of the least sure tenth on every set, with the largest possible."""
+    rows, reached, possible, easy = [], 0, 0, []
+    for name in dict.fromkeys(s for s, _ in sorted(results.cells)):
         cells = []
         for n in LABELS:
-            ratio = results.mean("all sets", n, method, "least_sure")
-            cells.append(f"{ratio / results.mean('all sets', n, method, 'error'):.1f}")
-        rows.append([RIVALS[method].title, *cells])
-    return _table(["error of the least sure 10 % / mean error", *map(str, LABELS)], rows)
+            if (name, n) not in results.cells:
+                cells.append("")
+                continue
+            wrong = results.values(name, n, OURS, "error").mean()
+            if not wrong:
+                cells.append("no error")
+                continue
+            least = results.values(name, n, OURS, "least_sure").mean()
+            ratio = least / wrong
+            rows_judged = np.sum(results.cells[name, n][0][OURS]["curve"][0])
+            # All of the tenth is wrong, or all errors are in it.
+            most = min(100.0 / wrong, rows_judged / max(1, rows_judged // 10))
+            if wrong < EASY:
+                easy.append((least, wrong))
+            possible += most >= TIMES
+            reached += ratio >= TIMES
+            cells.append(f"{ratio:.1f} ({most:.1f})")
+        rows.append([name, *cells])
+    head = ["least sure 10 % / mean error (possible)", *(f"{n} labels" for n in LABELS)]
+    return (
+        f"{_table(head, rows)}\n\nA ratio of {TIMES:.0f} is possible in {possible} of "
+        f"{len(results.cells)} cases, and reached in {reached}."
+        + (f" Where the error is below {EASY:.0f} %, it is {_of_means(easy):.1f}." if easy else "")
+    )
+
+
+def _of_means(pairs):
+    """Return the ratio of two means."""
+    above, below = np.mean(pairs, axis=0)
+    return above / below
 
 
 def summary(results):
-    """Return error and Brier score of everyday tables and of all sets, for the page."""
-    parts = []
-    for metric, methods in (("error", METHODS), ("brier", (*LOGISTIC, OURS))):
-        columns = [(group, n) for group in ("everyday tables", "all sets") for n in LABELS]
-        values = {m: [results.mean(g, n, m, metric) for g, n in columns] for m in methods}
-        best = [min(v[k] for v in values.values()) for k in range(len(columns))]
-        rows = [
-            [RIVALS[m].title]
-            + [f"**{v:.1f}**" if v == b else f"{v:.1f}" for v, b in zip(found, best, strict=True)]
-            for m, found in values.items()
-        ]
-        name = {"error": "error", "brier": "Brier score"}[metric]
-        parts.append(_table([name, *(f"{g}, {n} labels" for g, n in columns)], rows))
-    return "\n\n".join(parts)
+    """Return the error of everyday tables and of all sets, for the page."""
+    columns = [(group, n) for group in ("everyday tables", "all sets") for n in LABELS]
+    values = {m: [results.mean(g, n, m, "error") for g, n in columns] for m in METHODS}
+    best = [min(v[k] for v in values.values()) for k in range(len(columns))]
+    rows = [
+        [RIVALS[m].title]
+        + [f"**{v:.1f}**" if v == b else f"{v:.1f}" for v, b in zip(found, best, strict=True)]
+        for m, found in values.items()
+    ]
+    return _table(["error", *(f"{g}, {n} labels" for g, n in columns)], rows)
 
 
 def report(records):
@@ -181,15 +226,20 @@ def report(records):
         f"{count} samplings of {len({s for s, _ in keys})} sets. Compared with the logistic "
         f"regression that is best on each set and number of labels, MetricClassifier has a lower "
         f"error in {sum(g < 0 for g in gaps)}, an equal one in {sum(g == 0 for g in gaps)} and a "
-        f"higher one in {sum(g > 0 for g in gaps)} of {len(gaps)} cases. Significantly higher "
-        f"(paired t-test, 5 %) after Holm's correction: {_list(worse)}; without it: "
-        f"{_list(probably)}. More than 2 points higher: {'; '.join(behind) or 'nowhere'}."
+        f"higher one in {sum(g > 0 for g in gaps)} of {len(gaps)} cases. It is significantly "
+        f"higher (paired t-test, 5 %) in {len(worse)} after Holm's correction, in "
+        f"{len(probably)} without it, and more than 2 points higher in {len(behind)}."
+    )
+    losses = (
+        f"Significantly higher error than the best logistic regression, after Holm's correction: "
+        f"{_list(worse)}; without it: {_list(probably)}. More than 2 points higher: "
+        f"{'; '.join(behind) or 'nowhere'}."
     )
     tables = [means(results, *what) for what in MEASURES]
     return {
-        "classes": "\n\n".join(tables),
+        "classes": "\n\n".join([losses, *tables, reliability(results), least_sure(results)]),
         "classes-summary": summary(results),
-        "classes-sure": f"{reliability(results)}\n\n{least_sure(results)}",
+        "classes-sure": sure(results),
         "classes-verdict": verdict,
     }
 

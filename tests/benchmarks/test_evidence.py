@@ -282,3 +282,7 @@ def test_the_section_on_classes_lists_what_is_behind_the_best_logistic_regressio
     assert results.mean("tables", 10, "seraph-classes", "error") == 31.0
     count, best, right = results.curve("logistic")
     assert (count[9], best[9], right[9]) == (30, 0.9, 0.8)
+    assert results.gap("logistic") == pytest.approx(10.0)
+    table = _classes.least_sure(results)  # 60 % wrong of the least sure, 31 % of all
+    assert "| zoo | 1.9 (3.2) |" in table
+    assert "is possible in 1 of 1 cases, and reached in 0." in table
