@@ -268,6 +268,12 @@ def test_cells_that_differ_are_marked_and_escaped(rows, open_page):
     if left != right:  # only the letters that the other name lacks
         assert "<b>" in " ".join(name.locator("mark").all_text_contents())
         assert "Lee" not in name.locator("mark").all_text_contents()
+    parts = (
+        "([a, b]) => import('./static/cells.js')"
+        ".then(m => m.marked(['', a, null], ['', b, null]).length)"
+    )
+    assert page.evaluate(parts, ["John Smith", "Jon Smith"]) == 3
+    assert page.evaluate(parts, ["Roe deer", "Gray seal"]) == 1  # two letters are common by chance
     assert not city.get_attribute("class")
     gap = abs(np.subtract(*[int(text) for text in year.locator("td").all_text_contents()])) / 11.5
     wanted = "" if gap < 0.1 else "near" if gap < 0.5 else "apart" if gap < 1.5 else "far"
@@ -421,6 +427,9 @@ def test_a_phone_shows_all_without_scrolling_sideways(rows, open_page, scheme):
         button = page.get_by_role("button", name=re.compile(f"^{name}"))
         expect(button).to_be_in_viewport()
         assert button.bounding_box()["height"] >= 44
+    skip, undo = (page.locator(name).bounding_box() for name in ("#skip", "#undo"))
+    assert skip["y"] == undo["y"]
+    assert skip["height"] < 44  # its words stay on one line
     assert _contrast_of_everything(page) >= 4.5
     shot(page, f"phone-{scheme}")
 
@@ -479,6 +488,23 @@ def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows,
     page.keyboard.press("U")  # as Caps Lock makes it
     expect_answers(page, n - 1)
     expect(page.locator("#advice")).to_have_attribute("role", "status")
+
+
+def test_the_nearest_rows_are_named_and_say_where_they_are_cut(tmp_path, open_page):
+    columns = {name: [f"{name} {k}" for k in range(40)] for name in "abcdef"} | {"b": [""] * 40}
+    things = RowThings([f"row {k}" for k in range(40)], columns)
+    with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
+        page = open_page(client.address)
+        answer(page, 8)
+        page.get_by_role("button", name="Finish").click()
+        boxes = page.locator("#nearest span")
+        expect(boxes).to_have_count(11)
+        name, *lines, rest = boxes.first.locator("b, small").all_text_contents()
+        row = name.removeprefix("row ")
+        assert lines == [f"{column}: {column} {row}" for column in "acde"]
+        assert rest == "and 1 more"
+        tops = {box.bounding_box()["y"] for box in boxes.all()[1:6]}
+        assert len(tops) == 1  # side by side
 
 
 def test_a_message_stays_while_it_is_true(rows, open_page):

@@ -3,6 +3,7 @@
 import json
 import shlex
 import socket
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def run(monkeypatch):
             kept["session"], kept["port"] = session, port
 
         def run(self, *, browser):
-            kept["browser"] = browser
+            kept["browser"], kept["noted"] = browser, sys.stderr.getvalue()
             kept["state"] = kept["session"].state()
             answer_truly(kept["session"], kept.get("y", y), kept.get("n", 8))
             raise KeyboardInterrupt
@@ -86,6 +87,15 @@ def test_a_table_with_a_folder_of_pictures(run):
     assert kept["session"].setting.X.shape == (20, 4)
     asked = pd.read_csv("answers.csv")
     assert not asked[["id_i", "id_j"]].isin(["p18", "p19"]).any(axis=None)
+
+
+def test_what_was_odd_in_the_table_is_said_before_the_page_opens(run):
+    table = pd.read_csv("table.csv").astype({"a": object})
+    table.loc[3, "a"] = "-"
+    table.to_csv("table.csv", index=False)
+    kept = run("ask", "table.csv", "--id", "file")
+    assert "'-' in row 3 is read as missing" in kept["noted"]
+    assert kept["done"].err == kept["noted"]
 
 
 def test_the_same_command_goes_on(run):
@@ -237,7 +247,7 @@ def test_earlier_answers_are_taken_over_once(run):
 
 def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
     monkeypatch.setattr(_ask, "_MANY_ROWS", 10)
-    assert "--unlabeled-pairs 2000000" in run("ask", "table.csv", "--id", "file")["done"].out
+    assert "--unlabeled-pairs 200000 " in run("ask", "table.csv", "--id", "file")["done"].out
 
 
 def test_the_line_at_the_end_works_for_rows_without_names(run):

@@ -322,22 +322,24 @@ def advice(
             return Advice("The first distance is learned after a few answers.", False, usual)
         return Advice(f"Learning starts with the first pair that is {missing}.", False, usual)
     if not judgments:
-        return Advice(
-            f"The test has {tests[0]} pairs that are the same and {tests[1]} that are different: "
-            f"it needs {FEWEST} of each to say how good the distance is.",
-            False,
-            usual,
+        said = (
+            f"So far {tests[0]} of {sum(tests)} test questions {'is' if tests[0] == 1 else 'are'} "
+            f"the same: {FEWEST} of each kind are needed to say how good the distance is."
         )
+        if min(tests) >= FEWEST:  # the next refit judges
+            said = "After a few more answers the page says how good the distance is."
+        return Advice(said, False, usual)
     now = judgments[-1]
     goal = answers_needed(now, n_answers)
     steady = change is not None and change >= _STEADY
-    enough = bool(now.better) or now.learned.high - now.learned.low <= WIDE
+    # Few answers may have spoiled the distance: more of them improve it.
+    enough = now.better == "learned" or now.learned.high - now.learned.low <= WIDE
     if enough and steady:
         rest = f"The last {WINDOW} answers changed little: a good moment to finish."
         return Advice(f"{now.sentence()} {rest}", True, n_answers)
-    if enough:
+    if enough or now.better:
         return Advice(f"{now.sentence()} More answers still improve it.", False, goal)
-    more = f"About {goal - n_answers} more answers will tell."
+    more = f"About {goal - n_answers} more answers may tell."
     if goal - n_answers > _MOST:
         more = "The two are close to each other: even many more answers may not tell."
     return Advice(f"{now.sentence()} {more}", False, min(goal, n_answers + _MOST))

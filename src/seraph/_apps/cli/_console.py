@@ -180,12 +180,15 @@ def warnings_as_notes() -> Iterator[None]:
     logger, handler = logging.getLogger("seraph"), _Advice(logging.WARNING)
     logger.addHandler(handler)
     try:
-        yield from _notes()
+        with notes():
+            yield
     finally:
         logger.removeHandler(handler)
 
 
-def _notes() -> Iterator[None]:
+@contextmanager
+def notes() -> Iterator[None]:
+    """Print the warnings of what runs within as notes, at its end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)

@@ -14,6 +14,7 @@ let waiting = false;
 let changes = 0; // sent by this page: what was asked for before one is out of date
 let version = -1;
 let ending = false;
+const SHOWN = 4; // cells of a row where there is little room
 let listed = -1; // answers in the list of past ones
 
 // Requests
@@ -254,7 +255,7 @@ function showCounts({ counts, learning }) {
     ? Object.entries(counts.classes).filter(([, n]) => n).map(([name, n]) => [name, n, "class"])
     : [["same", counts.same, "same"], ["different", counts.different, "different"]];
   const parts = [...kinds.map(([name, n]) => (byClass ? `${name} ${n}` : number(n, name)))];
-  if (!byClass || counts.unsure) parts.push(number(counts.unsure, "unsure"));
+  if (counts.unsure) parts.push(number(counts.unsure, "unsure"));
   const goal = learning.goal > counts.answers ? ` of about ${learning.goal}` : "";
   $("counts").textContent = `${counts.answers}${goal} ${counts.answers === 1 && !goal ? "answer" : "answers"}: ${parts.join(", ")}`;
   if (!counts.answers) $("counts").textContent = "No answers yet.";
@@ -316,8 +317,8 @@ async function showTip(row, x, y) {
     const image = picture(thing, "small");
     image.alt = "";
     parts.unshift(image);
-  } else if (thing.text) parts.push(make("span", { textContent: thing.text.slice(0, 140) }));
-  parts.push(...thing.cells.slice(0, 4).map(([name, text]) => make("div", { textContent: `${name}: ${text.slice(0, 60)}` })));
+  } else if (thing.text) parts.push(make("span", { textContent: cut(thing.text, 140) }));
+  parts.push(...thing.cells.slice(0, SHOWN).map(([name, text]) => make("div", { textContent: `${name}: ${cut(text, 60)}` })));
   tip.replaceChildren(...parts);
   tip.hidden = false;
   const width = $("map").clientWidth, height = $("map").clientHeight;
@@ -392,11 +393,20 @@ async function showNearest() {
   const found = row === undefined ? null : await ask(`neighbors/${row}`).catch(() => null);
   $("payoff").hidden = !found;
   if (!found) return;
-  const small = (thing) => (thing.kind === "image"
-    ? make("img", { src: `image/small/${thing.row}`, alt: thing.id, title: thing.id })
-    : make("span", { dir: "auto", textContent: (thing.text ?? (thing.cells.map(([name, text]) => `${name} ${text}`).join(", ") || thing.id)).slice(0, 120) }));
   $("nearest").replaceChildren(...[["This row", [found.row]], ["Before", found.before], ["After", found.after]].map(
-    ([title, things]) => make("div", {}, make("b", { textContent: title }), ...things.map(small))));
+    ([title, things]) => make("div", {}, make("b", { textContent: title }), make("p", {}, ...things.map(small)))));
+}
+
+const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+// A row in few words: its picture, or its name and the cells that fit.
+function small(thing) {
+  if (thing.kind === "image") return make("img", { src: `image/small/${thing.row}`, alt: thing.id, title: thing.id });
+  const cells = thing.cells.filter(([, text]) => text);
+  const lines = cells.slice(0, SHOWN).map(([name, text]) => make("small", { dir: "auto", textContent: `${name}: ${cut(text, 40)}` }));
+  if (thing.text) lines.unshift(make("small", { dir: "auto", textContent: cut(thing.text, 120) }));
+  if (cells.length > SHOWN) lines.push(make("small", { textContent: `and ${cells.length - SHOWN} more` }));
+  return make("span", {}, make("b", { dir: "auto", textContent: thing.id }), ...lines);
 }
 
 // All of it

@@ -18,6 +18,8 @@ export function difference([, a, x], [, b, y]) {
 export function marked([, text, x], [, other]) {
   if (x !== null || text === other || !text || !other || text.length > LONGEST || other.length > LONGEST) return [text];
   const kept = common([...text], [...other]);
+  // Two words that have nothing to do with each other share a few letters, too.
+  if (2 * kept.size < Math.max([...text].length, [...other].length)) return [text];
   const parts = [];
   [...text].forEach((letter, k) => {
     const same = kept.has(k);
