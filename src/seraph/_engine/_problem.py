@@ -32,7 +32,8 @@ from ._triplets import Triplets
 _FIRST_RANK = 20
 # Noise of the labeled gradient that the trace has to outweigh, in units of its own scale. On nine
 # small tasks, errors were lowest between 0.07 and 0.1, and not much higher from 0.04 to 0.15; see
-# also "Choices made after seeing results" in docs/results/paper.md, and benchmarks/choosing_lam.py.
+# also benchmarks/choosing_lam.py, and "Choices made after seeing results" in
+# docs/results/paper.md.
 _NOISE = 0.08
 # The unit of the optimality gap is the weight of the trace, but at least this share of the noise:
 # with a smaller unit, `tol` would be below the rounding errors of the gap.
