@@ -20,8 +20,8 @@ from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
 # Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and
 # two of scratch, one of which becomes the weights. All four fit in a cache of 2 MB.
 _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
-# Number of groups of strips, one task each. It does not depend on the number of threads, and the
-# sums of the groups are added in order, so that the result does not depend on it either.
+# Number of groups of strips, one task each, for any number of threads. Their sums are added in
+# order, so that results are bitwise equal whatever the number of threads.
 _N_GROUPS = 16
 # Fewer groups for a sample: its sweep is short, and each group allocates sums to be added.
 _N_SAMPLE_GROUPS = 4
