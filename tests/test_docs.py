@@ -13,9 +13,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import typer
 
 import seraph
 from seraph import SERAPH
+from seraph._apps.cli._app import app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -108,6 +110,18 @@ def test_the_user_guide_covers_every_parameter_of_seraph():
     guide = (DOCS / "user_guide.md").read_text()
     for parameter in SERAPH().get_params():
         assert re.search(rf"^\|.*`{parameter}`", guide, re.MULTILINE), parameter
+
+
+def test_the_learners_page_has_a_row_for_every_learner():
+    page = (DOCS / "learners.md").read_text()
+    for name in seraph.classic.__all__:
+        assert f"| {{class}}`~seraph.classic.{name}` |" in page, name
+
+
+def test_a_page_shows_every_command():
+    pages = "\n".join(page.read_text() for page in PAGES)
+    for command in typer.main.get_command(app).commands:
+        assert f"seraph {command}" in pages, command
 
 
 def test_the_papers_page_counts_the_bold_figures_of_its_table():

@@ -18,13 +18,12 @@ from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprin
 from ._graph import check_graph
 from ._input import read_array, read_labels, read_points
 from ._learn import Fit, learn, mean_log_likelihood, running
-from ._path import FitsAlongPath, follow_path
+from ._path import follow_path
 from ._settings import Settings
 
 __all__ = [
     "Fit",
     "FitState",
-    "FitsAlongPath",
     "Interruptible",
     "Journal",
     "Settings",

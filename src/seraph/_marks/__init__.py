@@ -4,7 +4,7 @@ from ._answers import ANSWERS, is_unknown, mark_weights, pair_signs
 from ._columns import exact_column
 from ._labels import PairLabels, aligned_marks, as_labels, is_missing
 from ._marks import Marks
-from ._rows import Rows, is_frame
+from ._rows import Rows
 
 __all__ = [
     "ANSWERS",
@@ -14,7 +14,6 @@ __all__ = [
     "aligned_marks",
     "as_labels",
     "exact_column",
-    "is_frame",
     "is_missing",
     "is_unknown",
     "mark_weights",

@@ -21,10 +21,10 @@ from ._lbfgs import lbfgs
 from ._line_search import backtrack
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
-from ._psd import compress, numerical_rank, optimality_gap, project_psd
-from ._result import Callback, MatrixFunction, Result, Step
+from ._psd import compress, optimality_gap, project_psd
+from ._result import MatrixFunction, Result, Step
 from ._sampled import RunAwayError, Surrogate, sampled_low_rank
-from ._scale import SCALES, ScaledModel, over_scale
+from ._scale import SCALES, over_scale
 from ._spg import spg
 
 # The solvers by the values of the parameter `solver`.
@@ -33,13 +33,11 @@ SOLVERS = {"low-rank": sampled_low_rank, "spg": spg, "projected-gradient": proje
 __all__ = [
     "SCALES",
     "SOLVERS",
-    "Callback",
     "Curvature",
     "Follower",
     "MatrixFunction",
     "Result",
     "RunAwayError",
-    "ScaledModel",
     "Step",
     "Surrogate",
     "backtrack",
@@ -47,7 +45,6 @@ __all__ = [
     "em",
     "lbfgs",
     "low_rank",
-    "numerical_rank",
     "optimality_gap",
     "over_scale",
     "project_psd",

@@ -20,8 +20,8 @@ from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
 # Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and
 # two of scratch, one of which becomes the weights. All four fit in a cache of 2 MB.
 _SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
-# Number of groups of strips, one task each. It does not depend on the number of threads, and the
-# sums of the groups are added in order, so that the result does not depend on it either.
+# Number of groups of strips, one task each, for any number of threads. Their sums are added in
+# order, so that results are bitwise equal whatever the number of threads.
 _N_GROUPS = 16
 # Fewer groups for a sample: its sweep is short, and each group allocates sums to be added.
 _N_SAMPLE_GROUPS = 4
@@ -231,8 +231,7 @@ class _NumpyPass(Pass):
         """Split the strips into groups of about the same work."""
         if self.terms.plan.is_whole:
             return [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
-        length = max(1, -(-len(strips) // _N_SAMPLE_GROUPS))
-        return [strips[start : start + length] for start in range(0, len(strips), length)]
+        return _sample_groups(strips)
 
     def of_lists(self) -> tuple[Any, Array]:
         """Return value and gradient of the marked pairs (`parts` has those of a plan's list).
@@ -248,8 +247,6 @@ class _NumpyPass(Pass):
     def _sparse(self, pairs: PairList, term: Term, scale: float = 1.0) -> list[Sums]:
         """Return the sums over a list of pairs, by groups."""
         some = list(chunks(len(pairs), max(_SPARSE_PAIRS, _SPARSE_PER_ROW * len(self.X))))
-        length = -(-len(some) // _N_SAMPLE_GROUPS)
-        groups = [some[start : start + length] for start in range(0, len(some), length)]
 
         def of_group(group: list[slice]) -> Sums:
             width = self.Y.shape[1]
@@ -258,7 +255,7 @@ class _NumpyPass(Pass):
             value = sum(self._add_sparse(pairs, s, term, scale, degree, product) for s in group)
             return scale * value, degree, product
 
-        return list(self.map_in_order(of_group, groups))
+        return list(self.map_in_order(of_group, _sample_groups(some)))
 
     def _add_sparse(
         self, pairs: PairList, some: slice, term: Term, scale: float, degree: Array, product: Array
@@ -288,3 +285,9 @@ class _NumpyPass(Pass):
             for few in chunks(len(rows), product_rows(self.Y.shape[1])):
                 product += self.Y[rows[few]].T @ (U[few] @ self.Y)
         return value
+
+
+def _sample_groups(items: list[Any]) -> list[list[Any]]:
+    """Split the work on a sample into at most `_N_SAMPLE_GROUPS` groups of consecutive items."""
+    length = max(1, -(-len(items) // _N_SAMPLE_GROUPS))
+    return [items[part] for part in chunks(len(items), length)]

@@ -30,11 +30,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 
 # A block of rows, and the blocks of columns that it meets.
@@ -381,10 +381,8 @@ def _length(rows: slice) -> int:
 
 def row_blocks(start: int, stop: int, side: int) -> list[slice]:
     """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
-    if stop <= start:
-        return []
-    edges = np.linspace(start, stop, -(-(stop - start) // side) + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(edges)]
+    blocks = row_slices(stop - start, side)
+    return [slice(start + block.start, start + block.stop) for block in blocks]
 
 
 def sample_pairs(

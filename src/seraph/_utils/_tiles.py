@@ -1,4 +1,4 @@
-"""Cut rows, and the pairs of rows, into parts of bounded size: the loop over pairs in memory."""
+"""Cut rows into blocks, and pairs of rows into tiles, of bounded size."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ def check_common_parameters(learner: BaseEstimator) -> None:
 class ClassicLearner(MahalanobisLearner, ABC):
     """Base of the classic learners: a subclass implements ``_learn``."""
 
-    _needs_labels = True
-    _uses_triplets = False
+    _needs_labels = True  # whether `fit` refuses input without a labeled pair
+    _uses_triplets = False  # whether `fit` accepts triplets
 
     def fit(
         self,
@@ -129,7 +129,22 @@ class ClassicLearner(MahalanobisLearner, ABC):
 
     @abstractmethod
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        """Return the factor of the metric and the other fitted attributes."""
+        """Learn from checked input.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_samples, n_features), float32 or float64
+            All points; finite, but of any unit (see `without_unit`).
+        labels : PairLabels
+            Labels of their pairs. Marks are sure; their weights are not used, as a warning says.
+
+        Returns
+        -------
+        components : ndarray of shape (rank, n_features)
+            Factor of the metric, before shrinkage.
+        attributes : dict
+            Further fitted attributes by name, which ends in an underscore.
+        """
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
         name = type(self).__name__
