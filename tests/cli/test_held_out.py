@@ -161,8 +161,8 @@ def test_the_check_fits_nothing_but_distances_and_votes(rng, monkeypatch):
     assert hold_out(rng.normal(size=(n, 2)), np.arange(n) % 3).n == n
     assert len(SEEN) == 3
     # Weights of votes, each an exponential as for a pair in one iteration of a fit: no more than
-    # 20 iterations over all pairs need.
-    assert sum(votes) <= 20 * n * (n - 1) / 2
+    # 10 iterations over all pairs need.
+    assert sum(votes) <= 10 * n * (n - 1) / 2
 
 
 @pytest.mark.parametrize("n_labeled", [1000, 900, 600, 500, 30])

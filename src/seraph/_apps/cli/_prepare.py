@@ -122,7 +122,7 @@ class Preparation:
             faults=faults,
         )
         if faults is not None and faults.commas:
-            return self.features(_with_decimal_commas(table, faults), not_features)
+            return self.features(with_decimal_commas(table, faults), not_features)
         texts = {} if faults is None else _categories(table, faults, self.keep, left_out)
         if faults is not None:
             faults.check(table.path)
@@ -416,7 +416,7 @@ def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> Non
     )
 
 
-def _with_decimal_commas(table: InputTable, faults: Faults) -> Any:
+def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     """Return the table with another reading of its commas, and say so."""
     name, cell = next(iter(faults.commas.items()))
     warnings.warn(
