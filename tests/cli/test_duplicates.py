@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from seraph._apps.cli._record_columns import record_columns
+from seraph._apps.cli._tables import read_table
 from tests.helpers.command import assert_refused, seraph
 from tests.helpers.people import people, same
 
@@ -228,3 +230,35 @@ def test_row_numbers_without_a_name_are_left_out(folder):
     assert "left out 'nr'" in done.err
     done = ok("duplicates", "numbered.csv", "--ask", "q.csv", "-n", "5", "--text", "nr")
     assert "left out" not in done.err
+
+
+def test_an_untidy_table_is_read_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    n = 24
+    table = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "name": [f"{first} Müller{k // 2}" for k, first in enumerate(["Zoë", ""] * (n // 2))],
+            "height": [f"{1.5 + k // 2 / 100:.2f}".replace(".", ",") for k in range(n)],
+            "born": [f"{1 + k // 2:02d}.03.19{50 + k // 2}" for k in range(n)],
+            "zip": ["n/a" if k % 5 == 0 else f"0{1000 + 7 * (k // 2)}" for k in range(n)],
+            "mixed": np.tile(["12", "b", "", "2026-01-01"], n // 4),
+        }
+    )
+    text = table.to_csv(index=False, sep=";")
+    (tmp_path / "t.csv").write_bytes(text.encode("latin-1"))
+    with pytest.warns(UserWarning, match="read with|left out") as notes:
+        columns = record_columns([read_table(tmp_path / "t.csv", encoding="latin-1")], ())
+    said = " ".join(str(note.message) for note in notes)
+    assert "read with decimal commas, as in column 'height'" in said
+    assert "left out 'id' (row numbers)" in said
+    assert {name: values.dtype.kind for name, values in columns.items()} == {
+        "name": "O", "height": "f", "born": "M", "zip": "O", "mixed": "O",
+    }  # fmt: skip
+    np.testing.assert_array_equal(columns["height"], 1.5 + np.arange(n) // 2 / 100)
+    assert columns["zip"][1] == "01000"
+    assert columns["mixed"][0] == "12"
+    done = ok("duplicates", "t.csv", "--ask", "q.csv", "-n", "5", "--encoding", "latin-1")
+    assert "UTF-8" not in done.err
+    asked = pd.read_csv("q.csv", dtype=str)
+    assert {*asked["name (i)"]} <= {*table["name"]}

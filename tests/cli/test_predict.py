@@ -14,7 +14,11 @@ from sklearn.frozen import FrozenEstimator
 
 from seraph import MetricClassifier, load
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
-from seraph._apps.cli._held_out import held_out_pair_errors, learning_curve
+from seraph._apps.cli._held_out import (
+    held_out_errors,
+    held_out_pair_errors,
+    learning_curve,
+)
 from seraph._apps.cli._learners import learners
 from seraph._apps.cli._progress import done_share, progress_callbacks
 from seraph.classic import MFDA, Euclidean
@@ -245,8 +249,9 @@ def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):
     X = table[["alcohol", "hue", "proline", "flavanoids"]].to_numpy()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     codes = np.unique(table["kind"], return_inverse=True)[1] - 1
-    none = np.empty((0, 2), dtype=int)
-    curve = learning_curve(Euclidean(), X, codes, none, np.empty(0, dtype=bool), seed=0)
+    none = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
+    end = held_out_errors(Euclidean(), X, codes, *none, seed=0, after_fold=lambda: None)
+    curve = learning_curve(Euclidean(), X, codes, *none, seed=0, end=end)
     labels = [point.n_labels for point in curve]
     assert labels == sorted(set(labels))
     assert curve[-1].error == curve[-1].error_euclidean

@@ -271,6 +271,9 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
             "power": np.tile(["1.5", "?", "n/a", "7"], n // 4),
             "truth": np.tile(["True", "False"], n // 2),
             "size": np.tile(["1,5", "2,25"], n // 2),
+            "null": np.tile(["NULL", "3", "4", r"\N"], n // 4),
+            "day": (np.datetime64("2026-01-01") + np.arange(n)).astype(str),
+            "today": "2026-01-01",
         }
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -290,13 +293,16 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
         "one": "the same in every row",
         "none": "empty",
         "wrong": "no number, 'three' in row 3",
+        "today": "the same in every row",
     }
+    assert features.dates == {"day": "days"}
     assert features.categories == ("few", "once")
-    assert list(features.points.columns) == ["few", "once", "power", "truth", "size"]
-    assert features.missing == {"power": 20}
+    plain = ["power", "truth", "size", "null", "day"]
+    assert list(features.points.columns) == ["few", "once", *plain]
+    assert features.missing == {"power": 20, "null": 20}
     assert features.decimal_comma
-    assert prepared.names == ["power", "truth", "size", "few_(missing)", "few_x", "few_y",
-                              "once_(missing)", "once_yes"]  # fmt: skip
+    assert prepared.names == [*plain, "few_(missing)", "few_x", "few_y", "once_(missing)",
+                              "once_yes"]  # fmt: skip
     power = np.tile([1.5, 4.25, 4.25, 7.0], n // 4)
     scaled = (power - 4.25) / 2.75
     np.testing.assert_allclose(prepared.matrix[:, 0], scaled)
@@ -432,6 +438,10 @@ def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
                                         "--encoding", "latin-1")  # fmt: skip
     new = frame.assign(Stadt="").head(3)
     Path("new.csv").write_bytes(new.to_csv(index=False, sep=";", decimal=",").encode("latin-1"))
+    new.drop(columns="Stadt").to_csv("bare.csv", index=False)
+    told = refusal("predict", "m.skops", "bare.csv")
+    assert "bare.csv has no column 'Stadt', which holds the known classes" in told
+    assert "The model learned from t.csv: --reference t.csv" in told
     ok("predict", "m.skops", "new.csv", "--reference", "t.csv", "-o", "out.csv")
     out = pd.read_csv("out.csv")
     assert list(out) == [*frame, "probability_", "given", "nearest"]
@@ -599,8 +609,8 @@ def test_a_metric_of_rank_zero_is_called_euclidean():
 
 def test_advice_during_a_fit_names_options(capsys):
     with warnings_as_notes():
-        logging.getLogger("seraph").warning("about 1 h left. Shorter: unlabeled_pairs=4_000, %s",
-                                            "n_jobs=-1")  # fmt: skip
+        logging.getLogger("seraph").warning("about 1 h left. Shorter: unlabeled_pairs=4_000, X in "
+                                            "float32, %s", "n_jobs=-1")  # fmt: skip
     assert capsys.readouterr().err == (
-        "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --jobs -1\n"
+        "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --sample 5000, --jobs -1\n"
     )

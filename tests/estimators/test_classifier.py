@@ -84,6 +84,14 @@ def test_the_nearest_row_decides_as_in_scikit_learn(wine):
     np.testing.assert_array_equal(classifier.predict(X), expected.predict(X))
 
 
+def test_a_rule_that_was_not_fitted_is_refused(wine):
+    X, y_partial, _ = wine
+    classifier = MetricClassifier(Euclidean(), rule="vote").fit(X, y_partial)
+    assert classifier.coef_ is None
+    with pytest.raises(ValueError, match="fit again after changing the rule"):
+        classifier.set_params(rule="mean").predict(X)
+
+
 def test_the_default_scales_a_table_first(wine):
     X, y_partial, y = wine
     raw = X * np.geomspace(1e-3, 1e3, X.shape[1])

@@ -80,8 +80,8 @@ class MetricClassifier(
         Root of their mean variance there.
     width_ : float
         Width of the vote: a vote has the weight ``exp(-d**2 / width_)`` at distance d.
-    coef_, intercept_ : ndarray of shapes (n_classes, n_dimensions) and (n_classes,)
-        The linear rule.
+    coef_, intercept_ : ndarray of shapes (n_classes, n_dimensions) and (n_classes,), or None
+        The linear rule; None with the rules "vote" and "nearest".
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -164,7 +164,7 @@ class MetricClassifier(
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rows = LabeledRows.of(_mapped(fitted, X), known, codes)
+        rows = LabeledRows.of(_mapped(fitted, X), known, codes, self.rule)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_ = fitted
         self.classes_ = classes

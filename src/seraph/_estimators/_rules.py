@@ -30,8 +30,11 @@ RULES = ("auto", "mean", "vote", "linear", "nearest")
 # and Brier score on the sets of benchmarks/evidence that are for choosing.
 WIDTHS = (0.3, 0.5, 1.0, 2.0, 4.0)
 C = 1.0
-# Rows that the width is chosen by, at most.
-_ROWS = 2000
+# Rules that the linear one is a part of.
+_LINEAR = ("auto", "mean", "linear")
+# Rows that give the median, and labeled rows that choose the multiple, at most: so many tell
+# five widths apart, and take little time beside the fit of a metric.
+_ROWS, _LABELED = 2000, 200
 # Distances held at a time.
 _AT_ONCE = 1 << 22
 
@@ -52,8 +55,8 @@ class LabeledRows:
         Their classes, from 0 to k - 1.
     width : float
         Width of the vote.
-    coef, intercept : ndarray of shapes (k, r) and (k,)
-        The linear rule.
+    coef, intercept : ndarray of shapes (k, r) and (k,), or None
+        The linear rule; None where it is not asked for.
     """
 
     center: Array
@@ -61,27 +64,27 @@ class LabeledRows:
     points: Array
     codes: Array
     width: float
-    coef: Array
-    intercept: Array
+    coef: Array | None
+    intercept: Array | None
 
     @classmethod
-    def of(cls, Z: Array, known: Array, codes: Array) -> LabeledRows:
-        """Set up the rules for mapped rows `Z`, where those `known` have the classes `codes`."""
+    def of(cls, Z: Array, known: Array, codes: Array, rule: str) -> LabeledRows:
+        """Set up a rule for mapped rows `Z`, where those `known` have the classes `codes`."""
         Z = np.asarray(Z, dtype=np.float64)
         center = Z.mean(axis=0)
         away = Z - center
         size = float(np.abs(away).max(initial=0.0)) or 1.0  # squares must not overflow
         scale = size * float(np.sqrt(np.mean((away / size) ** 2))) or 1.0
         away = away / scale
-        coef, intercept = _logistic_regression(away[known], codes)
+        linear = _logistic_regression(away[known], codes) if rule in _LINEAR else (None, None)
         return cls(
             center=center,
             scale=scale,
             points=away[known],
             codes=codes,
             width=_width(away, known, codes),
-            coef=coef,
-            intercept=intercept,
+            coef=linear[0],
+            intercept=linear[1],
         )
 
     def probabilities(self, Z: Array, rule: str) -> Array:
@@ -96,11 +99,16 @@ class LabeledRows:
         return (self._votes(away) + self._odds(away)) / 2.0
 
     def _odds(self, away: Array) -> Array:
+        if self.coef is None or self.intercept is None:
+            raise ValueError(
+                "The linear rule was not fitted, because the rule was another one then: fit again "
+                "after changing the rule."
+            )
         found: Array = softmax(away @ self.coef.T + self.intercept, axis=1)
         return found
 
     def _votes(self, away: Array) -> Array:
-        members = np.eye(len(self.intercept))[self.codes]
+        members = np.eye(int(self.codes.max()) + 1)[self.codes]
         votes = np.empty((len(away), members.shape[1]))
         for rows in self._batches(len(away)):
             d2 = euclidean_distances(away[rows], self.points, squared=True)
@@ -112,7 +120,7 @@ class LabeledRows:
         for rows in self._batches(len(away)):
             d2 = euclidean_distances(away[rows], self.points, squared=True)
             nearest[rows] = d2.argmin(axis=1)
-        found: Array = np.eye(len(self.intercept))[self.codes[nearest]]
+        found: Array = np.eye(int(self.codes.max()) + 1)[self.codes[nearest]]
         return found
 
     def _batches(self, n: int) -> list[slice]:
@@ -135,8 +143,9 @@ def _shares(d2: Array, members: Array, width: float) -> Array:
     """Return the share of each class in the votes of the labeled rows at squared distances d2."""
     n, k = members.shape
     doubt = 1.0 / (n + 1.0)
-    votes: Array = (1.0 - doubt) * (softmax(-d2 / width, axis=1) @ members) + doubt / k
-    return votes
+    weights = np.exp((d2.min(axis=1, keepdims=True) - d2) / width)
+    votes: Array = weights @ members / weights.sum(axis=1, keepdims=True)
+    return (1.0 - doubt) * votes + doubt / k
 
 
 def _width(Z: Array, known: Array, codes: Array) -> float:
@@ -144,24 +153,26 @@ def _width(Z: Array, known: Array, codes: Array) -> float:
     labeled = np.flatnonzero(known)
     free = np.flatnonzero(~known)
     rows = free if len(free) else labeled
-    nearest = np.concatenate([d2.min(axis=1) for _, d2 in _to_labeled(Z, rows, labeled)])
+    nearest = np.concatenate([d2.min(axis=1) for _, d2 in _to_labeled(Z, rows, labeled, _ROWS)])
     nearest = nearest[np.isfinite(nearest) & (nearest > 0.0)]
     typical = float(np.median(nearest)) if len(nearest) else 1.0
     members = np.eye(int(codes.max()) + 1)[codes]
     gains = np.zeros(len(WIDTHS))
     if len(labeled) > 1:
-        for places, d2 in _to_labeled(Z, labeled, labeled):
+        for places, d2 in _to_labeled(Z, labeled, labeled, _LABELED):
             own = members[places].astype(bool)
             gains += [np.log(_shares(d2, members, w * typical)[own]).sum() for w in WIDTHS]
     return WIDTHS[int(gains.argmax())] * typical
 
 
-def _to_labeled(Z: Array, rows: Array, labeled: Array) -> Iterator[tuple[Array, Array]]:
+def _to_labeled(
+    Z: Array, rows: Array, labeled: Array, at_most: int
+) -> Iterator[tuple[Array, Array]]:
     """Yield places in `rows`, and squared distances to the labeled rows; a row is not its own.
 
-    Of more than `_ROWS` rows, some are taken.
+    Of more than `at_most` rows, some are taken.
     """
-    places = np.arange(0, len(rows), -(-len(rows) // _ROWS))
+    places = np.arange(0, len(rows), -(-len(rows) // at_most))
     for some in gen_batches(len(places), max(1, _AT_ONCE // len(labeled))):
         here = rows[places[some]]
         d2 = euclidean_distances(Z[here], Z[labeled], squared=True)

@@ -109,20 +109,19 @@ def _check_arrays(part: BaseEstimator) -> None:
 
 def _check_rules(part: MetricClassifier) -> None:
     """Check the labeled rows of a classifier, and the rules that decide by them."""
-    for name in ("points_", "coef_"):
-        _check_matrix(name, getattr(part, name))
+    check_choice("rule", part.rule, RULES)
+    _check_matrix("points_", part.points_)
     k, (n, width) = len(part.classes_), part.points_.shape
-    for name, shape in (
-        ("codes_", (n,)),
-        ("center_", (width,)),
-        ("coef_", (k, width)),
-        ("intercept_", (k,)),
-    ):
+    shapes = {"codes_": (n,), "center_": (width,)}
+    if part.rule not in ("vote", "nearest"):
+        _check_matrix("coef_", part.coef_)
+        shapes |= {"coef_": (k, width), "intercept_": (k,)}
+    for name, shape in shapes.items():
         _agree(name, np.shape(getattr(part, name)), shape)
     codes = np.asarray(part.codes_)
     if n == 0 or codes.dtype.kind != "i" or not np.isin(codes, np.arange(k)).all():
         raise ValueError("its labeled rows have classes that are not listed")
-    for name in ("center_", "intercept_"):
+    for name in {"center_", "intercept_"} & {*shapes}:
         values = np.asarray(getattr(part, name))
         if values.dtype.kind != "f" or not np.isfinite(values).all():
             raise ValueError(f"its {name} has something else than finite numbers")
@@ -130,7 +129,6 @@ def _check_rules(part: MetricClassifier) -> None:
         value = getattr(part, name)
         if type(value) is not float or not 0.0 < value < np.inf:
             raise ValueError(f"its {name} is not a positive number")
-    check_choice("rule", part.rule, RULES)
 
 
 def _check_attributes(part: BaseEstimator) -> None:

@@ -160,6 +160,7 @@ def as_options(text: str) -> str:
     >>> as_options('Shorter: unlabeled_pairs=4_000_000, a GPU (backend="torch").')
     'Shorter: --unlabeled-pairs 4000000, a GPU (--backend torch).'
     """
+    text = text.replace("X in float32", "--sample 5000")  # a table has no other type of number
     return _PARAMETER.sub(
         lambda found: f"{_OPTIONS[found[1]]} {re.sub(r'(?<=[0-9])_', '', found[2])}", text
     )

@@ -97,6 +97,7 @@ def duplicates(
         ),
     ] = None,
     decimal_comma: options.DecimalComma = False,
+    encoding: options.Encoding = None,
     sql: options.Sql = None,
     seed: options.Seed = 0,
 ) -> None:
@@ -121,9 +122,10 @@ def duplicates(
     _check_options(pairs, output, pairs_out, ask)
     if one_to_one and against is None:
         raise ValueError("--one-to-one needs two tables: name the other with --against.")
-    tables = [read_tables(data, asked=[id_column], decimal_comma=decimal_comma, sql=sql)]
+    written: dict[str, Any] = {"decimal_comma": decimal_comma, "encoding": encoding}
+    tables = [read_tables(data, asked=[id_column], sql=sql, **written)]
     if against is not None:
-        tables.append(read_table(against, decimal_comma=decimal_comma))
+        tables.append(read_table(against, **written))
     sides = [_Side.of(table, id_column) for table in tables]
     answers = [_answers(path, sides) for path in pairs or ()]
     with progress_bar() as progress:

@@ -55,6 +55,7 @@ def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
     from ._models import LEARNED_FROM
 
     noted = {
+        "table": source,
         "label": request.label,
         "unlabeled": list(request.unlabeled or ()),
         "id": request.id_column,

@@ -188,4 +188,5 @@ def _check(
         return Check(None, _TOO_FEW_LABELS)
     if not curve:
         return Check(errors)
-    return Check(errors, curve=learning_curve(learner, scaled, codes, pairs, similar, seed=seed))
+    curve_points = learning_curve(learner, scaled, codes, pairs, similar, seed=seed, end=errors)
+    return Check(errors, curve=curve_points)

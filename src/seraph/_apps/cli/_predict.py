@@ -134,10 +134,7 @@ class _Votes:
 
         source = table if reference is None else reference
         if labels is None:
-            raise ValueError(
-                f"{source.path}: name the column with the known classes (--label), a file of them "
-                "(--labels), or a table that has them (--reference)."
-            )
+            raise ValueError(_no_labels(fitted, source))
         rows = np.flatnonzero([value is not None for value in labels])
         classes, codes = np.unique(labels[rows].astype(str), return_inverse=True)
         if len(classes) < 2:
@@ -155,7 +152,7 @@ class _Votes:
         new = mapped(table)
         seen = new if reference is None else mapped(reference)
         known = np.isin(np.arange(len(seen)), rows)
-        shares = LabeledRows.of(seen, known, codes).probabilities(new, "auto")
+        shares = LabeledRows.of(seen, known, codes, "auto").probabilities(new, "auto")
         given = np.zeros(table.n_rows, dtype=bool)
         if reference is None:
             given[rows] = True
@@ -247,6 +244,21 @@ def _summarize(votes: _Votes, table: InputTable) -> None:
         least_sure=[dict(zip(("row", "class", "probability", "nearest"), line, strict=True))
                     for line in shown],
     )  # fmt: skip
+
+
+def _no_labels(fitted: SavedModel, source: InputTable) -> str:
+    """Say which table has labeled rows, as far as the model knows."""
+    label, learned = fitted.learned_from.get("label"), fitted.learned_from.get("table")
+    if label is None or learned is None:
+        return (
+            f"{source.path}: name the column with the known classes (--label), a file of them "
+            "(--labels), or a table that has them (--reference)."
+        )
+    return (
+        f"{source.path} has no column {label!r}, which holds the known classes: name the table "
+        f"with the labeled rows. The model learned from {learned}: --reference {learned}. If "
+        "another column holds them, name it (--label)."
+    )
 
 
 def _explain(votes: _Votes, row: int, k: int) -> None:

@@ -122,14 +122,15 @@ class Preparation:
             faults=faults,
         )
         if faults is not None and faults.commas:
-            return self.features(_with_decimal_commas(table, faults), not_features)
+            return self.features(with_decimal_commas(table, faults), not_features)
         texts = {} if faults is None else _categories(table, faults, self.keep, left_out)
         if faults is not None:
             faults.check(table.path)
         categories = [*self.onehot, *texts]
         if table.names is not None:
-            points = _features_only(points, texts, table.names, self, left_out)
+            points = _features_only(points, texts, dates, table.names, self, left_out)
             categories = [name for name in categories if name in points.columns]
+            dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
         kept = self._complete_rows(table, points, categories)
         if len(kept) < table.n_rows:
@@ -415,7 +416,7 @@ def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> Non
     )
 
 
-def _with_decimal_commas(table: InputTable, faults: Faults) -> Any:
+def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     """Return the table with another reading of its commas, and say so."""
     name, cell = next(iter(faults.commas.items()))
     warnings.warn(
@@ -443,6 +444,7 @@ def _categories(
 def _features_only(
     points: Any,
     texts: dict[str, Array],
+    dates: Collection[str],
     names: Sequence[str],
     asked: Preparation,
     left_out: dict[str, str],
@@ -453,7 +455,7 @@ def _features_only(
     if texts:
         points = pd.concat([points, pd.DataFrame(texts)], axis=1)
     for name in points.columns:
-        if name not in asked.onehot and (why := _why_not(name, points[name], asked.keep)):
+        if name not in asked.onehot and (why := _why_not(name, points[name], asked.keep, dates)):
             left_out[name] = why
     place = {name: number for number, name in enumerate(names)}
     used = [name for name in points.columns if name not in left_out]
@@ -461,7 +463,7 @@ def _features_only(
     return points[sorted(used, key=lambda n: place.get(n, place.get(n.rpartition(".")[0], 0)))]
 
 
-def _why_not(name: str, values: Any, keep: Collection[str]) -> str | None:
+def _why_not(name: str, values: Any, keep: Collection[str], dates: Collection[str]) -> str | None:
     """Say why a column is no feature: it has no value or only one, or identifies the rows."""
     numbers = values.dtype.kind == "f"
     known = values.dropna()
@@ -471,7 +473,7 @@ def _why_not(name: str, values: Any, keep: Collection[str]) -> str | None:
         return None
     if np.ptp(known.to_numpy()) == 0.0 if numbers else values.nunique(dropna=False) == 1:
         return _CONSTANT
-    return looks_like_ids(name, values)
+    return None if name in dates else looks_like_ids(name, values)
 
 
 def _about_text(column: Any, detail: str) -> str:

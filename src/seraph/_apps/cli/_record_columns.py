@@ -11,7 +11,7 @@ import numpy as np
 from ..._utils._typing import Array
 from ...records import DuplicateFinder
 from ...records._columns import is_code
-from ._prepare import looks_like_ids
+from ._prepare import looks_like_ids, with_decimal_commas
 from ._tables import InputTable
 
 
@@ -52,9 +52,11 @@ def record_columns(
             columns[name] = dates
             continue
         faults = Faults()
-        numbers = to_numbers(
-            name, cells, faults, decimal_comma=bool(getattr(table, "decimal_comma", False))
-        )
+        commas = bool(getattr(table, "decimal_comma", False))
+        numbers = to_numbers(name, cells, faults, decimal_comma=commas)
+        if faults.commas:
+            others = with_decimal_commas(tables[0], faults), *tables[1:]
+            return record_columns(others, without, text)
         if len(numbers) == 0 or faults.infinite or _are_codes(numbers):
             columns[name] = as_categories(cells)
         elif why := looks_like_ids("", np.asarray(numbers)):

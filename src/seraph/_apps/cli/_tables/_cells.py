@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Empty cells as R, pandas and databases write them.
-MISSING = ("", "NA", "NaN", "nan", "null", "<NA>")
+# Empty cells as R, pandas, databases and spreadsheets write them.
+MISSING = ("", "NA", "NaN", "nan", "null", "NULL", r"\N", "<NA>", "#N/A")
 # Words that often mean the same, in lower case. Among numbers they do; a label of this name is a
 # class unless the user says so.
 UNKNOWN = (
