@@ -243,8 +243,19 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
         else table[[name]].to_numpy(np.float32)
         for name in (value.name for value in session.get_inputs())
     }  # fmt: skip
+    assert list(columns) == ["b", "a b", "kind", "other"]  # "a" is not used
     expected = model.transform(table)
     np.testing.assert_allclose(session.run(None, columns)[0], expected, atol=1e-5)
+    # A classifier may have the preparation inside, or after it: the same model, the same graph.
+    inside = MetricClassifier(make_pipeline(clone(prepare), SERAPH()))
+    after = make_pipeline(clone(prepare), MetricClassifier(SERAPH()))
+    for classifier in (inside, after, PairClassifier(inside.estimator, cv=2)):
+        graph = to_onnx(classifier.fit(table, y_partial)).SerializeToString()
+        labels, shares = onnxruntime.InferenceSession(graph).run(None, columns)
+        model = getattr(classifier, "estimator_", classifier)
+        model = model if hasattr(model, "predict_proba") else classifier
+        np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
+        np.testing.assert_array_equal(labels, model.predict(table))
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
     tolerance = _TOLERANCES[dtype.name]
     table = selects_columns(model)
     rows = _table_probe(model, dtype) if table else _probe(model).astype(dtype)
-    names = column_names(model)
-    outputs = _run(graph, columns_of(rows, names, dtype) if names else {"X": rows})
+    columns = columns_of(rows, column_names(model) or [], dtype) or {"X": rows}
+    outputs = _run(graph, {value.name: columns[value.name] for value in graph.graph.input})
     if not table:
         rows = rows.astype(np.float64)
     if is_classifier(model):

@@ -32,9 +32,10 @@ def to_onnx(
     """Convert a fitted model to an ONNX graph that runs without seraph and without Python.
 
     The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. That of
-    a model fitted on a data frame has one for each of its columns instead, of the column's name
-    and shape (n_samples, 1): numbers, NaN if missing, or text, "" if missing. The graph returns
-    what ``transform`` returns; for a classifier, the classes and then the probabilities.
+    a model fitted on a data frame has one for each column that it uses instead, of the column's
+    name and shape (n_samples, 1): numbers, NaN if missing, or text, "" if missing. The graph
+    returns what ``transform`` returns; for a classifier, the classes and then the probabilities,
+    in the order of ``classes_``.
     The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
     "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
     with classes alone, the graph is that of its `MetricClassifier`, and they decide about
@@ -46,7 +47,7 @@ def to_onnx(
     model : estimator
         A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
-        A ``ColumnTransformer`` must be its first step.
+        A ``ColumnTransformer`` must be the first step, of this pipeline or of the classifier's.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
     dtype : {"float32", "float64"}, default="float32"
         Type of the input and of the numbers returned.
@@ -102,6 +103,7 @@ def to_onnx(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
         )
     _check_parts(model)
+    model = _tables.unfolded(model)
     for learner in _LINEAR:
         _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
     _register(skl2onnx, KernelSERAPH, _graphs.linear_shapes, _graphs.convert_kernel)
@@ -111,7 +113,9 @@ def to_onnx(
     plain = is_classifier(last) and not isinstance(last, MetricClassifier)
     names = _tables.column_names(model)
     number = inputs[given]
-    if names is not None and _tables.selects_columns(model):
+    used = _tables.used_columns(model)
+    if used is not None:
+        names = used
         text = _tables.text_columns(model)
         columns = [
             (name, (types.StringTensorType if name in text else number)([None, 1]))
@@ -135,10 +139,7 @@ def to_onnx(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
     if names is not None:
-        join = (
-            _tables.renamed if columns[0][0] != "X" or len(columns) > 1 else _tables.concatenated
-        )
-        graph = join(graph, names)
+        graph = (_tables.concatenated if used is None else _tables.renamed)(graph, names)
     if isinstance(last, MetricClassifier):
         to_onnx(last.estimator_, dtype=dtype, target_opset=target_opset)  # checks its numbers
     check_agreement(model, graph, np.dtype(dtype))

@@ -7,6 +7,7 @@ missing numbers only in single precision. So a few of its converters are replace
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from importlib import import_module
 from typing import Any
 
@@ -14,8 +15,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from .._estimators._classifier import MetricClassifier
 from .._utils._typing import Array
 
 # An ONNX text cannot be missing: an empty one stands for it.
@@ -26,6 +29,37 @@ def column_names(model: BaseEstimator) -> list[str] | None:
     """Return the names of the columns that a model was fitted on; None if they had none."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def unfolded(model: Any) -> Any:
+    """Take the steps before the learner out of a classifier whose first one selects columns.
+
+    skl2onnx finds columns by name only at the beginning of the outermost pipeline.
+    """
+    if not (isinstance(model, MetricClassifier) and selects_columns(model.estimator_)):
+        return model
+    *before, (_, learner) = model.estimator_.steps
+    rule = copy(model)
+    rule.estimator_, rule.n_features_in_ = learner, learner.n_features_in_
+    vars(rule).pop("feature_names_in_", None)
+    return Pipeline([*before, ("classifier", rule)])
+
+
+def used_columns(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model selects; None if it selects none by name."""
+    names = column_names(model)
+    if names is None or not selects_columns(model):
+        return None
+    first = model
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
+    used = [columns for _, part, columns in first.transformers_ if not _is_dropped(part)]
+    chosen = {str(name) for columns in used for name in columns}
+    return [name for name in names if name in chosen] if chosen <= set(names) else names
+
+
+def _is_dropped(part: Any) -> bool:
+    return isinstance(part, str) and part == "drop"
 
 
 def selects_columns(model: Any) -> bool:
