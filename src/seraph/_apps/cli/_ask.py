@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from ._prepare import Preparation
     from ._tables import InputTable
 
-# With more rows, the final fit sums over a sample of the unlabeled pairs; with far more, those of a
-# sample of the rows. On 10,000 vectors of 384 numbers and 60 answers, another sample of the pairs
-# changed the metric by 2.4 %, another 5,000 rows by 7 % (four times as many halve that), and one
-# answer less by 2.8 %.
+# With more rows, the final fit sums over a sample of the unlabeled pairs; with far more, it learns
+# from a sample of the rows. On 10,000 vectors of 384 numbers and 60 answers, another sample of the
+# pairs changed the metric by 2.4 %, another 5,000 rows by 7 % (four times as many should halve
+# that), and one answer less by 2.8 %.
 _MANY_ROWS, _PAIRS = 5000, "200000"
 _FAR_MORE_ROWS = 20_000
 _DEMO = Path("seraph-demo")
