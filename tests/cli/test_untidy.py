@@ -546,11 +546,13 @@ def test_names_with_dollars_and_other_signs_are_drawn_as_they_are(folder):
     assert Path("r.html").read_text().count("<img") == 6
 
 
-def test_a_sample_has_all_labeled_rows(folder):
+def test_a_sample_has_all_labeled_rows_unless_they_are_more(folder):
     out = ok(*FIT, *ALL, "--sample", "20").out
     assert re.search(r"rows\W+20 ", out)
     assert re.search(r"labeled rows\W+12 ", out)
     assert re.search(r"rows\W+40 ", ok(*FIT, *ALL, "--sample", "400").out)
+    out = ok(*FIT, *ALL, "--sample", "9").out
+    assert re.search(r"rows\W+9 .*labeled rows\W+9 ", out, re.DOTALL)
 
 
 def test_another_learner_and_any_of_its_parameters(folder):

@@ -112,7 +112,7 @@ def _check_rules(part: MetricClassifier) -> None:
     check_choice("rule", part.rule, RULES)
     _check_matrix("points_", part.points_)
     k, (n, width) = len(part.classes_), part.points_.shape
-    shapes = {"codes_": (n,), "center_": (width,)}
+    shapes: dict[str, tuple[int, ...]] = {"codes_": (n,), "center_": (width,)}
     if part.rule not in ("vote", "nearest"):
         _check_matrix("coef_", part.coef_)
         shapes |= {"coef_": (k, width), "intercept_": (k,)}

@@ -41,7 +41,7 @@ def unfolded(model: Any) -> Any:
     *before, (_, learner) = model.estimator_.steps
     rule = copy(model)
     rule.estimator_, rule.n_features_in_ = learner, learner.n_features_in_
-    vars(rule).pop("feature_names_in_", None)
+    rule.__dict__.pop("feature_names_in_", None)
     return Pipeline([*before, ("classifier", rule)])
 
 

@@ -68,7 +68,8 @@ class Examples:
         _check_labels(table, labels, len(pairs), request.label, pairs_file)
         # On all rows, so that a contradiction is named by the rows of the table.
         PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
-        rows = sample_rows(table.n_rows, request.sample, _needed(pairs, labels), request.seed)
+        needed = _needed(pairs, labels, request.sample, request.seed)
+        rows = sample_rows(table.n_rows, request.sample, needed, request.seed)
         some = table if len(rows) == table.n_rows else table.take(rows)
         without = [] if request.label is None else [request.label]
         features = request.preparation.features(some, without)
@@ -129,9 +130,11 @@ def _check_labels(
         warn_of_quantity([value for value in labels if value is not None], label or "y")
 
 
-def _needed(pairs: IntArray, labels: Array | None) -> IntArray:
-    """Return the rows that are labeled or in a pair: a sample must have them."""
+def _needed(pairs: IntArray, labels: Array | None, size: int | None, seed: int) -> IntArray:
+    """Return the rows that a sample must have: in a pair, or labeled, if not too many are."""
     if labels is None:
         return pairs.ravel()
-    has_label = np.array([value is not None for value in labels], dtype=bool)
-    return np.concatenate([pairs.ravel(), np.flatnonzero(has_label)])
+    labeled = np.flatnonzero([value is not None for value in labels])
+    if size is not None:
+        labeled = labeled[sample_rows(len(labeled), size, [], seed)]
+    return np.concatenate([pairs.ravel(), labeled])

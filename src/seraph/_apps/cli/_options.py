@@ -155,7 +155,7 @@ Sample = Annotated[
     typer.Option(
         min=2,
         metavar="NUMBER",
-        help="Learn from a random sample of so many rows. Rows with labels or in pairs are "
-        "always in it.",
+        help="Learn from a random sample of so many rows. It has all rows in pairs, and "
+        "those with labels first.",
     ),
 ]
