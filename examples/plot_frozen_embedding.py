@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import Normalizer, normalize
 
 from seraph import SERAPH, Marks
 from seraph.classic import GMML
@@ -48,7 +48,7 @@ learners = {
     "GMML": make_pipeline(Normalizer(), GMML()),
     "SERAPH": make_pipeline(Normalizer(), SERAPH()),
 }
-maps = {"cosine": definitions.X[new]}
+maps = {"cosine": normalize(definitions.X[new])}
 for name, learner in learners.items():
     learner.fit(X, marks)
     maps[name] = learner.transform(definitions.X[new])
@@ -77,7 +77,7 @@ plt.show()
 
 row = next(k for k in new if definitions.texts[k].startswith("right: the hand"))
 for name, vectors in (
-    ("cosine", definitions.X),
+    ("cosine", normalize(definitions.X)),
     ("SERAPH", learners["SERAPH"].transform(definitions.X)),
 ):
     distances = np.linalg.norm(vectors[new] - vectors[row], axis=1)
