@@ -116,7 +116,8 @@ def draw(chosen):
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="points")
         axis.grid(alpha=0.3)
-    axes[1].legend(fontsize=7)
+    axes[1].set_ylim(100)
+    axes[1].legend(fontsize=7, ncols=2, loc="upper left")
     figure.savefig(chosen.picture, dpi=150)
 
 

@@ -89,6 +89,15 @@ def test_a_table_with_a_folder_of_pictures(run):
     assert not asked[["id_i", "id_j"]].isin(["p18", "p19"]).any(axis=None)
 
 
+def test_a_table_in_another_encoding(run):
+    table = pd.read_csv("table.csv").assign(note="café")
+    table.to_csv("table.csv", index=False, encoding="cp1252")
+    kept = run("ask", "table.csv", "--id", "file", "--encoding", "cp1252", n=0)
+    assert "café" in str(kept["state"]["question"])
+    assert kept["session"].finish.command.startswith("seraph fit table.csv --id file")
+    assert " --encoding cp1252 " in kept["session"].finish.command
+
+
 def test_what_was_odd_in_the_table_is_said_before_the_page_opens(run):
     table = pd.read_csv("table.csv").astype({"a": object})
     table.loc[3, "a"] = "-"

@@ -258,3 +258,13 @@ def test_unsure_rows_are_those_whose_class_is_least_probable(wine):
     np.testing.assert_array_equal(typical, same)
     with pytest.raises(ValueError, match=r"needs class probabilities; got a SERAPH: fit a Metric"):
         query_rows(classifier.estimator_, X, 5, strategy="unsure")
+
+
+@pytest.mark.parametrize("strategy", ["typical", "unsure"])
+def test_a_scaler_before_a_classifier_asks_like_one_inside_it(wine, strategy):
+    X, y_partial, _ = wine
+    before = make_pipeline(StandardScaler(), MetricClassifier(SERAPH())).fit(X, y_partial)
+    inside = MetricClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, y_partial)
+    options = {"y": y_partial, "strategy": strategy, "random_state": 0}
+    asked = query_rows(inside, X, 5, **options)
+    np.testing.assert_array_equal(query_rows(before, X, 5, **options), asked)

@@ -162,7 +162,11 @@ def query_rows(
     check_choice("strategy", strategy, ("typical", "unsure"))
     check_seed(random_state)
     check_is_fitted(model)
-    classifier = None
+    classifier, points = None, X
+    if isinstance(model, Pipeline) and isinstance(model.steps[-1][1], MetricClassifier):
+        check_is_fitted(model)
+        with as_numbers("X"):
+            points, model = model[:-1].transform(X), model[-1]
     while isinstance(model, PairClassifier | MetricClassifier):
         classifier = model if isinstance(model, MetricClassifier) else classifier
         model = model.estimator_
@@ -172,7 +176,7 @@ def query_rows(
             f"MetricClassifier({type(model).__name__}()) and pass it."
         )
     with as_numbers("X"):
-        Z = np.asarray(model.transform(X), dtype=np.float64)
+        Z = np.asarray(model.transform(points), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:
         labels = as_labels(y)
@@ -188,7 +192,7 @@ def query_rows(
     if free == 0:
         return Rows.of(X).called(np.empty(0, dtype=np.intp))
     if classifier is not None and strategy == "unsure":
-        best = classifier.predict_proba(X).max(axis=1)
+        best = classifier.predict_proba(points).max(axis=1)
         best[labeled] = np.inf
         return Rows.of(X).called(np.argsort(best, kind="stable")[: min(n, free)])
     rng = check_random_state(random_state)

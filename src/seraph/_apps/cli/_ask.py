@@ -108,6 +108,7 @@ class AskRequest:
     impute: options.Impute = None
     dates: options.Dates = None
     decimal_comma: options.DecimalComma = False
+    encoding: options.Encoding = None
     port: Annotated[
         int | None,
         typer.Option(min=1, max=65535, metavar="NUMBER", help="Port; any free one by default."),
@@ -168,6 +169,7 @@ class AskRequest:
             ("--scale", self.scale, "standard"),
             ("--impute", self.impute, None),
             ("--dates", self.dates, None),
+            ("--encoding", self.encoding, None),
         ):
             if value != default:
                 words += [option, str(value)]
@@ -202,10 +204,12 @@ def _read(request: AskRequest) -> tuple[_Job, tuple[Any, ...]]:
     """Read the tables; return the session to run, and the arguments of its ``run``."""
     from ._tables import and_more, read_table
 
-    points = read_table(request.data, decimal_comma=request.decimal_comma)
-    others = []
-    if request.against is not None:
-        others = [read_table(request.against, decimal_comma=request.decimal_comma)]
+    written: dict[str, Any] = {
+        "decimal_comma": request.decimal_comma,
+        "encoding": request.encoding,
+    }
+    points = read_table(request.data, **written)
+    others = [] if request.against is None else [read_table(request.against, **written)]
     shown = shown_table(points, request.table)
     if points.n_rows < 3:
         raise ValueError(

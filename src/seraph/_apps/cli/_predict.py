@@ -96,10 +96,11 @@ def predict(
     if output == STDOUT:
         print_table(columns)
         return
-    _summarize(votes, table)
     if output is not None:
         write_table(output, columns)
         result(output=str(output))
+    _summarize(votes, table)
+    if output is not None:
         say(f"{output}: {table.n_rows} rows, {int((~votes.given).sum())} of them filled in.")
     else:
         say("To get all rows, name a file with -o, or - to print them.")
