@@ -34,7 +34,7 @@ C = 1.0
 _LINEAR = ("auto", "mean", "linear")
 # Rows that give the median, and labeled rows that choose the multiple, at most: so many tell
 # five widths apart, and take little time beside the fit of a metric.
-_ROWS, _LABELED = 2000, 300
+_ROWS, _LABELED = 2000, 200
 # Distances held at a time.
 _AT_ONCE = 1 << 22
 
