@@ -104,9 +104,9 @@ def test_a_number_of_things_to_draw_is_checked(Display, name, wine):
     for value in (0, 2.5, "few", np.array([1.0, 2.0])):
         with pytest.raises(ValueError, match=f"{name} must be a finite whole number"):
             Display.from_estimator(learner, X, y_partial, **{name: value})
-    if Display is FeatureImportanceDisplay:
+    for bad in (2.5, np.array(7)) if Display is FeatureImportanceDisplay else ():
         with pytest.raises(ValueError, match="feature_names must be a list of names"):
-            Display.from_estimator(learner, X, feature_names=2.5)
+            Display.from_estimator(learner, X, feature_names=bad)
 
 
 def test_a_whole_number_beyond_all_floats_is_refused_in_words():

@@ -146,7 +146,8 @@ class FeatureImportanceDisplay:
         names = self.feature_names
         if names is None:
             names = [f"x{k}" for k in range(len(importances))]
-        if isinstance(names, str) or not hasattr(names, "__len__"):
+        listed = hasattr(names, "__len__") and getattr(names, "ndim", 1) == 1
+        if isinstance(names, str) or not listed:
             raise ValueError(f"feature_names must be a list of names; got {shown(names)}.")
         if len(names) != len(importances):
             raise ValueError(
