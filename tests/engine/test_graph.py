@@ -218,6 +218,7 @@ ONES = sparse.csr_array(np.ones((80, 80)))
         ({}, ONES * np.inf, "finite weights of at least 0"),
         ({}, sparse.csr_array(np.tri(80)), r"symmetric.*graph.maximum"),
         ({}, "a graph", "graph must be a .*matrix of weights"),
+        ({}, ONES * 1j, "graph must be a .*matrix of weights; .*complex"),
     ],
     ids=str,
 )

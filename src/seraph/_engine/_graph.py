@@ -50,7 +50,10 @@ def check_graph(graph: Any, n: int) -> sparse.csr_array:
     sparse array of shape (n, n)
     """
     try:
-        weights = sparse.csr_array(graph).astype(np.float64)
+        weights = sparse.csr_array(graph)
+        if weights.dtype.kind == "c":
+            raise ValueError("complex weights are not supported.")
+        weights = weights.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"graph must be a (sparse) matrix of weights; got {type(graph).__name__}: {error}"
