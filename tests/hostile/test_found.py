@@ -9,6 +9,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -536,3 +537,13 @@ def test_a_foreign_type_with_a_long_name_is_refused_in_short(wine, tmp_path):
     with pytest.raises(ValueError, match="is not loaded: it holds") as caught:
         load(path)
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("learner", [SERAPH(manifold=0.1), classic.MFDA()], ids=repr)
+def test_a_short_integer_is_a_number_of_neighbors(learner, wine):
+    X, y_partial, _ = wine
+    metrics = [
+        clone(learner).set_params(n_neighbors=kind(3)).fit(X, y_partial).get_mahalanobis_matrix()
+        for kind in (int, np.int8)
+    ]
+    np.testing.assert_array_equal(*metrics)

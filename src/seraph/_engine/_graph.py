@@ -31,7 +31,7 @@ def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
             f"n_neighbors={n_neighbors} is too large: X has {len(points)} rows. "
             f"Set it to at most {len(points) - 1}, or set manifold=0."
         )
-    directed = sparse.csr_array(kneighbors_graph(points, n_neighbors))
+    directed = sparse.csr_array(kneighbors_graph(points, int(n_neighbors)))  # int8 would overflow
     return directed.maximum(directed.T)
 
 

@@ -209,7 +209,7 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     >>> reconstruction(np.array([[0.0], [1.0], [2.0]]), 2).toarray()[1]
     array([0.5, 0. , 0.5])
     """
-    n, k = len(X), min(n_neighbors, len(X) - 1)
+    n, k = len(X), min(int(n_neighbors), len(X) - 1)
     neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
     weights = np.empty((n, k))
     diagonal = np.arange(k)
