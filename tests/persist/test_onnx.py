@@ -207,7 +207,7 @@ def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
 def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, wine):
     X, y_partial, _ = wine
     names = ["mean radius", *"bcdefghijklm"]
-    table = pd.DataFrame(X, columns=names)
+    table = pd.DataFrame(X.copy(), columns=names)  # pandas 2 would write into X
     model = clone(model).fit(table, y_partial)
     if not is_classifier(model):
         table.iloc[::3, 1] = np.nan if len(model.steps) == 3 else 0.0
@@ -221,7 +221,7 @@ def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, w
 def test_text_and_missing_values_go_through_a_column_transformer(wine):
     X, y_partial, _ = wine
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(X[:, :3], columns=["a", "b", "a b"])
+    table = pd.DataFrame(X[:, :3].copy(), columns=["a", "b", "a b"])
     table["kind"] = rng.choice(["u", "v", "w", None], len(X), p=[0.5, 0.3, 0.15, 0.05])
     table["other"] = rng.choice(["yes", "no"], len(X))
     table.loc[::5, "b"] = np.nan

@@ -159,7 +159,7 @@ def _check_parts(part: Any) -> None:
             f"This {type(part).__name__} has learned a metric of rank 0, so its graph would "
             "be empty. Lower lam or add labels, and fit it again."
         )
-    # skl2onnx 1.18 to 1.20 ignores the weights.
+    # skl2onnx up to 1.20 ignores the weights.
     if isinstance(part, KNeighborsClassifier) and part.weights != "uniform":
         raise ValueError(
             "skl2onnx converts KNeighborsClassifier(weights="
