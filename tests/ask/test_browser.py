@@ -506,6 +506,7 @@ def test_the_nearest_rows_are_named_and_say_where_they_are_cut(tmp_path, open_pa
         # Side by side; at one moment, because what comes above may move them.
         tops = boxes.evaluate_all("all => all.map((node) => node.getBoundingClientRect().top)")
         assert len(set(tops[1:6])) == 1
+        page.close()
 
 
 def test_a_message_stays_while_it_is_true(rows, open_page):
