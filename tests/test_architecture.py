@@ -4,6 +4,7 @@ import ast
 import runpy
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
 def imported_names(path: Path) -> list[list[str]]:
     """Full dotted names that a file imports from this package, at any level of the file."""
     package = ["seraph", *path.relative_to(ROOT).parts[:-1]]

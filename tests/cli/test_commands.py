@@ -21,6 +21,7 @@ from seraph import SERAPH, MetricClassifier, load, save
 from seraph._apps.cli import _export, _fit, _inspect, _neighbors, _query, _transform
 from seraph.classic import Euclidean
 from tests.helpers.command import assert_refused, seraph
+from tests.helpers.quick import few
 
 CULTIVARS = np.array(["barolo", "grignolino", "barbera"])
 FEATURES = ["alcohol", "ash", "hue", "proline", "flavanoids"]
@@ -536,7 +537,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", few(COMMANDS, {"transform", "query", "inspect"}.__contains__))
 def test_the_examples_of_the_help_run(name, folder):
     help_text = " ".join(ok(name, "--help").out.split())
     examples = re.findall(r"^ *Example: seraph (.*)$", COMMANDS[name].__doc__, re.MULTILINE)

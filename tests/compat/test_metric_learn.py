@@ -41,6 +41,7 @@ CLASSES = {
     if inspect.isclass(value := getattr(metric_learn, name)) and issubclass(value, BaseEstimator)
 }
 ARGUMENTS = {
+    "LMNN": {"max_iter": 60},
     "RCA_Supervised": {"n_chunks": 10},
     "SDML": {"balance_param": 1e-4},
     "SDML_Supervised": {"balance_param": 1e-4},

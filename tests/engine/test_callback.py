@@ -16,8 +16,9 @@ SETTINGS = [
     {},
     {"solver": "spg"},
     {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
-    {"algorithm": "em"},
-    {"algorithm": "em", "solver": "spg"},
+    {"algorithm": "em", "em_max_iter": 3},
+    pytest.param({"algorithm": "em"}, marks=pytest.mark.slow),
+    pytest.param({"algorithm": "em", "solver": "spg"}, marks=pytest.mark.slow),
     {"gamma": 0.5},
     {"n_components": 1},
 ]

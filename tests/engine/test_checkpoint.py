@@ -37,8 +37,9 @@ SETTINGS = [
     {},
     {"solver": "spg"},
     {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
-    {"algorithm": "em"},
+    pytest.param({"algorithm": "em"}, marks=pytest.mark.slow),
     pytest.param({"algorithm": "em", "solver": "spg"}, marks=pytest.mark.slow),
+    {"algorithm": "em", "em_max_iter": 2, "em_tol": 1.0},
     {"gamma": 0.5},
     {"manifold": 0.1, "n_components": 2},
     {"unlabeled_pairs": 0.5, "random_state": 0},
@@ -233,6 +234,7 @@ def test_a_path_goes_on_where_it_was_left(wine, file, n_computed, monkeypatch):
     np.testing.assert_array_equal(plain.optimality_gaps, resumed.optimality_gaps)
 
 
+@pytest.mark.slow
 def test_points_in_chunks_go_on_too(wine, file, n_computed):
     X, y_partial, _ = wine
     chunked = da.from_array(X, chunks=(30, -1))

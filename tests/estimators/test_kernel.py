@@ -25,7 +25,7 @@ def distances(learner, X):
 # What is learned
 
 
-@pytest.mark.parametrize("data", ["wine", "digits"])
+@pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("setting", [{}, {"mu": 0.0}, {"algorithm": "em"}, {"lam": 3.0}], ids=str)
 def test_a_linear_kernel_gives_the_distances_of_seraph(request, data, setting):
     X, y_partial, _ = request.getfixturevalue(data)

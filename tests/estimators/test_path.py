@@ -138,8 +138,8 @@ def posed(X, y, mu):
     return Problem.make(PointsInMemory(X), PairLabels.make(len(X), y), settings)
 
 
-@pytest.mark.parametrize("mu", [0.0, "auto"])
-@pytest.mark.parametrize("data", ["wine", "digits"])
+@pytest.mark.parametrize("mu", [0.0, pytest.param("auto", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
 def test_the_path_takes_three_times_fewer_sweeps_than_cold_starts(request, data, mu):
     X, y_partial, _ = request.getfixturevalue(data)
     path = seraph_path(X, y_partial, mu=mu)

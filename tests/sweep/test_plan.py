@@ -18,6 +18,7 @@ from seraph._sweep import (
 )
 from seraph._sweep._plan import band, index_type, sample_pairs
 from seraph._sweep._torch import TorchSweep
+from tests.helpers.quick import few
 
 PAIRS = np.array([[0, 3], [0, 1], [2, 9], [2, 4], [2, 0], [7, 8], [9, 1]])
 NONE = np.empty((0, 2), dtype=int)
@@ -123,7 +124,7 @@ def test_a_sample_has_unlabeled_pairs_each_once(monkeypatch, size, chunk):
     assert not {(3, 50), (40, 41)} & {tuple(pair) for pair in pairs.tolist()}
 
 
-@pytest.mark.parametrize("size", [1, 6, 30, 40, 55, 58])
+@pytest.mark.parametrize("size", few([1, 6, 30, 40, 55, 58], {6, 55}.__contains__))
 def test_every_pair_is_as_likely_as_any_other(size):
     n_samples = 1000
     counts = np.zeros((12, 12))

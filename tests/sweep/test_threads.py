@@ -67,7 +67,7 @@ def two_blas_threads():
     "name",
     [pytest.param(name, marks=pytest.mark.slow if k else ()) for k, name in enumerate(LEARNERS)],
 )
-@pytest.mark.parametrize("data", ["different", "same"])
+@pytest.mark.parametrize("data", ["different", pytest.param("same", marks=pytest.mark.slow)])
 def test_fits_at_once_give_the_bits_of_fits_in_turn(name, data):
     check_same_bits(LEARNERS[name], [seed if data == "different" else 0 for seed in range(N_FITS)])
 
@@ -87,6 +87,7 @@ def check_same_bits(learner, seeds):
     assert blas_threads().items() >= before.items()  # the first fit may load another library
 
 
+@pytest.mark.slow
 def test_paths_at_once_give_the_bits_of_paths_in_turn():
     def components(seed):
         return seraph_path(*problem(seed), n_lams=5).components
