@@ -187,6 +187,7 @@ def test_labels_that_name_no_row_are_refused(run):
     assert "no column 'class'" in done.err
 
 
+@pytest.mark.slow
 def test_the_report_judges_by_the_test_answers(run):
     many, classes = clusters(60)
     np.save("many.npy", many)
@@ -304,6 +305,7 @@ def test_answers_about_records_find_the_duplicates(run):
     assert len(groups) > 54  # of 60
 
 
+@pytest.mark.slow
 def test_two_tables_are_asked_about_across(run):
     """The ids of the two tables may be the same; each row is found in its own."""
     table, person = people(90, 60)

@@ -53,7 +53,7 @@ LEARNERS = [
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-@pytest.mark.parametrize("with_target", [False, True])
+@pytest.mark.parametrize("with_target", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_metric_is_the_mixture_of_the_formula(learner, with_target):
     target = np.linalg.inv(COVARIANCE) if with_target else None
     learner.set_params(shrinkage_target=target).fit(X, Y)

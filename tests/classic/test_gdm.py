@@ -467,7 +467,7 @@ def test_with_fewer_labeled_rows_for_each_feature_more_of_the_metric_is_euclidea
 
 @pytest.mark.parametrize("tol", [0.01, 1e-6])
 @pytest.mark.parametrize("diagonal", [False, True])
-@pytest.mark.parametrize("m", [1, 40])
+@pytest.mark.parametrize("m", [1, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
     y = (np.arange(1000) >= 985).astype(int)
     sums = PairSums(PairLabels.make(1000, y), sampled=True)

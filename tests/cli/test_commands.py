@@ -185,6 +185,7 @@ def test_verbose_lines_go_to_stderr_and_not_into_the_model(folder):
 # The check
 
 
+@pytest.mark.slow
 def test_a_better_distance_is_called_better_and_a_worse_one_worse(tmp_path, rng):
     # One feature of sixty tells the class: the Euclidean distance drowns in the others.
     y = np.tile([0, 1], 60)

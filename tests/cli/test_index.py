@@ -52,7 +52,7 @@ def brute(model, place, k):
 
 
 @pytest.mark.parametrize("rows", [7, 1 << 14], ids=["many chunks", "one chunk"])
-@pytest.mark.parametrize("kind", [np.float32, np.float16])
+@pytest.mark.parametrize("kind", [pytest.param(np.float32, marks=pytest.mark.slow), np.float16])
 def test_an_index_finds_the_nearest_rows_by_brute_force(folder, model, monkeypatch, rows, kind):
     monkeypatch.setattr(_index, "_ROWS", rows)
     np.save("vectors.npy", X.astype(kind))

@@ -416,6 +416,7 @@ def test_the_smallest_sets_have_four_labels_too(make):
         assert (make(20, random_state=seed)[2] >= 0).sum() == 4
 
 
+@pytest.mark.slow
 def test_posterior_sparsity_corrects_a_metric_that_looks_at_the_height():
     n_labeled = comb(4, 2)
     mu = 10 * n_labeled / (comb(200, 2) - n_labeled)

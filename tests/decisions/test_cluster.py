@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist
@@ -32,7 +32,6 @@ def marked(pairs, labels, n=40):
 
 
 @BOTH
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_marks_that_can_be_kept_are_kept(cluster, seed):
     Z, y, pairs, marks = sample(seed)

@@ -129,6 +129,7 @@ def test_an_interrupted_fit_ends_as_an_uninterrupted_one(wine, file, n_computed,
     assert_same_fit(plain, resumed)
 
 
+@pytest.mark.slow
 def test_fits_of_labeled_points_by_way_of_samples_go_on_too(wine, file, n_computed, monkeypatch):
     monkeypatch.setattr(_plan, "_MANY_PAIRS", 1000)
     monkeypatch.setattr(_plan, "_PER_ROW", 4)

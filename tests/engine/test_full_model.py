@@ -49,7 +49,7 @@ def fitted(data, **parameters):
 
 
 @pytest.mark.parametrize("mu", [0.0, "auto"])
-@pytest.mark.parametrize("solver", ["low-rank", "spg"])
+@pytest.mark.parametrize("solver", ["low-rank", pytest.param("spg", marks=pytest.mark.slow)])
 def test_objective_is_the_papers_and_stationary_in_kappa(wine, mu, solver):
     X, y_partial, _ = wine
     learner = SERAPH(gamma=5.0, mu=mu, eta=1.5, solver=solver, tol=1e-6, max_iter=5000)

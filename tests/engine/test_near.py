@@ -10,6 +10,7 @@ from seraph._engine._triplets import Triplets
 from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
 from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, _plan
+from tests.helpers.quick import few
 
 OPTIONS = {"max_iter": 500, "callback": lambda step, P: None}
 
@@ -122,7 +123,7 @@ def test_few_pairs_are_not_sampled(data):
     assert make(data, 60).estimates(near=True) == []
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n_components": 3}], ids=str)
+@pytest.mark.parametrize("parameters", few([{}, {"n_components": 3}], bool), ids=str)
 def test_a_fit_that_continues_finds_what_a_fresh_one_does(small, data, parameters):
     X, pairs, similar = data
     strict = {"tol": 1e-5, "max_iter": 2000, **parameters}

@@ -16,6 +16,7 @@ from seraph._estimators._classifier import MetricClassifier
 from seraph._estimators._quantities import is_quantity
 from seraph._estimators._rules import WIDTHS, C
 from seraph.classic import LMNN, MLKR, Euclidean
+from tests.helpers.quick import few
 
 
 class Collapse(MahalanobisLearner):
@@ -61,7 +62,9 @@ def literal_probabilities(Z, Z_seen, y_seen, rule):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("learner", [Euclidean(), SERAPH()], ids=repr)
+@pytest.mark.parametrize(
+    "learner", few([Euclidean(), SERAPH()], lambda made: isinstance(made, Euclidean)), ids=repr
+)
 @pytest.mark.parametrize("rule", ["auto", "mean", "vote", "linear", "nearest"])
 def test_probabilities_are_those_of_the_formulas(wine, learner, rule, n_classes):
     X, y_partial, y = wine

@@ -40,7 +40,7 @@ def test_lam_max_is_the_top_eigenvalue_of_the_gradient_at_zero(wine):
 
 
 @pytest.mark.parametrize("mu", [0.0, "auto"])
-@pytest.mark.parametrize("data", ["wine", "digits"])
+@pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
 def test_the_metric_is_zero_from_lam_max_on_and_not_below(request, data, mu):
     X, y_partial, _ = request.getfixturevalue(data)
     path = seraph_path(X, y_partial, mu=mu, n_lams=10)
@@ -67,7 +67,7 @@ def test_a_heavy_entropy_can_hold_a_metric_above_lam_max_and_the_path_starts_abo
 # What is found
 
 
-@pytest.mark.parametrize("data", ["wine", "digits"])
+@pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
 def test_each_solution_is_that_of_seraph_where_there_is_one_maximum(request, data):
     X, y_partial, _ = request.getfixturevalue(data)
     strict = {"mu": 0.0, "tol": 1e-5, "max_iter": 1000}
@@ -256,7 +256,7 @@ def test_every_warning_points_to_the_file_of_the_caller(wine, points, y):
     assert {warning.filename for warning in record} == {__file__}
 
 
-@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.parametrize("n", [3, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore:All .* pairs are dissimilar")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_path_ends_where_no_step_helps_for_rounding(rng, n):

@@ -96,6 +96,7 @@ def test_entropy_asks_for_the_pairs_that_are_nearest_to_one_half(wine, make):
     assert np.all(found[:, 0] < found[:, 1])
 
 
+@pytest.mark.slow
 def test_gradient_asks_for_the_answers_that_would_change_most(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)

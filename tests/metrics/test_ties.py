@@ -18,6 +18,7 @@ from seraph.metrics import (
     recall_at_k,
 )
 from tests.helpers import exact
+from tests.helpers.quick import few
 
 
 def figures(Z, y, pairs=None, signs=None):
@@ -66,7 +67,7 @@ WHOLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3), {0}.__contains__))
 @pytest.mark.parametrize("kind", WHOLE)
 def test_ties_are_those_of_exact_arithmetic(kind, seed):
     Z, y = WHOLE[kind](np.random.default_rng(seed))
@@ -95,7 +96,7 @@ def test_marked_pairs_tie_with_those_of_the_classes(seed):
 # Numbers that no float holds: ties are those before the points were rounded.
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3), {1}.__contains__))
 @pytest.mark.parametrize("factor", [0.1, 1 / 3, 1e-3 / 7, 1e-200 / 3, 1e200 / 3])
 def test_a_common_factor_breaks_no_tie(factor, seed):
     rng = np.random.default_rng(seed)

@@ -75,6 +75,7 @@ def test_pairs_that_are_sure_count_as_found_and_right():
     assert line.predicted(margins[:0], margins) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
+@pytest.mark.slow
 def test_the_ranges_hold_the_truth_as_often_as_they_say():
     """Curves of all slopes; answers spread evenly, candidates mostly different."""
     rng = np.random.default_rng(3)

@@ -435,6 +435,7 @@ def counted(X, chunks):
     return points.map_blocks(read, dtype=X.dtype, meta=np.empty((0, 0), dtype=X.dtype))
 
 
+@pytest.mark.slow
 def test_points_are_read_once_for_their_moments_and_once_to_be_held(client, small_parts, data):
     X, y, _ = data
     SERAPH(**FEW).fit(counted(X, (33, 6)), y)
@@ -458,8 +459,11 @@ def test_points_that_do_not_fit_are_read_in_every_sweep(
     assert set(READS.values()) == {1}  # when they were persisted
 
 
+POSTERIORS = [Posterior(np.eye(3, 6)), None, Posterior()]
+
+
 @pytest.mark.parametrize("wrt", ["factor", "threshold"])
-@pytest.mark.parametrize("q", [None, Posterior(), Posterior(np.eye(3, 6))])
+@pytest.mark.parametrize("q", few(POSTERIORS, lambda q: q is POSTERIORS[0]))
 def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
     client, small_parts, data, wrt, q, monkeypatch
 ):

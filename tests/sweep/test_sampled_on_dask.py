@@ -101,6 +101,7 @@ def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
         np.testing.assert_allclose(gradient, sums[1], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_sum_over_samples_is_right_on_average():
     made = problem(13, 100)
     exact = np.append(*problem(13, "all").sweep(P, replace(made.terms, plan=Plan()), "metric"))

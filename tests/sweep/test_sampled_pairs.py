@@ -121,7 +121,9 @@ def test_more_pairs_bring_the_metric_closer_to_that_of_all(wine):
 
 
 @pytest.mark.parametrize("learner", QUICK, ids=str)
-@pytest.mark.parametrize("everything", [1.0, 80 * 79 // 2 - 105, 10**9])
+@pytest.mark.parametrize(
+    "everything", few([1.0, 80 * 79 // 2 - 105, 10**9], lambda number: 1 < number < 10**9)
+)
 def test_a_sample_of_all_pairs_changes_nothing(wine, learner, everything):
     exact = fitted(learner, wine)
     same = fitted(learner, wine, unlabeled_pairs=everything)

@@ -40,14 +40,14 @@ FITS = [
     {},
     pytest.param({"algorithm": "em", "em_max_iter": 3, "em_tol": 1.0}, marks=pytest.mark.slow),
     pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
-    {"n_components": 2},
+    pytest.param({"n_components": 2}, marks=pytest.mark.slow),
     pytest.param({"backend": "torch", "device": "cpu"}, marks=pytest.mark.slow),
     {"backend": "numba", "n_jobs": 2},
 ]
 
 
 @pytest.mark.parametrize("settings", FITS, ids=str)
-@pytest.mark.parametrize("n_unlabeled", [0, 200])
+@pytest.mark.parametrize("n_unlabeled", [pytest.param(0, marks=pytest.mark.slow), 200])
 def test_labeled_points_are_fitted_by_way_of_samples(small, monkeypatch, settings, n_unlabeled):
     X, y = classes()
     y = np.where(np.arange(len(y)) < n_unlabeled, -1, y)
