@@ -2,6 +2,7 @@
 
 import inspect
 import tempfile
+import warnings
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -221,7 +222,9 @@ def a_stand_in(rng):
     if "pairs" in known:
         given["y"] = signs
     arguments = {name: value for name, value in given.items() if name in known}
-    estimator = Estimator(**parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # an old keyword of metric-learn's
+        estimator = Estimator(**parameters)
     result, _ = guarded(lambda: estimator.fit(**arguments), *THEIRS)
     if refused(result):
         return f"metric_learn.{Estimator.__name__} refused: {str(result)[:40]}"
