@@ -31,15 +31,15 @@ def modules_after(code):
     return set(listed.splitlines()[-1].split())
 
 
-def test_importing_the_package_loads_a_handful_of_modules():
+def test_importing_the_package_loads_three_modules_beside_the_standard_library():
     loaded = modules_after("import seraph")
-    assert not {name.partition(".")[0] for name in loaded} & HEAVY
     assert {name for name in loaded if name.startswith("seraph")} == {
         "seraph",
         "seraph._utils",
         "seraph._utils._version",
     }
-    assert len(loaded) < 120, sorted(loaded)
+    others = {name.partition(".")[0] for name in loaded} - {"seraph"}
+    assert others <= set(sys.stdlib_module_names)  # which ones depends on the version of Python
 
 
 @pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
