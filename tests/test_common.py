@@ -63,7 +63,7 @@ ARGUMENTS = {
 UNSUPERVISED = {Covariance, Euclidean}
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 # Where much of the code is shared by all, four of them are enough for `make test`.
-SAMPLE = {SERAPH, MetricClassifier, ITML}
+SAMPLE = {SERAPH, ITML}
 SOME = pytest.mark.parametrize(
     "Estimator",
     few(ESTIMATORS, SAMPLE.__contains__),

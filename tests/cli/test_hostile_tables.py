@@ -177,6 +177,7 @@ def test_a_model_cut_short_anywhere_is_refused(model):
         assert transform(model[:length]).code == 2, length
 
 
+@pytest.mark.slow
 def test_files_under_each_others_names_are_refused(model):
     for kind, content in {**FILES, "skops": model}.items():
         for other in FILES:
@@ -222,6 +223,7 @@ def test_a_damaged_text_table_never_ends_in_a_traceback(content):
 
 @settings(max_examples=6 * SHARE)
 @given(content=damaged(PAIRS))
+@pytest.mark.slow
 def test_damaged_pairs_never_end_in_a_traceback(content):
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -251,5 +253,6 @@ def test_a_damaged_model_never_ends_in_a_traceback(model, data):
 
 @settings(max_examples=6 * SHARE)
 @given(content=damaged(CSV))
+@pytest.mark.slow
 def test_a_model_given_a_damaged_table_never_ends_in_a_traceback(model, content):
     transform(model, ("data.csv", content))

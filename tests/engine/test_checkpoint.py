@@ -210,6 +210,7 @@ def test_a_search_goes_on_after_the_fold_that_was_complete(wine, file, n_compute
     assert not file.exists()
 
 
+@pytest.mark.slow
 def test_a_path_goes_on_where_it_was_left(wine, file, n_computed, monkeypatch):
     X, y, _ = wine
     plain = seraph_path(X, y, n_lams=12)

@@ -155,6 +155,7 @@ def refitted(data, summed):
     return later, list(summed)
 
 
+@pytest.mark.slow
 def test_ten_more_marks_take_few_sums_over_all_pairs(wide, summed):
     later, fresh = refitted(wide, summed)
     assert later.count(1.0) <= 4

@@ -60,6 +60,7 @@ def rings(seed, n=200):
     return X, y, known
 
 
+@pytest.mark.slow
 def test_a_kernel_separates_two_rings_and_no_linear_map_does():
     errors = []
     for seed in range(10):

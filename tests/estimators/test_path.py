@@ -52,6 +52,7 @@ def test_the_metric_is_zero_from_lam_max_on_and_not_below(request, data, mu):
     assert rank_of(X, y_partial, mu=mu, lam=0.9 * path.lam_max) > 0
 
 
+@pytest.mark.slow
 def test_a_heavy_entropy_can_hold_a_metric_above_lam_max_and_the_path_starts_above_it(wine):
     X, y_partial, _ = wine
     labels = PairLabels.make(len(X), y_partial)
@@ -93,6 +94,7 @@ def test_objectives_and_certificates_are_those_of_the_metrics(wine, mu):
     assert np.all(np.diff(path.objectives) > 0)
 
 
+@pytest.mark.slow
 def test_eigenvalues_and_ranks_are_those_of_the_metrics(digits):
     X, y_partial, _ = digits
     path = seraph_path(X, y_partial, n_lams=15)

@@ -81,6 +81,7 @@ def test_each_m_step_of_em_maximizes_equation_11(wine, n_steps):
         assert value(other) < value(A)
 
 
+@pytest.mark.slow
 def test_em_ends_at_the_maximum_of_equation_11_for_its_own_metric(wine):
     X, y_partial = wine[0][:40], wine[1][:40]
     learner = SERAPH(algorithm="em", em_tol=1e-4, em_max_iter=200, tol=1e-5).fit(X, y_partial)

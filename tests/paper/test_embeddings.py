@@ -116,6 +116,7 @@ def test_the_command_prints_a_table_and_draws_the_maps(small, tmp_path, monkeypa
     assert (tmp_path / "demo-embeddings.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_command_gives_its_figures_as_json(small, tmp_path):
     path = tmp_path / "maps.svg"
     done = seraph("demo", "embeddings", "--samplings", "2", "--picture", path, "--json")

@@ -37,6 +37,7 @@ def test_only_neighbors_are_candidates(found):
     assert len(finder.candidates()) <= result.n_candidates <= 10 * len(table)
 
 
+@pytest.mark.slow
 def test_a_precision_moves_the_line(found):
     _, person, finder, pairs, _ = found
     answers = same(person, pairs)

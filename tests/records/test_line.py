@@ -136,6 +136,7 @@ def test_curves_of_several_ways_to_know_the_answers_count_alike():
     np.testing.assert_allclose(both.probability(CANDIDATES), mean)
 
 
+@pytest.mark.slow
 def test_many_margins_are_summed_as_one_by_one():
     margins, same = answered()
     many = np.random.default_rng(5).normal(-4.0, 3.0, 20_000)

@@ -184,6 +184,7 @@ def test_em_comes_to_rest_at_a_fixed_point(wine):
     assert np.linalg.norm(A - B) <= 1e-5 * np.linalg.norm(A)
 
 
+@pytest.mark.slow
 def test_the_fixed_point_of_em_is_not_stationary_for_the_entropy(wine):
     objective, space = make(wine, mu=0.2)
 

@@ -234,6 +234,7 @@ def test_labels_may_be_in_chunks(client, data, expected, labels):
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
+@pytest.mark.slow
 def test_no_bit_depends_on_the_workers_or_the_run(small_parts, client, data):
     X, y, _ = data
     points = da.from_array(X, chunks=(33, 6))
@@ -672,11 +673,9 @@ def test_bad_points_are_not_mapped(data, expected):
 # A share of the pairs, in tiles
 
 
-SLOW_WRT = [pytest.param(wrt, marks=pytest.mark.slow) for wrt in ("metric", "threshold")]
-
-
-@pytest.mark.parametrize("wrt", ["factor", *SLOW_WRT])
-@pytest.mark.parametrize("labeled_share", [pytest.param(1.0, marks=pytest.mark.slow), 0.4])
+@pytest.mark.parametrize("wrt", ["factor", "metric", "threshold"])
+@pytest.mark.parametrize("labeled_share", [1.0, 0.4])
+@pytest.mark.slow
 def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(
     rng, small_parts, wrt, labeled_share
 ):

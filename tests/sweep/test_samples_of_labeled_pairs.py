@@ -42,7 +42,7 @@ FITS = [
     pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
     pytest.param({"n_components": 2}, marks=pytest.mark.slow),
     pytest.param({"backend": "torch", "device": "cpu"}, marks=pytest.mark.slow),
-    {"backend": "numba", "n_jobs": 2},
+    pytest.param({"backend": "numba", "n_jobs": 2}, marks=pytest.mark.slow),
 ]
 
 
