@@ -547,3 +547,16 @@ def test_a_short_integer_is_a_number_of_neighbors(learner, wine):
         for kind in (int, np.int8)
     ]
     np.testing.assert_array_equal(*metrics)
+
+
+def test_a_weight_that_overflows_is_refused_without_a_warning_of_numpy(wine):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="left the range of floating-point numbers"):
+            SERAPH(mu=1e308, gamma=40).fit(*wine[:2])
+
+
+@pytest.mark.parametrize("name", ["balance_param", "sparsity_param"])
+def test_a_negative_weight_of_sdml_is_refused_in_words(name, wine):
+    with pytest.raises(ValueError, match=f"{name} must be a finite number of at least 0"):
+        metric_learn.SDML_Supervised(**{name: -1e-3}).fit(wine[0], wine[2])

@@ -148,8 +148,12 @@ _OVERFLOW = (
 
 @contextmanager
 def running(settings: Settings) -> Iterator[None]:
-    """Limit the threads of BLAS and start the cluster that sweeps need, within the block."""
-    with one_blas_thread(), workers(settings.backend, settings.n_jobs):
+    """Limit the threads of BLAS and start the cluster that sweeps need, within the block.
+
+    What overflows is refused in words, so numpy need not warn of it.
+    """
+    quiet = np.errstate(over="ignore", invalid="ignore")
+    with quiet, one_blas_thread(), workers(settings.backend, settings.n_jobs):
         try:
             yield
         except np.linalg.LinAlgError as error:  # the matrix overflowed

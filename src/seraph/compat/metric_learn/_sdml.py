@@ -9,6 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._utils._typing import Array
+from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._definite import power
 from ...classic._sdml import largest_weight, sparse_metric
@@ -35,6 +36,8 @@ class _BaseSDML(PairsFromClasses):
         super().__init__(preprocessor)
 
     def _learn(self, pairs: Array, y: Array, *_: Any) -> Self:
+        check_number("balance_param", self.balance_param, low=0.0)
+        check_number("sparsity_param", self.sparsity_param, low=0.0)
         points = pairs.reshape(-1, pairs.shape[2])
         prior = metric_matrix(self.prior, points, self.random_state, "prior", definite=True)
         difference = pairs[:, 0] - pairs[:, 1]
