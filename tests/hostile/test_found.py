@@ -560,3 +560,8 @@ def test_a_weight_that_overflows_is_refused_without_a_warning_of_numpy(wine):
 def test_a_negative_weight_of_sdml_is_refused_in_words(name, wine):
     with pytest.raises(ValueError, match=f"{name} must be a finite number of at least 0"):
         metric_learn.SDML_Supervised(**{name: -1e-3}).fit(wine[0], wine[2])
+
+
+def test_words_as_targets_of_a_regression_are_refused_in_words(wine):
+    with pytest.raises(ValueError, match="y must hold numbers, the targets of a regression"):
+        metric_learn.MLKR().fit(wine[0], np.array(["a", "b"])[wine[2] % 2])

@@ -88,7 +88,12 @@ class MLKR(LabeledLearner):
         points, y = self._points(X, y, y_numeric=True)
         d = checked_components(self.n_components, points.shape[1])
         first = first_map(self.init, points, None, d, self.random_state)
-        y = np.asarray(y, dtype=float)
+        try:
+            y = np.asarray(y, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "y must hold numbers, the targets of a regression. To learn from classes, take NCA."
+            ) from error
         # Far from the origin, squared distances would lose their digits.
         points = points.astype(float) - points.mean(axis=0)
         found = minimize(
