@@ -92,7 +92,7 @@ class MLKR(LabeledLearner):
             y = np.asarray(y, dtype=float)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                "y must hold numbers, the targets of a regression. To learn from classes, take NCA."
+                "y must hold numbers, the targets of a regression. For classes, take NCA."
             ) from error
         # Far from the origin, squared distances would lose their digits.
         points = points.astype(float) - points.mean(axis=0)
