@@ -21,7 +21,7 @@ import numpy as np
 from seraph import save
 from seraph.classic import Euclidean
 rng = np.random.default_rng(0)
-models = [Euclidean().fit(rng.normal(size=(5, 150)) * k) for k in (1, 2)]
+models = [Euclidean().fit(rng.normal(size=(5, 300)) * k) for k in (1, 2)]
 while True:
     for model in models:
         save(model, sys.argv[1])
@@ -44,7 +44,7 @@ def test_a_model_file_is_whole_whenever_its_writer_is_killed(tmp_path):
             assert writer.stdout.readline()  # it is writing now
             time.sleep(rng.uniform(0.0, 0.1))
             writer.kill()
-        assert load(path).components_.shape == (150, 150)
+        assert load(path).components_.shape == (300, 300)
     # The next write removes what a killed one may have left.
     save(Euclidean().fit(np.eye(3)), path)
     assert [file.name for file in tmp_path.iterdir()] == ["m.skops"]
