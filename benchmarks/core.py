@@ -1,7 +1,8 @@
 """Measure the time and memory of SERAPH's defaults, against the plain formula and NCA.
 
-``python -m benchmarks.core`` prints four tables; every ratio is measured within one run. With
-names (``python -m benchmarks.core average``), only those: plain, average, growth, memory.
+``python -m benchmarks.core`` prints five tables; every ratio is measured within one run. With
+names (``python -m benchmarks.core average``), only those: plain, average, selection, growth,
+memory.
 """
 
 import multiprocessing
@@ -18,7 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from benchmarks.plain_seraph import plain_seraph
-from seraph import SERAPH
+from seraph import SERAPH, SERAPHCV, Marks, PairClassifier
+from seraph._apps.cli._held_out import held_out_errors
 
 
 def timed(run, repeat=1, clock=time.perf_counter):
@@ -88,6 +90,42 @@ def average():
         )
 
 
+def selection():
+    print(
+        "\nFive folds and the fit of all points, in units of that fit (CPU seconds, the least of"
+    )
+    print("two): SERAPHCV has seven weights a fold; the check of `seraph fit` has no last fit\n")
+    print(f"{'':8}{'n':>6}{'m':>5}{'labels':>8}{'fit':>8}{'SERAPHCV':>10}", end="")
+    print(f"{'PairClassifier':>16}{'of marks':>10}{'check':>8}")
+    for n, m, n_labels in ((500, 2, 100), (1000, 10, 100), (2000, 64, 100), (5000, 64, 100),
+                           (1000, 10, 1000), (3000, 10, 3000)):  # fmt: skip
+        X, y = blobs(n, n_labels, m)
+        rng = np.random.default_rng(0)
+        pairs = np.array([rng.choice(n_labels, 2, replace=False) for _ in range(200)])
+        marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=n)
+        none = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
+        runs = {
+            "fit": lambda: SERAPH().fit(X, y),
+            "fit of marks": lambda: SERAPH().fit(X, marks=marks),
+            "SERAPHCV": lambda: SERAPHCV().fit(X, y),
+            "PairClassifier": lambda: PairClassifier().fit(X, y),
+            "of marks": lambda: PairClassifier().fit(X, marks=marks),
+            "check": lambda: held_out_errors(
+                SERAPH(), X, y, *none, seed=0, after_fold=lambda: None
+            ),
+        }
+        if n_labels == n:
+            del runs["SERAPHCV"]  # nothing to leave out: minutes
+        took = {name: timed(run, 2, time.process_time)[0] for name, run in runs.items()}
+        took["of marks"] *= took["fit"] / took["fit of marks"]
+        units = {name: f"{seconds / took['fit']:.1f}" for name, seconds in took.items()}
+        print(
+            f"blobs   {n:>6}{m:>5}{n_labels:>8}{took['fit']:>8.2f}{units.get('SERAPHCV', ''):>10}"
+            f"{units['PairClassifier']:>16}{units['of marks']:>10}{units['check']:>8}",
+            flush=True,
+        )
+
+
 def growth():
     print("\nTen Gaussian classes, m = 64, 100 labels: CPU seconds, and the growth exponent\n")
     print(f"{'n':>8}{'fit':>10}{'iterations':>12}{'each':>12}{'exponent':>10}")
@@ -131,6 +169,7 @@ def main():
     parts = {
         "plain": against_the_plain_formula,
         "average": average,
+        "selection": selection,
         "growth": growth,
         "memory": memory,
     }

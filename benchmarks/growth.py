@@ -3,8 +3,10 @@
 ``python -m benchmarks.growth run RECORDS --learner seraph --m 16 64 --seconds 60`` appends a line
 of JSON for each size, each in a process of its own, until a fit takes longer than `--seconds`.
 Learners: seraph, with at most 100 labels; nca and lmnn, which are metric-learn's and have a label
-for every row. ``--device cuda`` fits on a GPU. Lines of several machines can be joined.
-``python -m benchmarks.growth draw RECORDS PICTURE`` draws them.
+for every row. ``--device cuda`` fits on a GPU, ``--device cluster`` on a dask cluster of two
+workers on this machine; processor time is that of all processes, and memory the largest one's.
+Lines of several machines can be joined, as in growth.jsonl. ``python -m benchmarks.growth draw
+RECORDS PICTURE`` draws them.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -21,12 +24,15 @@ LABELS = 100
 NAMES = {"seraph": "SERAPH", "nca": "NCA (metric-learn)", "lmnn": "LMNN (metric-learn)"}
 
 
+PLACES = {"cpu": "", "cuda": ", GPU", "cluster": ", cluster"}
+
+
 def fitted(learner, X, y, device):
     """Fit a learner with its defaults."""
     if learner == "seraph":
         from seraph import SERAPH
 
-        options = {} if device == "cpu" else {"backend": "torch", "device": device}
+        options = {"backend": "torch", "device": device} if device.startswith("cuda") else {}
         return SERAPH(**options).fit(X, y)
     import metric_learn
 
@@ -37,28 +43,53 @@ def fitted(learner, X, y, device):
     return made[learner]().fit(X, y)
 
 
+@contextmanager
+def workers(device):
+    """Yield a function that sums what it measures in this process and in those of a cluster."""
+    if device != "cluster":
+        yield lambda measure: [measure()]
+        return
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield lambda measure: [measure(), *client.run(measure).values()]
+
+
+def peak():
+    """Return the peak memory of this process, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def one(learner, n, m, device):
     """Print the record of one fit."""
     from benchmarks.core import blobs
 
     X, y = blobs(n, min(LABELS, n // 3) if learner == "seraph" else n, m)
-    X = X.astype("float32") if device != "cpu" else X
+    X = X.astype("float32") if device.startswith("cuda") else X
     warnings.simplefilter("ignore")
-    if learner == "seraph":
-        fitted(learner, X[:100], y[:100], device)  # imports, and compiled code
-        if n >= 1000:
-            fitted(learner, X[:1000], y[:1000], device)
-    clock, cpu = time.perf_counter(), time.process_time()
-    fitted(learner, X, y, device)
-    record = {
-        "learner": learner,
-        "device": device,
-        "n": n,
-        "m": m,
-        "cpu": time.process_time() - cpu,
-        "seconds": time.perf_counter() - clock,
-        "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    with workers(device) as everywhere:
+        if device == "cluster":
+            import dask.array as da
+
+            X = da.from_array(X, chunks=(-(-n // 4), m)).persist()
+        if learner == "seraph":
+            fitted(learner, X[:100], y[:100], device)  # imports, and compiled code
+            if n >= 1000:
+                fitted(learner, X[:1000], y[:1000], device)
+        clock, cpu = time.perf_counter(), sum(everywhere(time.process_time))
+        fitted(learner, X, y, device)
+        record = {
+            "learner": learner,
+            "device": device,
+            "n": n,
+            "m": m,
+            "cpu": sum(everywhere(time.process_time)) - cpu,
+            "seconds": time.perf_counter() - clock,
+            "mb": max(everywhere(peak)),
+        }
     print(json.dumps(record))
 
 
@@ -99,9 +130,10 @@ def draw(chosen):
             if not own:
                 continue
             # A GPU has no processor time of its own: there it is the clock's.
-            what = "cpu" if device == "cpu" else "seconds"
-            label = NAMES[learner] + ("" if device == "cpu" else ", GPU") + f", m = {m}"
-            look = {"color": f"C{color + 3 * (device != 'cpu')}", "markersize": 4}
+            what = "seconds" if device.startswith("cuda") else "cpu"
+            place = PLACES[device.partition(":")[0]]
+            label = f"{NAMES[learner]}{place}, m = {m}"
+            look = {"color": f"C{color + 3 * (list(PLACES).index(device))}", "markersize": 4}
             for axis, key in zip(axes, (what, "mb"), strict=True):
                 axis.plot(
                     [r["n"] for r in own],

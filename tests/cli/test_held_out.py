@@ -159,7 +159,7 @@ def test_the_check_fits_nothing_but_distances_and_votes(rng, monkeypatch):
         votes.append(d2.size), found(d2, *rest))[1])  # fmt: skip
     n = 1200
     assert hold_out(rng.normal(size=(n, 2)), np.arange(n) % 3).n == n
-    assert len(SEEN) == 3
+    assert len(SEEN) == 2
     # Weights of votes, each an exponential as for a pair in one iteration of a fit: no more than
     # 10 iterations over all pairs need.
     assert sum(votes) <= 10 * n * (n - 1) / 2
@@ -171,7 +171,7 @@ def test_the_fits_of_all_folds_take_no_more_time_than_two_fits(n_labeled, rng):
     hold_out(rng.normal(size=(1000, 2)), codes, [[998, 999]], [True])
     # A fit takes time by the square of its rows.
     assert sum((len(y) / 1000) ** 2 for y, _, _ in SEEN) <= 2.0
-    assert len(SEEN) == (5 if n_labeled == 30 else 3)
+    assert len(SEEN) == (5 if n_labeled == 30 else 2)
     for y, _, _ in SEEN:
         assert abs(np.sum(y >= 0) - (1 - 1 / len(SEEN)) * n_labeled) <= 2
 
@@ -190,6 +190,6 @@ def test_folds_of_pairs_learn_from_all_pairs_and_fewer_other_rows(rng):
     held_out_pair_errors(Learner(), X, pairs, similar, seed=0, after_fold=lambda: None)
     assert len(seen) == 5
     for some, marks in seen:
-        assert len(some) == int(np.sqrt(0.4) * 600)
+        assert len(some) == 300
         known = {tuple(sorted(map(tuple, X[pair].round(9)))) for pair in pairs}
         assert {tuple(sorted(map(tuple, some[p].round(9)))) for p in marks.pairs} <= known

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import KernelSERAPH, Marks
+from seraph import SERAPH, KernelSERAPH, Marks, PairClassifier
 from seraph._decisions._held_out import HeldOut, held_out
 from seraph._marks import PairLabels
 from seraph.classic import GMML, Euclidean
@@ -56,6 +56,25 @@ def test_no_metric_measures_points_that_it_has_seen(learner):
     true = {tuple(row): alike for row, alike in zip(PAIRS.tolist(), ALIKE, strict=True)}
     found = np.sort(held.rows, axis=1).tolist()
     assert all(true[tuple(row)] == s for row, s in zip(found, held.similar, strict=True))
+
+
+@pytest.mark.filterwarnings("ignore")  # of few iterations
+@pytest.mark.parametrize("weights", [{}, {"mu": 0.1}, {"manifold": 0.1}])
+def test_folds_learn_from_some_of_many_unlabeled_points(weights, rng):
+    points = rng.normal(size=(600, 2))
+    pairs = rng.permutation(600)[:60].reshape(-1, 2)
+    sizes = []
+
+    class Spy(SERAPH):
+        def fit(self, X, y=None, *, marks=None, graph=None):
+            sizes.append(len(X))
+            return super().fit(X, y, marks=marks, graph=graph)
+
+    marks = Marks(pairs, np.arange(30) % 2 == 0, rows=600)
+    PairClassifier(make_pipeline(Spy(max_iter=2, **weights))).fit(points, marks=marks)
+    # All points, then 48 marked ones and 400 of the others; a weight that the user chose counts by
+    # the number of points, so there all stay.
+    assert sizes == [600] + 5 * [588 if weights else 448]
 
 
 def test_distances_of_folds_are_on_the_scale_of_the_metric():

@@ -58,6 +58,32 @@ def test_classes_are_spread_over_the_folds_and_unlabeled_points_are_in_none():
         assert np.ptp(np.bincount(fold[fold >= 0])) <= 1
 
 
+@pytest.mark.filterwarnings("ignore")  # of few iterations
+@pytest.mark.parametrize("weights", [{}, {"mu": 1e-3}, {"manifold": 1e-3}])
+def test_folds_learn_from_some_of_many_unlabeled_points(monkeypatch, weights, rng):
+    y = rng.permutation(np.r_[np.repeat([0, 1], 20), np.full(560, -1)])
+    X = y[:, None] + rng.normal(size=(600, 2))
+    seen = []
+
+    def learn(points, labels, settings, *, is_trial=False, **rest):
+        seen.append((is_trial, np.asarray(points.array), labels.codes))
+        return found(points, labels, settings, is_trial=is_trial, **rest)
+
+    found = _cv.learn
+    monkeypatch.setattr(_cv, "learn", learn)
+    SERAPHCV(SERAPH(max_iter=3, **weights), lam_factors=(1.0,), cv=4).fit(X, y)
+    trials = [(points, codes) for is_trial, points, codes in seen if is_trial]
+    assert len(trials) == 4
+    for _, codes in trials:
+        # A weight that the user chose counts by the number of points: then all stay.
+        assert np.sum(codes < 0) == (560 if weights else 400)
+        assert np.sum(codes >= 0) == 30
+    # The same ones for every fold, at random, and the last fit sees all.
+    rows = [{tuple(x) for x in points[codes < 0]} for points, codes in trials]
+    assert all(row == rows[0] for row in rows)
+    assert len(seen[-1][1]) == 600
+
+
 def test_small_classes_mean_fewer_folds_so_that_similar_pairs_are_held_out():
     fold = assign_folds(PairLabels.make(9, [0, 0, 0, 0, 1, 1, 1, -1, -1]), 5)
     assert fold.max() == 1

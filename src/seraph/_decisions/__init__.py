@@ -15,7 +15,7 @@
 from .._utils._public import publish as _publish
 from ._calibrate import calibrated, probabilities
 from ._cluster import constrained_agglomerative, constrained_k_means
-from ._folds import assign_folds, deal_classes, restricted
+from ._folds import assign_folds, deal_classes, points_of_folds, restricted
 from ._held_out import HeldOut, class_distances, held_out, row_distances
 from ._split import MarksKFold
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
@@ -35,6 +35,7 @@ __all__ = [
     "deal_classes",
     "held_out",
     "judged",
+    "points_of_folds",
     "probabilities",
     "restricted",
     "row_distances",

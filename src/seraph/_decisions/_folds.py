@@ -11,6 +11,9 @@ from .._utils._typing import Array
 
 # Marked pairs per fold from which on it may split points that are marked with each other.
 _MARKS = 10
+# Unlabeled points to learn from in each fold, unless more are labeled. More change neither the
+# choice nor the judgment, and take longer ("Selection" in benchmarks/RESULTS.md).
+_UNLABELED = 400
 
 
 def assign_folds(
@@ -95,6 +98,35 @@ def deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
     fold = np.full(len(codes), -1)
     fold[rows] = np.arange(len(rows)) % n_folds
     return fold
+
+
+def points_of_folds(fold: Array, most: int | None = None) -> Array:
+    """Return the points that the fits of all folds share: the labeled ones, and some others.
+
+    Parameters
+    ----------
+    fold : ndarray of int of shape (n,)
+        The fold of each point; -1 for unlabeled points.
+    most : int, optional
+        Largest number of points, as far as unlabeled ones can be left out.
+
+    Returns
+    -------
+    ndarray of int of shape (k,)
+        The points, in order.
+
+    Examples
+    --------
+    >>> points_of_folds(np.array([0, 1, -1, -1, -1]), most=4).tolist()
+    [0, 1, 3, 4]
+    """
+    others = np.flatnonzero(fold < 0)
+    n_labeled = len(fold) - len(others)
+    n_others = min(len(others), max(_UNLABELED, n_labeled))
+    if most is not None:
+        n_others = min(n_others, max(0, most - n_labeled))
+    some = np.random.default_rng(0).choice(others, n_others, replace=False)
+    return np.sort(np.concatenate([np.flatnonzero(fold >= 0), some]))
 
 
 def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from ._folds import assign_folds, restricted
+from ._folds import assign_folds, points_of_folds, restricted
 
 # More pairs than these, of points of known class, are sampled.
 _MOST_PAIRS = 20_000
@@ -109,12 +109,15 @@ def held_out(
     cv: int | str,
     refit: Callable[[Any, PairLabels, Array], Any],
     measure: Callable[[Any, Any, Array], Array] | None = None,
+    *,
+    from_all: bool = False,
 ) -> HeldOut:
     """Compute distances of the labeled pairs by metrics that have not seen their points.
 
     The labeled points are assigned to folds. For each fold a metric is learned without its
-    points, and measures the pairs within it. Metrics of different fits may differ in scale;
-    unless `measure` is given, each gets the mean squared distance on `X` of the model's own.
+    points, from the other labeled points and some unlabeled ones, and measures the pairs within
+    it. Metrics of different fits may differ in scale; unless `measure` is given, each gets the
+    mean squared distance on `X` of the model's own.
 
     Parameters
     ----------
@@ -131,6 +134,8 @@ def held_out(
     measure : callable, optional
         Computes distances of pairs of rows from a fitted model, points and row numbers; None is
         `row_distances`.
+    from_all : bool, default=False
+        Learn from all unlabeled points, instead of some.
     """
     prefit = cv == "prefit"
     folds = assign_folds(labels, 5 if prefit else int(cv), np.random.RandomState(0))
@@ -140,9 +145,10 @@ def held_out(
         return _joined(parts, labels)
     spread = 0.0 if measure else _spread(model, X)
     kernel_values = get_tags(model).input_tags.pairwise
+    shared = np.arange(len(folds)) if from_all else points_of_folds(folds)
     parts = []
     for number in range(folds.max() + 1):
-        inside, outside = np.flatnonzero(folds == number), np.flatnonzero(folds != number)
+        inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
         test, train = restricted(labels, inside), restricted(labels, outside)
         if test is None or train is None or not (train.similar_weight and train.dissimilar_weight):
             continue

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds, restricted
+from .._decisions import assign_folds, points_of_folds, restricted
 from .._engine import (
     Journal,
     Settings,
@@ -52,7 +52,8 @@ class SERAPHCV(PosteriorLearner):
 
     .. math:: \frac{1}{\#\,pairs} \sum_{held\ out} \ln p(y_{ij}).
 
-    Unlabeled points are in every training set. A multiple of the learner's own weight is chosen:
+    Unlabeled points are in every training set: all of them, or 400 at random, or as many as are
+    labeled if those are more. A multiple of the learner's own weight is chosen:
     with ``lam="auto"``, the weight adapts to the number of labels in each training set and in
     the whole. Few labels make noisy scores, so by the one-standard-error rule, the multiple
     nearest to 1 is chosen among those within a standard error of the best.
@@ -237,10 +238,13 @@ class SERAPHCV(PosteriorLearner):
         """Mean log-likelihood of a held-out pair: one row per fold, one column per choice."""
         rng = None if self.random_state is None else check_random_state(self.random_state)
         fold = assign_folds(labels, self.cv, rng)
-        rows = np.arange(len(points))
+        # A weight or a graph of the user's own counts by the number of points: then all stay.
+        is_scaled = settings.mu == "auto" and settings.manifold == 0.0
+        shared = points_of_folds(fold) if is_scaled else np.arange(len(points))
         splits = []
         for number in range(fold.max() + 1):
-            split = _Split.make(labels, rows[fold == number], rows[fold != number])
+            outside = shared[fold[shared] != number]
+            split = _Split.make(labels, np.flatnonzero(fold == number), outside)
             if split is not None:
                 splits.append(split)
         n_triplets = sum(len(split.test.triplets) for split in splits)

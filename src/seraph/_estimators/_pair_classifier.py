@@ -68,8 +68,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         sample, and accuracy, precision and probabilities depend on it. None takes the share among
         the labeled pairs.
     cv : int or "prefit", default=5
-        Largest number of folds. "prefit" takes `estimator` as it is, fitted already; then
-        ``fit`` needs pairs of points that it has not seen.
+        Largest number of folds. They learn from at most 400 unlabeled points, or as many as are
+        labeled (from all, if `mu` or `manifold` is a number). "prefit" takes `estimator` as it
+        is, fitted already; then ``fit`` needs pairs of points that it has not seen.
 
     Attributes
     ----------
@@ -197,7 +198,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         else:
             model = fit_model(clone(blank), X, y, marks, graph=graph)
         with as_numbers("X"):
-            held = held_out(model, X, labels, self.cv, refit, _measure(model))
+            held = held_out(
+                model, X, labels, self.cv, refit, _measure(model), from_all=_by_number(blank)
+            )
         weights = held.weights(self.base_rate)
         threshold = choose_threshold(
             held.distances, held.similar, weights, self.strategy, self.target
@@ -335,6 +338,12 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 def _measure(model: Any) -> Callable[[Any, Any, Array], Array] | None:
     """Return the distance function; None is the Euclidean distance after ``transform``."""
     return class_distances if isinstance(model, MetricClassifier) else None
+
+
+def _by_number(model: Any) -> bool:
+    """Whether a weight of the model, for pairs or for edges, counts by the number of points."""
+    values = {name.rpartition("__")[2]: value for name, value in model.get_params().items()}
+    return values.get("mu", "auto") != "auto" or values.get("manifold", 0.0) != 0.0
 
 
 def _checked_graph(graph: Any, n: int) -> Any:

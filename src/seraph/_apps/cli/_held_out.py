@@ -5,7 +5,6 @@ Labels are judged by MetricClassifier, pairs by a threshold on their distance.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
-from ..._decisions import choose_threshold, deal_classes, row_distances
+from ..._decisions import choose_threshold, deal_classes, points_of_folds, row_distances
 from ..._estimators._classifier import MetricClassifier
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray
@@ -24,18 +23,19 @@ from ._prepare import renumbered
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
-_FEW_ROWS = 30
+_FEW_HELD_OUT = 30
 _SIGNIFICANCE = 0.05
 _MORE_LABELS = "more labels (seraph query says which pairs to ask about), "
 _ADVICE = (
     "another --scale, --drop for columns that have nothing to do with the classes, or a larger "
     "--lam; if nothing helps, stay with the Euclidean distance."
 )
-# A fit takes time by the square of its rows. The folds, and the two classifiers of each, take no
-# more than three fits of all rows if the fits of the folds take two. So more labels than _FEW have
-# fewer folds; held-out rows are not put back as unlabeled ones where most rows have labels; and of
-# more rows than _FEW, unlabeled ones are left out. With fewer rows a fit takes an instant.
-_FEW, _FEWER_FOLDS, _FITS = 200, 3, 2
+# The folds, and the two classifiers of each, take no longer than three fits of all rows, or than a
+# second ("Selection" in benchmarks/RESULTS.md). So more labels than _FEW_LABELS have fewer folds;
+# held-out rows are not put back as unlabeled ones where most rows have labels; and of more rows
+# than _FEW_ROWS, unlabeled ones are left out: all folds together have twice the rows of the table,
+# unless more are labeled.
+_FEW_LABELS, _FEWER_FOLDS, _FEW_ROWS, _FITS = 200, 2, 300, 2
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class HeldOutErrors:
 
     def verdict(self) -> str:
         """Say in a sentence or two what the errors mean."""
-        few = self.n < _FEW_ROWS
+        few = self.n < _FEW_HELD_OUT
         too_few = f"{self.n} {self.noun} are too few to tell"
         if self.wrong == self.wrong_euclidean:
             rest = f", and {too_few} them apart" if few else ""
@@ -234,23 +234,19 @@ def _classified(
 
 def n_folds(codes: IntArray) -> int:
     """Return how many folds the labels of a check are dealt to, at most."""
-    return FOLDS if np.sum(codes >= 0) <= _FEW else _FEWER_FOLDS
+    return FOLDS if np.sum(codes >= 0) <= _FEW_LABELS else _FEWER_FOLDS
 
 
 def _rows_to_learn_from(
     codes: IntArray, held: IntArray, pairs: IntArray, n_folds: int
 ) -> IntArray:
-    """Return the rows of a fold, so few that all folds take no longer than three fits."""
-    learned = np.full(len(codes), fill_value=True)
-    if len(codes) <= _FEW:
-        return np.flatnonzero(learned)
-    if np.mean(codes >= 0) > 0.5:
-        learned[held] = False
-    others = np.setdiff1d(np.flatnonzero(codes < 0), pairs)
-    n_less = min(int(learned.sum()) - int(math.sqrt(_FITS / n_folds) * len(codes)), len(others))
-    if n_less > 0:
-        learned[np.random.default_rng(len(codes)).choice(others, n_less, replace=False)] = False
-    return np.flatnonzero(learned)
+    """Return the rows of a fold, few enough for all folds to take no longer than three fits."""
+    known = codes >= 0
+    mostly = np.mean(known) > 0.5
+    known[pairs] = True
+    most = max(_FEW_ROWS, _FITS * len(codes) // n_folds)
+    rows = points_of_folds(np.where(known, 0, -1), most)
+    return np.setdiff1d(rows, held) if mostly else rows
 
 
 def _compared(results: Sequence[_FoldResult], learner: Any, noun: str) -> HeldOutErrors:
