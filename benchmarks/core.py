@@ -20,7 +20,6 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from benchmarks.plain_seraph import plain_seraph
 from seraph import SERAPH, SERAPHCV, Marks, PairClassifier
-from seraph._apps.cli._held_out import held_out_errors
 
 
 def timed(run, repeat=1, clock=time.perf_counter):
@@ -91,6 +90,8 @@ def average():
 
 
 def selection():
+    from seraph._apps.cli._held_out import held_out_errors
+
     print(
         "\nFive folds and the fit of all points, in units of that fit (CPU seconds, the least of"
     )

@@ -24,7 +24,8 @@ LABELS = 100
 NAMES = {"seraph": "SERAPH", "nca": "NCA (metric-learn)", "lmnn": "LMNN (metric-learn)"}
 
 
-PLACES = {"cpu": "", "cuda": ", GPU", "cluster": ", cluster"}
+PLACES = {"cpu": ("", "-o"), "cuda": (", GPU", "--s"), "cluster": (", cluster", "-.D")}
+STYLES = {"nca": ":^", "lmnn": ":v"}
 
 
 def fitted(learner, X, y, device):
@@ -120,8 +121,7 @@ def draw(chosen):
 
     records = [json.loads(line) for line in chosen.records.read_text().splitlines()]
     widths = sorted({record["m"] for record in records})
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    styles = {"seraph": "-o", "nca": "--s", "lmnn": ":^"}
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
     for learner, device in sorted({(r["learner"], r["device"]) for r in records}, reverse=True):
         for color, m in enumerate(widths):
             wanted = learner, device, m
@@ -131,16 +131,17 @@ def draw(chosen):
                 continue
             # A GPU has no processor time of its own: there it is the clock's.
             what = "seconds" if device.startswith("cuda") else "cpu"
-            place = PLACES[device.partition(":")[0]]
+            place, style = PLACES[device]
             label = f"{NAMES[learner]}{place}, m = {m}"
-            look = {"color": f"C{color + 3 * (list(PLACES).index(device))}", "markersize": 4}
+            style = STYLES.get(learner, style)
             for axis, key in zip(axes, (what, "mb"), strict=True):
                 axis.plot(
                     [r["n"] for r in own],
                     [r[key] for r in own],
-                    styles[learner],
+                    style,
                     label=label,
-                    **look,
+                    color=f"C{color}",
+                    markersize=4,
                 )
     _lines(axes[0], records)
     axes[0].set(ylabel="seconds of processor time (GPU: of the clock)")
@@ -148,8 +149,10 @@ def draw(chosen):
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="points")
         axis.grid(alpha=0.3)
+    axes[0].set_ylim(0.03)
     axes[1].set_ylim(100)
-    axes[1].legend(fontsize=7, ncols=2, loc="upper left")
+    lines, names = axes[0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", ncols=5, fontsize=7)
     figure.savefig(chosen.picture, dpi=150)
 
 
