@@ -54,6 +54,19 @@ def test_the_help_loads_nothing_heavy(words):
     assert len(loaded) < 900, len(loaded)
 
 
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_a_column_that_is_not_there_is_refused_before_anything_is_learned_with(tmp_path, command):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,kind\n1,2,u\n3,4,v\n")
+    code = (
+        f"sys.argv = ['seraph', {command!r}, {str(table)!r}, '--label', 'nope']\n"
+        "from seraph.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 2"
+    )
+    loaded = {name.partition(".")[0] for name in modules_after(code)}
+    assert not loaded & {"sklearn", "scipy", "skops", "torch", "numba"}
+
+
 def test_type_checkers_see_the_names_that_are_loaded_later():
     tree = ast.parse(Path(seraph.__file__).read_text())
     (block,) = (

@@ -161,7 +161,23 @@ def test_a_column_of_numbers_as_labels_is_noticed(folder):
               "--drop", "truth", "--no-check")  # fmt: skip
     said = " ".join(done.err.split())
     assert "kind has" in said
-    assert "seraph.classic.MLKR" in said
+    assert "name that with --label" in said
+    assert "pandas" not in said
+
+
+def test_a_model_of_complete_rows_refuses_others_with_advice_that_works(folder):
+    hole = np.random.default_rng(0).normal(size=70).round(2)
+    hole[::9] = np.nan
+    wines().assign(hole=hole).to_csv("holes.csv", index=False)
+    fit = "fit", "holes.csv", "--label", "kind", "--id", "bottle", "--drop", "truth", "--no-check"
+    ok(*fit, "--impute", "drop", "-o", "complete.skops")
+    done = seraph("predict", "complete.skops", "holes.csv", "-o", "p.csv")
+    assert_refused(done)
+    assert "missing values in column 'hole'" in done.err
+    assert "(--impute" not in done.err  # predict has no such option
+    assert "(seraph fit --impute median)" in done.err
+    ok(*fit, "--impute", "median", "-o", "filled.skops")
+    ok("predict", "filled.skops", "holes.csv", "-o", "p.csv")
 
 
 # compare

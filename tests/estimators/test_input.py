@@ -1,5 +1,6 @@
 """Bad input gets a ValueError that helps, doubtful input a warning, odd input just works."""
 
+import re
 import warnings
 
 import dask.array as da
@@ -355,3 +356,12 @@ def test_sparse_points_are_refused_with_what_to_do(learner):
     with pytest.raises(TypeError, match=r"sparse matrix of shape \(12, 3\).*TruncatedSVD"):
         learner.fit(points, Y)
     make_pipeline(TruncatedSVD(2, random_state=0), learner).fit(points, Y)
+
+
+def test_the_advice_about_sparse_points_can_be_followed():
+    points = sparse.csr_array(X)
+    with pytest.raises(TypeError, match="sparse matrix") as refusal:
+        MetricClassifier().fit(points, Y)
+    size = int(re.search(r"TruncatedSVD\((\d+)\)", str(refusal.value))[1])
+    reduced = make_pipeline(TruncatedSVD(size, random_state=0), SERAPH())
+    assert MetricClassifier(reduced).fit(points, Y).predict(points).shape == (12,)

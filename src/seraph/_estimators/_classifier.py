@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -22,6 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._marks import Marks, as_labels, is_missing
+from .._sweep import in_memory
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice
 from ._models import check_directions, check_estimator, fit_model
@@ -145,6 +147,8 @@ class MetricClassifier(
                 "MetricClassifier requires y to be passed, but the target y is None: "
                 "labeled rows decide about the others."
             )
+        if self.estimator is None and issparse(X):
+            in_memory(X)  # refuses it in words, as every learner does
         estimator = self._learner()
         if get_tags(estimator).regressor_tags is not None:
             raise ValueError(

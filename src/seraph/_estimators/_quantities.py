@@ -45,14 +45,18 @@ def is_quantity(labels: Array) -> bool:
     return not whole or float(np.ptp(numbers)) + 1.0 > _GAPS * len(numbers)
 
 
-def warn_of_quantity(labels: Any, name: str = "y") -> None:
+IN_PYTHON = (
+    "learn a distance for it with seraph.classic.MLKR, or make a few classes of it first, for "
+    "example with pandas.qcut(values, 3)."
+)
+
+
+def warn_of_quantity(labels: Any, name: str = "y", advice: str = IN_PYTHON) -> None:
     """Warn if labels look like a quantity, and say what to do with one."""
     known = np.asarray(labels)
     if known.dtype.kind != "b" and is_quantity(known):
         n = len({str(label) for label in known.tolist()})
         warn(
             f"{name} has {n} different numbers in {len(known)} labels, and each becomes a class "
-            "of its own. If they measure a quantity, learn a distance for it with "
-            "seraph.classic.MLKR, or make a few classes of it first, for example with "
-            "pandas.qcut(values, 3)."
+            f"of its own. If they measure a quantity, {advice}"
         )

@@ -46,6 +46,11 @@ def is_chunked(X: Any) -> bool:
     return type(X).__module__.partition(".")[0].startswith("dask")
 
 
+def _few(shape: tuple[int, ...]) -> int:
+    """Return a number of directions to reduce a matrix to; less than it has of columns."""
+    return max(1, min(100, *(size - 1 for size in shape)))
+
+
 def in_memory(X: Any) -> Any:
     """Bring a tensor or a dask collection into memory; leave anything else as it is.
 
@@ -68,7 +73,8 @@ def in_memory(X: Any) -> Any:
     if issparse(X):
         raise TypeError(
             f"X is a sparse matrix of shape {X.shape}; a learned distance needs dense rows. "
-            "Reduce it first: make_pipeline(TruncatedSVD(100), learner) of scikit-learn."
+            f"Reduce it first: make_pipeline(TruncatedSVD({_few(X.shape)}), learner) of "
+            "scikit-learn. (X.toarray() makes it dense, if it is small.)"
         )
     if isinstance(X, np.ma.MaskedArray):
         check_unmasked(X)

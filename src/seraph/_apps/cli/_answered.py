@@ -1,4 +1,4 @@
-"""What the answers of ``seraph ask`` say beyond pairs: classes, and which pairs are a test."""
+"""What the answers of ``seraph ask`` say beyond pairs: classes, a test, and the rows they mean."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..._decisions import row_distances
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ..ask._judge import Comparison, compare
+from ._ask_rows import row_contents
 from ._prepare import renumbered, sample_rows
 from ._tables import InputTable, cell_text, read_table
 
@@ -47,15 +48,90 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
         names = table.cells(str(id_column)).to_pylist()
     place = {cell_text(name).strip(): row for row, name in enumerate(names)}
     labels = np.full(table.n_rows, None, dtype=object)
-    cells = answers.cells("id" if by_id else "row").to_pylist()
-    classes = answers.cells("class").to_pylist()
-    for number, (cell, label) in enumerate(zip(cells, classes, strict=True)):
+    cells = _answered_cells(answers, "id" if by_id else "row", "class")
+    classes = _answered_cells(answers, "class", "class")
+    rows = []
+    for number, cell in enumerate(cells):
         name = "" if cell is None else cell_text(cell).strip()
         if name not in place:
-            raise ValueError(f"{path}, row {number}: {table.path} has no row {name!r}.")
-        if label is not None and cell_text(label).strip():
-            labels[place[name]] = cell_text(label).strip()
+            raise ValueError(f"{path}, answer {number}: {table.path} has no row {name!r}.")
+        rows.append(place[name])
+    found = rows_by_content(
+        [table], np.array(rows, dtype=np.intp)[:, np.newaxis], answers, "class"
+    )
+    for row, label in zip(found[:, 0], classes, strict=True):
+        labels[row] = cell_text(label).strip()
     return labels
+
+
+def _answered_cells(answers: InputTable, name: str, answer: str) -> list[Any]:
+    """Return the cells of a column where the column `answer` is not empty."""
+    return [
+        cell
+        for cell, said in zip(
+            answers.cells(name).to_pylist(), answers.cells(answer).to_pylist(), strict=True
+        )
+        if said is not None and cell_text(said).strip()
+    ]
+
+
+def rows_by_content(
+    tables: Sequence[InputTable], rows: IntArray, answers: InputTable, answer: str = "similar"
+) -> IntArray:
+    """Return the rows that answers mean, by what was in them when ``seraph ask`` asked.
+
+    It notes a digest of each row that has no id, because a row number may mean another row by now.
+
+    Parameters
+    ----------
+    tables : sequence of InputTable
+        The data: one table, or two, whose rows are numbered on.
+    rows : ndarray of int of shape (n_answers, k)
+        Rows of each answer, by number.
+    answers : InputTable
+        The answers; without digests, the numbers hold.
+    answer : str, default="similar"
+        Column that is empty where there is no answer.
+
+    Returns
+    -------
+    ndarray of int of shape (n_answers, k)
+        The rows, where they are now.
+    """
+    if "content" not in (answers.names or ()):
+        return rows
+    cells = [cell_text(cell or "").split() for cell in _answered_cells(answers, "content", answer)]
+    if len(cells) != len(rows) or any(len(cell) != rows.shape[1] for cell in cells):
+        return rows  # the answers have ids
+    wanted = np.array(cells, dtype=object).reshape(rows.shape)
+    if _contents_of(tables, rows.ravel()) == [name.partition("-")[0] for name in wanted.ravel()]:
+        return rows
+    place = {name: row for row, name in enumerate(row_contents(tables))}
+    absent = sum(any(name not in place for name in names) for names in wanted)
+    if absent:
+        raise ValueError(
+            f"{answers.path}: {absent} of its {len(rows)} answers are about rows that are not in "
+            f"{' or '.join(str(table.path) for table in tables)}: they are about other data, or "
+            "cells have changed since. Give the table that they are about; or remove the column "
+            "'content', if the row numbers are right."
+        )
+    warnings.warn(
+        f"{answers.path}: rows have moved since they were asked about; the answers follow them.",
+        stacklevel=2,
+    )
+    return np.array([[place[name] for name in names] for names in wanted], dtype=np.intp)
+
+
+def _contents_of(tables: Sequence[InputTable], rows: IntArray) -> list[str]:
+    """Return the digests of some rows; rows that are equal have the same."""
+    found = np.empty(len(rows), dtype=object)
+    start = 0
+    for table in tables:
+        own = (rows >= start) & (rows < start + table.n_rows)
+        digests = row_contents([table.take(rows[own] - start)]) if own.any() else []
+        found[own] = [name.partition("-")[0] for name in digests]
+        start += table.n_rows
+    return found.tolist()
 
 
 def test_weights(path: Path | None, n_pairs: int) -> FloatArray | None:
@@ -66,15 +142,7 @@ def test_weights(path: Path | None, n_pairs: int) -> FloatArray | None:
     table = None if path is None else read_table(path)
     if table is None or "test_weight" not in (table.names or ()):
         return None
-    cells = [
-        cell
-        for cell, similar in zip(
-            table.cells("test_weight").to_pylist(),
-            table.cells("similar").to_pylist(),
-            strict=True,
-        )
-        if similar is not None and cell_text(similar).strip()
-    ]
+    cells = _answered_cells(table, "test_weight", "similar")
     weights = np.array([np.nan if cell in (None, "") else float(cell) for cell in cells])
     if len(weights) != n_pairs or np.isnan(weights).all():
         return None

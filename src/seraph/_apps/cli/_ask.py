@@ -224,7 +224,7 @@ def _read(request: AskRequest) -> tuple[_Job, tuple[Any, ...]]:
     job = _Job(
         arguments=request.arguments(named=points.names is not None),
         output=request.output,
-        title=request.data.name,
+        title=" and ".join(table.path.name for table in (points, *others)),
         classes=_class_names(request.classes),
         port=request.port,
         browser=not request.no_browser,
@@ -248,8 +248,9 @@ def _read(request: AskRequest) -> tuple[_Job, tuple[Any, ...]]:
         None if folder is None else Folder(folder, ids),
         {name: cell.sizes for name, cell in cells.items() if cell.sizes is not None},
     )
-    n_first = points.n_rows if others else None
-    earlier = _earlier(request.pairs, ids, job, n_first) if request.pairs is not None else []
+    earlier = []
+    if request.pairs is not None:
+        earlier = _earlier(request.pairs, ids, job, [points, *others])
     return job, (X, things, ids, earlier, records, contents)
 
 
@@ -463,18 +464,23 @@ def _class_names(text: str | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(check_class(name) for name in text.split(",") if name.strip()))
 
 
-def _earlier(path: Path, ids: Sequence[str], job: _Job, n_first: int | None) -> list[Answer]:
+def _earlier(
+    path: Path, ids: Sequence[str], job: _Job, tables: Sequence[InputTable]
+) -> list[Answer]:
     """Return the answers of an earlier file, by ids if it has them."""
     from ..ask._answers import PairAnswer
+    from ._answered import rows_by_content
     from ._tables import read_pairs, read_table
 
     if job.classes is not None:
         raise ValueError("--pairs holds answers about pairs: leave out --classes, or --pairs.")
-    n = len(ids) if n_first is None else n_first
-    other = None if n_first is None else (len(ids) - n, list(ids[n:]))
-    pairs, same = read_pairs(read_table(path), n, list(ids[:n]), other)
-    if n_first is not None:
-        pairs[:, 1] += n_first
+    n = tables[0].n_rows
+    other = None if len(tables) == 1 else (len(ids) - n, list(ids[n:]))
+    answers = read_table(path)
+    pairs, same = read_pairs(answers, n, list(ids[:n]), other)
+    if other is not None:
+        pairs[:, 1] += n
+    pairs = rows_by_content(tables, pairs, answers)
     return [
         PairAnswer(min(pair), max(pair), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)

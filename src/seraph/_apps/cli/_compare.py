@@ -61,11 +61,13 @@ def compare(request: CompareRequest) -> None:
 
     Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
     """
+    request.check_files()
+    preparation, table = request.preparation, request.read()
+    methods = _methods(request.learner)
+    # Only now: it imports scikit-learn, and a refusal should not wait for that.
     from ._examples import Examples
 
-    request.check_files()
-    preparation, methods = request.preparation, _methods(request.learner)
-    examples = Examples.read(request.read(), request)
+    examples = Examples.read(table, request)
     points = preparation.matrix(examples.features)[1]
     codes = examples.known.codes
     scores = _cross_validate(methods, points, codes, request.repeats, request.seed)

@@ -198,11 +198,16 @@ class _Side:
 
 
 def _answers(path: Path, sides: Sequence[_Side]) -> tuple[Array, Array]:
+    from ._answered import rows_by_content
     from ._tables import read_pairs, read_table
 
     first, last = sides[0], sides[-1]
     other = (last.n_rows, last.ids) if len(sides) == 2 else None
-    return read_pairs(read_table(path), first.n_rows, first.ids, other)
+    answers = read_table(path)
+    pairs, same = read_pairs(answers, first.n_rows, first.ids, other)
+    offset = [0, first.n_rows if other else 0]
+    found = rows_by_content([side.table for side in sides], pairs + offset, answers)
+    return found - offset, same
 
 
 def _together(answers: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

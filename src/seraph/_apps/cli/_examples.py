@@ -12,12 +12,18 @@ import numpy as np
 from ..._estimators._quantities import warn_of_quantity
 from ..._marks import Marks, PairLabels
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
-from ._answered import answered_classes, test_weights
+from ._answered import answered_classes, rows_by_content, test_weights
 from ._prepare import Features, renumbered, sample_rows
 from ._tables import InputTable, read_pairs, read_table
 
 if TYPE_CHECKING:
     from ._requests import TableRequest
+
+
+_OF_A_QUANTITY = (
+    "add a column with a few classes of it (low, middle, high), and name that with --label. (A "
+    "distance for the quantity itself is learned in Python, by seraph.classic.MLKR.)"
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,9 @@ def marked_pairs(
     if path is None:
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
     ids = None if id_column is None else table.cells(id_column).to_pylist()
-    return read_pairs(read_table(path), table.n_rows, ids, is_array=table.names is None)
+    answers = read_table(path)
+    pairs, similar = read_pairs(answers, table.n_rows, ids, is_array=table.names is None)
+    return rows_by_content([table], pairs, answers), similar
 
 
 def _check_labels(
@@ -127,7 +135,8 @@ def _check_labels(
     if table.n_rows < 2:
         raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
     if labels is not None:
-        warn_of_quantity([value for value in labels if value is not None], label or "y")
+        known = [value for value in labels if value is not None]
+        warn_of_quantity(known, label or "y", _OF_A_QUANTITY)
 
 
 def _needed(pairs: IntArray, labels: Array | None, size: int | None, seed: int) -> IntArray:

@@ -26,16 +26,17 @@ def fit(request: FitRequest) -> None:
 
     Example: seraph fit data.csv --label class --learner itml --set gamma=2.0
     """
-    from ._examples import Examples
-    from ._learners import make_learner
-    from ._learning import learn_model
-
     request.check_files()
     if request.jobs == 0:
         raise ValueError("--jobs must be at least 1, or -1 for all cores; got 0.")
     _ = request.preparation  # refuses unknown choices before the table is read
     settings = request.settings()
     table = request.read()
+    # Only now: they import scikit-learn, and a refusal should not wait for that.
+    from ._examples import Examples
+    from ._learners import make_learner
+    from ._learning import learn_model
+
     learner = make_learner(
         request.learner, settings, request.parameter or (), choose_lam=request.lam == "cv"
     )

@@ -182,8 +182,11 @@ class SavedModel:
             return getattr(points, "to_numpy", lambda: points)()
         for name in not_features:
             table.cells(name)
-        sources = self._source_columns(names)
-        points = table.points(sources, reading=self.reading)
+        from ._tables import Faults
+
+        faults = Faults(for_model=True)
+        points = table.points(self._source_columns(names), reading=self.reading, faults=faults)
+        faults.check(table.path)
         if table.names is not None:
             return points[names]
         import pandas as pd

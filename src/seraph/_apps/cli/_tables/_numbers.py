@@ -39,6 +39,8 @@ class Faults:
     mostly_numbers: set[str] = field(default_factory=set)
     # No fault, but to be told: how the separators of a column were read.
     readings: dict[str, str] = field(default_factory=dict)
+    # Whether the table is for a model, which fixes what becomes of a column.
+    for_model: bool = False
 
     def check(self, path: Path) -> None:
         """Raise an error about the first kind of fault found, naming the columns that have it."""
@@ -64,10 +66,21 @@ class Faults:
                 "season and weekday (--dates parts), or leave them out "
                 f"({_options('--drop', self.dates)})."
             )
+        if self.text and self.for_model:
+            return (
+                f"no numbers in {_listed(self.text)}: the model was learned from numbers there. "
+                "Correct them."
+            )
         if self.text:
             return (
                 f"no numbers in {_listed(self.text)}: a distance needs numbers. "
                 f"{self._ways_out_of_text()}"
+            )
+        if self.missing and self.for_model:
+            return (
+                f"missing values in {_listed(self.missing)}: the model was learned from rows "
+                "without any. Fill them in, leave these rows out of the table, or learn a model "
+                "that fills them in (seraph fit --impute median)."
             )
         if self.missing:
             return (
@@ -76,9 +89,10 @@ class Faults:
                 f"the column out ({_options('--drop', self.missing)})."
             )
         if self.infinite:
+            drop = f", or leave the column out ({_options('--drop', self.infinite)})"
             return (
-                f"infinite or too large values in {_listed(self.infinite)}: correct them, or "
-                f"leave the column out ({_options('--drop', self.infinite)})."
+                f"infinite or too large values in {_listed(self.infinite)}: correct them"
+                f"{'' if self.for_model else drop}."
             )
         return ""
 

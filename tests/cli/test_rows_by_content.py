@@ -1,0 +1,92 @@
+"""Answers without ids name rows by their content: other data are refused, moved rows are found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seraph import load
+from seraph._apps.ask._answers import AnswerFile, ClassAnswer, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.cli._ask_rows import row_contents, row_ids
+from seraph._apps.cli._tables import read_table
+from tests.helpers.command import assert_refused, seraph
+
+
+def write_answers(path, data, form, answers):
+    """Write answers about a table as `seraph ask` does."""
+    table = read_table(data)
+    ids = row_ids(table, table.n_rows, None)
+    with AnswerFile(path, ids, form, row_contents([table])) as file:
+        for answer in answers:
+            file.add(answer)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a table, the same with a row on top, another one, and answers to the first."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)).round(3), columns=list("abc"))
+    frame["c"] += 4.0 * (np.arange(40) % 2)
+    frame.loc[39] = frame.loc[37]  # equal rows
+    frame.to_csv("data.csv", index=False)
+    top = pd.DataFrame([[0.5, 0.5, 0.5]], columns=frame.columns)
+    pd.concat([top, frame]).to_csv("moved.csv", index=False)
+    (frame + 1.0).to_csv("other.csv", index=False)
+    pairs = [(0, 1), (2, 4), (3, 5), (7, 9), (10, 13), (20, 23), (36, 39)]
+    answers = [PairAnswer(i, j, i % 2 == j % 2) for i, j in pairs]
+    write_answers(tmp_path / "pairs.csv", tmp_path / "data.csv", PairFormat(), answers)
+    classes = [ClassAnswer(k, "uv"[k % 2]) for k in (0, 1, 2, 3, 8, 9, 37, 38)]
+    write_answers(tmp_path / "classes.csv", tmp_path / "data.csv", ClassFormat(), classes)
+    return tmp_path
+
+
+LEARN = [["--pairs", "pairs.csv"], ["--labels", "classes.csv"]]
+
+
+@pytest.mark.parametrize("answers", LEARN, ids=str)
+def test_answers_about_other_data_are_refused(folder, answers):
+    name, n = answers[1], 7 if answers[1] == "pairs.csv" else 8
+    result = seraph("fit", "other.csv", *answers, "-o", "m.skops", "--no-check")
+    assert_refused(result)
+    assert f"{name}: {n} of its {n} answers are about rows that are not in other" in result.err
+    assert not (folder / "m.skops").exists()
+
+
+@pytest.mark.parametrize("answers", LEARN, ids=str)
+def test_answers_follow_rows_that_have_moved(folder, answers):
+    for data in ("data", "moved"):
+        result = seraph(
+            "fit", f"{data}.csv", *answers, "-o", f"{data}.skops", "--no-check", "--scale", "none"
+        )
+        assert result.code == 0, result.err
+        assert ("rows have moved" in result.err) == (data == "moved")
+    learned = [load(f"{name}.skops")[-1].get_mahalanobis_matrix() for name in ("data", "moved")]
+    # The row on top is one more unlabeled point, which changes little.
+    np.testing.assert_allclose(learned[1], learned[0], rtol=0.2, atol=0.02)
+    # By number, the answers would be about the rows before.
+    for name in ("pairs", "classes"):
+        frame = pd.read_csv(f"{name}.csv").drop(columns="content")
+        frame.to_csv(f"{name}.csv", index=False)
+    result = seraph("fit", "moved.csv", *answers, "-o", "n.skops", "--no-check", "--scale", "none")
+    assert result.code == 0, result.err
+    by_number = load("n.skops")[-1].get_mahalanobis_matrix()
+    off = np.linalg.norm(by_number - learned[0])
+    assert off > 3 * np.linalg.norm(learned[1] - learned[0])
+
+
+def test_questions_refuse_the_answers_about_other_data(folder):
+    options = ["--pairs", "pairs.csv", "--no-browser", "-o", "new.csv"]
+    result = seraph("ask", "other.csv", *options)
+    assert_refused(result)
+    assert "pairs.csv: 7 of its 7 answers are about rows that are not in other" in result.err
+    result = seraph("duplicates", "other.csv", "--pairs", "pairs.csv", "-o", "found.csv")
+    assert_refused(result)
+    assert "pairs.csv: 7 of its 7 answers are about rows that are not in other" in result.err
+
+
+def test_predictions_refuse_classes_of_other_data(folder):
+    assert seraph("fit", "data.csv", *LEARN[1], "-o", "m.skops", "--no-check").code == 0
+    assert seraph("predict", "m.skops", "data.csv", *LEARN[1], "-o", "p.csv").code == 0
+    result = seraph("predict", "m.skops", "other.csv", *LEARN[1], "-o", "q.csv")
+    assert_refused(result)
+    assert "classes.csv: 8 of its 8 answers are about rows that are not in other" in result.err
