@@ -64,3 +64,8 @@ def export(
     if output.suffix.lower() != ".onnx" and needs_unit_length(fitted.estimator):
         result(unit_length=True)
         say("Scale vectors to unit length before you multiply them with W.")
+    if output.suffix.lower() == ".onnx" and "KNNImputer" in repr(fitted.estimator.get_params()):
+        say(
+            "A row in which every number is missing may get other values from the graph, or fail "
+            "there: knn has nothing to compare it by (--impute median fills it in)."
+        )
