@@ -1,247 +1,20 @@
-"""The page in a real browser: Chromium, headless, through Playwright."""
+"""The page in Chromium, headless; the session and its server are in this process."""
 
-import os
 import re
-import runpy
-import shlex
-import signal
-import subprocess
-import sys
 import wave
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
 
-from seraph import load
 from seraph._apps.ask._answers import PairAnswer
 from seraph._apps.ask._things import Folder, RowThings
 from tests.helpers.ask import clusters, served, session
-from tests.helpers.command import seraph
+from tests.helpers.browser import KEYS, answer, expect, expect_answers, key_of, shot
 
-ROOT = Path(__file__).parents[2]
-BROWSER = runpy.run_path(str(ROOT / "tools" / "browser.py"))["find"]()
-if BROWSER is None:
-    pytest.skip("no chromium on this machine", allow_module_level=True)
-from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
-
-expect.set_options(timeout=120_000)  # of a machine with much else to do
 X, y = clusters(40)
-KEYS = {True: "ArrowRight", False: "ArrowLeft"}
 PHONE = {"width": 375, "height": 740}
-# SERAPH_SCREENSHOTS=FOLDER keeps pictures of the pages, to look at.
-SHOTS = os.environ.get("SERAPH_SCREENSHOTS")
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"),
-            executable_path=BROWSER,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ],
-            viewport={"width": 1280, "height": 800},
-        )
-        context.set_default_timeout(120_000)
-        yield context
-        context.close()
-
-
-@pytest.fixture
-def open_page(chromium):
-    """Open pages; at the end, none of them had an error or asked another host for anything."""
-    pages, faults = [], []
-
-    def watch(page):
-        page.on("console", lambda m: m.type in ("error", "warning") and faults.append(m.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda r: r.url.startswith("http://127.0.0.1:") or faults.append(r.url))
-
-    def open_page(address, **options) -> Page:
-        page = chromium.new_page()
-        pages.append(page)
-        watch(page)
-        page.emulate_media(**options)
-        page.goto(address)
-        expect(page.locator("#counts")).not_to_have_text("Loading…")
-        return page
-
-    open_page.faults = faults
-    yield open_page
-    for page in pages:
-        page.close()
-    assert faults == []
-
-
-def shot(page, name):
-    if SHOTS:
-        page.wait_for_timeout(900)
-        page.screenshot(path=Path(SHOTS) / f"{name}.png")
-
-
-def key_of(page):
-    return page.evaluate("fetch('state').then(r => r.json()).then(s => s.question.key)")
-
-
-def answer(page, n, classes=y):
-    """Answer by keys, from the true classes."""
-    for _ in range(n):
-        i, j = map(int, key_of(page).split("-"))
-        count = page.evaluate("performance.getEntriesByName('next question').length")
-        page.keyboard.press(KEYS[bool(classes[i] == classes[j])])
-        page.wait_for_function(
-            "n => performance.getEntriesByName('next question').length > n", arg=count
-        )
-
-
-def expect_answers(page, n):
-    expect(page.locator("#counts")).to_have_text(re.compile(rf"^{n}( of about \d+)? answers?:"))
-
-
-# The command, with pictures
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    """A table of 40 rows with a picture each; the last one has lost it."""
-    folder = tmp_path_factory.mktemp("photos")
-    (folder / "photos").mkdir()
-    for row in range(39):
-        image = Image.new("RGB", (320, 240), ["#d9e6f7", "#f7e3d0", "#dff0dc"][y[row]])
-        draw = ImageDraw.Draw(image)
-        draw.ellipse([110, 70, 210, 170], fill=["#33639f", "#c26a1b", "#3c8a35"][y[row]])
-        draw.text((10, 10), f"picture {row}", fill="black")
-        image.save(folder / "photos" / f"p{row}.png")
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    frame.insert(0, "file", [f"p{row}.png" for row in range(40)])
-    frame.to_csv(folder / "photos.csv", index=False)
-    return folder
-
-
-class Command:
-    """``seraph ask`` in a process of its own."""
-
-    def __init__(self, folder):
-        arguments = "ask photos.csv --id file --show photos -o answers.csv --no-browser"
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "seraph", *arguments.split()],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.said = [self.process.stdout.readline() for _ in range(2)]
-        self.address = self.said[1].strip()
-
-    def end(self, how):
-        self.process.send_signal(how)
-        out = self.process.communicate(timeout=300)[0]
-        return out
-
-
-@pytest.mark.slow
-def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypatch):
-    first = Command(photos)
-    try:
-        assert "40 rows, 1 of them without a file" in first.said[0]
-        page = open_page(first.address)
-        expect(page.locator(".thing img")).to_have_count(2)
-        expect(page.locator("header")).to_contain_text("1 without a file, not asked")
-        answer(page, 9)
-        expect_answers(page, 9)
-
-        page.keyboard.press("u")
-        expect_answers(page, 8)
-        page.keyboard.press(" ")
-        expect(page.locator("#counts")).to_contain_text("1 unsure")
-        page.keyboard.press("u")
-        expect_answers(page, 8)
-        page.keyboard.press("Control+ArrowRight")  # a shortcut of the browser's is no answer
-        page.keyboard.press("x")
-
-        before = key_of(page)
-        page.reload()
-        expect_answers(page, 8)
-        assert key_of(page) == before
-
-        other = open_page(first.address)
-        answer(other, 1)
-        expect_answers(other, 9)
-        page.get_by_role("button", name="Same", exact=False).click()  # it shows an old question
-        page.wait_for_function(
-            "() => document.getElementById('counts').textContent.match(/^(9|10) .*answers/)"
-        )
-        other.close()
-    finally:
-        first.end(signal.SIGKILL)
-    kept = pd.read_csv(photos / "answers.csv")
-    assert len(kept) in (9, 10)
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#problem")).to_contain_text("Your answers are on disk")
-    page.close()
-    # A request that was under way is reset or gets no reply, and later ones are refused.
-    lost = re.compile(r"net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE)")
-    refused = [text for text in open_page.faults if lost.search(text)]
-    assert len(refused) == len(open_page.faults) > 0
-    open_page.faults.clear()
-
-    second = Command(photos)
-    try:
-        assert f"Going on after {len(kept)} answers." in second.said[0]
-        page = open_page(second.address)
-        expect_answers(page, len(kept))
-        answer(page, 16 - len(kept))
-        page.get_by_role("button", name="Finish").click()
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.locator("#end-status")).to_contain_text("Canceled.")
-        page.get_by_role("button", name="Go on asking").click()
-        page.get_by_role("button", name="Finish").click()
-        expect(page.locator("#get-model")).to_be_visible(timeout=600_000)
-        expect(page.locator("#nearest img")).to_have_count(11)
-        shot(page, "end")
-        line = page.locator("#command").text_content()
-        with page.expect_download() as saved:
-            page.locator("#get-model").click()
-        model = photos / "downloaded.skops"
-        saved.value.save_as(model)
-        assert (photos / "answers.html").read_text().startswith("<!doctype html>")
-        report = page.evaluate("fetch('file/report').then(r => r.text())")
-        assert report == (photos / "answers.html").read_text()
-        shown = page.context.new_page()
-        shown.goto(second.address + "file/report")
-        with shown.expect_download():
-            shown.locator("a[download]").first.click()
-        shown.close()
-        page.get_by_role("button", name="Go on asking").click()
-        expect(page.locator("#things img")).to_have_count(2)
-        page.close()
-    finally:
-        out = second.end(signal.SIGINT)
-    assert f"16 answers in answers.csv. Learn from them: {line}" in out
-    _same_model_again(photos, line, model, monkeypatch)
-
-
-def _same_model_again(photos, line, model, monkeypatch):
-    """The line that the page showed makes the model that it offered."""
-    (photos / "answers.skops").unlink()
-    monkeypatch.chdir(photos)
-    assert seraph(*shlex.split(line)[1:]).code == 0
-    ours, theirs = load(model), load(photos / "answers.skops")
-    assert np.array_equal(ours[-1].components_, theirs[-1].components_)
-    assert ours[-1].n_similar_ + ours[-1].n_dissimilar_ == 16
-
-
-# Rows of a table, in this process
-
-
 CELLS = {
     "name": ["Ann <b>Lee</b>", "Anne Lee"] * 20,
     "city": ["Bonn"] * 40,
@@ -287,7 +60,7 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     opened, client = rows
     page = open_page(client.address)
     while len(opened.file.answers) < 2:
-        answer(page, 1)
+        answer(page, 1, y)
     n, skipped = len(opened.file.answers), key_of(page)
     page.keyboard.press("s")
     expect(page.locator("#said")).to_have_text("The question comes back later.")
@@ -333,7 +106,7 @@ def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
     page = open_page(client.address)
     while len(opened.file.answers) < 44:
         assert opened.wait()  # so that the questions do not depend on how fast it learns
-        answer(page, 1)
+        answer(page, 1, y)
     expect(page.locator("#learned")).to_have_text(re.compile(r"0\.\d\d|1\.00"))
     expect(page.locator("#advice")).to_contain_text("95 % interval")
     expect(page.locator("#advice")).to_contain_text(re.compile("better|open"))
@@ -479,7 +252,7 @@ def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows,
     opened, client = rows
     page = open_page(client.address)
     while len(opened.file.answers) < 44:  # so that there is something to explain
-        answer(page, 1)
+        answer(page, 1, y)
     expect(page.locator("#explained")).to_be_visible()
     n = len(opened.file.answers)
     page.locator("#explained summary").focus()
@@ -495,7 +268,7 @@ def test_the_nearest_rows_are_named_and_say_where_they_are_cut(tmp_path, open_pa
     things = RowThings([f"row {k}" for k in range(40)], columns)
     with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
         page = open_page(client.address)
-        answer(page, 8)
+        answer(page, 8, y)
         page.get_by_role("button", name="Finish").click()
         boxes = page.locator("#nearest span")
         expect(boxes).to_have_count(11)
@@ -549,7 +322,7 @@ def test_a_picture_that_cannot_be_read_is_not_asked_about(tmp_path, open_page):
                 "() => [...document.querySelectorAll('.thing img')].length === 2 &&"
                 " [...document.querySelectorAll('.thing img')].every((i) => i.naturalWidth > 0)"
             )
-            answer(page, 1)
+            answer(page, 1, y)
         page.close()
         assert all(row % 2 == 0 for a in opened.file.answers for row in a.rows)
     open_page.faults[:] = [text for text in open_page.faults if "404" not in text]

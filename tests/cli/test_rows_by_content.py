@@ -1,11 +1,14 @@
 """Answers without ids name rows by their content: other data are refused, moved rows are found."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from seraph import load
 from seraph._apps.ask._answers import AnswerFile, ClassAnswer, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.cli._answered import rows_by_content
 from seraph._apps.cli._ask_rows import row_contents, row_ids
 from seraph._apps.cli._tables import read_table
 from tests.helpers.command import assert_refused, seraph
@@ -72,6 +75,18 @@ def test_answers_follow_rows_that_have_moved(folder, answers):
     by_number = load("n.skops")[-1].get_mahalanobis_matrix()
     off = np.linalg.norm(by_number - learned[0])
     assert off > 3 * np.linalg.norm(learned[1] - learned[0])
+
+
+def test_a_line_that_was_typed_by_hand_goes_by_its_numbers_and_the_others_by_content(folder):
+    table = read_table(Path("moved.csv"))
+    answers = pd.read_csv("pairs.csv")
+    typed = pd.DataFrame({"i": [5], "j": [6], "similar": [0]})
+    pd.concat([answers, typed]).to_csv("pairs.csv", index=False)
+    rows = np.vstack([answers[["i", "j"]].to_numpy(), [[5, 6]]])
+    with pytest.warns(UserWarning, match="the answers follow them, but for those without"):
+        found = rows_by_content([table], rows, read_table(Path("pairs.csv")))
+    assert found.tolist() == [*(rows[:-1] + 1).tolist(), [5, 6]]
+    assert_refused(seraph("fit", "other.csv", "--pairs", "pairs.csv", "-o", "m.skops"))
 
 
 def test_questions_refuse_the_answers_about_other_data(folder):

@@ -19,9 +19,10 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
+from seraph._apps.cli._columns import column_rows, looks_like_ids
 from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
-from seraph._apps.cli._prepare import looks_like_ids, prepare
+from seraph._apps.cli._prepare import prepare
 from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
 from seraph._apps.cli._tables._dates import date_features, parse_dates
@@ -263,7 +264,7 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
             "id": np.arange(n)[::-1] * 3 + 1,
             "note": [f"see file {k}" if k % 4 == 0 else "" for k in range(n)],
             "street": [f"street {k // 2}" for k in range(n)],
-            "few": np.tile(["x", "y", "", "y"], n // 4),
+            "few": np.tile(["x", "y", "NA", "y"], n // 4),
             "once": np.where(np.arange(n) < 5, "yes", ""),
             "same": "a",
             "one": 1.5,
@@ -296,6 +297,8 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
         "wrong": "no number, 'three' in row 3",
         "today": "the same in every row",
     }
+    absent = [row for row in column_rows(features.noted("median")) if "missing text" in row[1]]
+    assert absent == [["few (10), once (35)", "missing text, a category of its own", ""]]
     assert features.dates == {"day": "days"}
     assert features.categories == ("few", "once")
     plain = ["power", "truth", "size", "null", "day"]
@@ -519,7 +522,9 @@ def test_a_matrix_is_written_where_the_map_is_linear(folder):
     scaled = (points - points.iloc[0]).to_numpy() @ W
     np.testing.assert_allclose(scaled, expected, atol=1e-4 * np.abs(expected).max())
     ok(*FIT, "-o", "m.skops")
-    assert "write an ONNX graph (.onnx" in refusal("export", "m.skops", "-o", "W.npy")
+    assert "write an ONNX graph, to a name that ends in .onnx" in refusal(
+        "export", "m.skops", "-o", "W.npy"
+    )
     ok("export", "m.skops", "-o", "m.onnx", "--components", "1", "--data", "t.csv")
     (output,) = onnxruntime.InferenceSession("m.onnx").get_outputs()
     assert output.shape[1] == 1
@@ -621,3 +626,16 @@ def test_advice_during_a_fit_names_options(capsys):
     assert capsys.readouterr().err == (
         "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --sample 5000, --jobs -1\n"
     )
+
+
+def test_a_numeric_target_is_noticed_once_and_in_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    frame["mpg"] = np.arange(60) // 1.5 * 1.5
+    frame.to_csv("cars.csv", index=False)
+    done = ok("fit", "cars.csv", "--label", "mpg", "-o", "m.skops", "--no-check")
+    notes = [line for line in done.err.splitlines() if "class" in line]
+    assert len(notes) == 1
+    assert "mpg has 40 different numbers in 60 labels" in notes[0]
+    assert "(low, middle, high)" in notes[0]

@@ -288,7 +288,7 @@ def _linear_part(step: Any, width: int) -> _Linear:
 def _not_linear(step: Any) -> ValueError:
     return ValueError(
         f"{type(step).__name__} is no linear map, so the model is not one matrix: map the points "
-        "with transform, or write an ONNX graph (.onnx; seraph.persist.to_onnx)."
+        "with transform, or write an ONNX graph, to a name that ends in .onnx."
     )
 
 

@@ -101,10 +101,15 @@ def rows_by_content(
     if "content" not in (answers.names or ()):
         return rows
     cells = [cell_text(cell or "").split() for cell in _answered_cells(answers, "content", answer)]
-    if len(cells) != len(rows) or any(len(cell) != rows.shape[1] for cell in cells):
-        return rows  # the answers have ids
-    wanted = np.array(cells, dtype=object).reshape(rows.shape)
-    if _contents_of(tables, rows.ravel()) == [name.partition("-")[0] for name in wanted.ravel()]:
+    if len(cells) != len(rows):
+        return rows
+    # A line without a digest for each row has ids, or was typed by hand: its numbers hold.
+    known: BoolArray = np.array([len(cell) == rows.shape[1] for cell in cells], dtype=bool)
+    if not known.any():
+        return rows
+    wanted = [cell for cell, digests in zip(cells, known, strict=True) if digests]
+    said = [name.partition("-")[0] for cell in wanted for name in cell]
+    if _contents_of(tables, rows[known].ravel()) == said:
         return rows
     place = {name: row for row, name in enumerate(row_contents(tables))}
     absent = sum(any(name not in place for name in names) for names in wanted)
@@ -116,10 +121,13 @@ def rows_by_content(
             "'content', if the row numbers are right."
         )
     warnings.warn(
-        f"{answers.path}: rows have moved since they were asked about; the answers follow them.",
+        f"{answers.path}: rows have moved since they were asked about; the answers follow them"
+        + (", but for those without a digest." if not known.all() else "."),
         stacklevel=2,
     )
-    return np.array([[place[name] for name in names] for names in wanted], dtype=np.intp)
+    found = rows.copy()
+    found[known] = [[place[name] for name in names] for names in wanted]
+    return found
 
 
 def _contents_of(tables: Sequence[InputTable], rows: IntArray) -> list[str]:

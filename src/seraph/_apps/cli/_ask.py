@@ -259,7 +259,8 @@ def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[
     import numpy as np
 
     from ..._estimators._models import check_directions
-    from ._prepare import column_rows, prepare
+    from ._columns import column_rows
+    from ._prepare import prepare
     from ._tables import and_more
 
     named = points.names is not None
@@ -280,13 +281,7 @@ def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[
     said = [("features", f"{len(prepared.names):,}")]
     if named:
         said = [("features", and_more(prepared.names[:_LISTED], len(prepared.names)))]
-    noted = {
-        "missing": kept.missing,
-        "impute": request.preparation.impute,
-        "categories": list(kept.categories),
-        "dates": kept.dates,
-        "left_out": kept.left_out,
-    }
+    noted = kept.noted(request.preparation.impute)
     said += [(names, use) for names, use, _ in column_rows(noted)[1:]]
     # Half the memory; the fit at the end reads the file again.
     return np.ascontiguousarray(prepared.matrix, dtype=np.float32), said

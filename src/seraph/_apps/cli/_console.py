@@ -193,8 +193,9 @@ def notes() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        # The note on the table has said so, with the option to use.
-        warnings.filterwarnings("ignore", "y has the label", UserWarning)
+        # The notes on the table have said so, with the option to use.
+        for said in ("y has the label", "The number of unique classes is greater"):
+            warnings.filterwarnings("ignore", said, UserWarning)
         yield
     if _output.quiet:
         return
@@ -292,7 +293,7 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
 
 def show_preparation(noted: dict[str, Any]) -> None:
     """Print what became of the columns of a table, if any is not used as it is."""
-    from ._prepare import column_rows
+    from ._columns import column_rows
 
     rows = column_rows(noted)
     if len(rows) > 1:

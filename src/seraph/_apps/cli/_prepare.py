@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
-from ._tables import (
-    Faults,
-    InputTable,
-    Reading,
-    and_more,
-    as_categories,
-    is_text,
-    parse_dates,
-    to_numbers,
-    without_empty,
+from ._columns import (
+    AMONG_NUMBERS,
+    CONSTANT,
+    LISTED,
+    UNNAMED,
+    about_text,
+    overruling,
+    unnamed_row_numbers,
+    why_not,
 )
+from ._tables import Faults, InputTable, Reading, and_more, as_categories, parse_dates
 
 if TYPE_CHECKING:
     from ._tables import DateUse
@@ -37,22 +36,6 @@ DATE_USES = ("days", "parts", "drop")
 _RARE = 0.01
 _NEIGHBORS = 5  # from which knn fills in
 MISSING_CATEGORY = "(missing)"
-# Names of columns of whole numbers that only identify rows.
-_ID_NAME = re.compile(
-    r"^unnamed\b|(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr|no|row|rowid|code|number)$|[a-z]I[dD]$",
-    re.IGNORECASE,
-)
-# With fewer rows, whole numbers may well rise by chance.
-_FEWEST_ROWS = 10
-# Columns to list by name; the rest are counted.
-_LISTED = 6
-# Why a column is left out begins like this if it could be used as categories.
-_TEXT = "text"
-_AMONG_NUMBERS = "no number"
-_CONSTANT = "the same in every row"
-_UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
-_IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
-_IDS = (_UNNAMED, _ROW_NUMBERS, _IN_ORDER, _BY_NAME)
 
 
 @dataclass(frozen=True)
@@ -112,9 +95,9 @@ class Preparation:
                 raise ValueError(f"{table.path}: {name!r} cannot be both used and left out.")
         left_out: dict[str, str] = {}
         dates = self._dates(table, without, left_out)
-        for name in _unnamed_row_numbers(table):
+        for name in unnamed_row_numbers(table):
             if name not in (*without, *self.keep, *self.onehot):
-                left_out[name] = _UNNAMED
+                left_out[name] = UNNAMED
         faults = None if self.strict else Faults()
         points = table.points(
             without=[*without, *left_out],
@@ -273,6 +256,20 @@ class Features:
     n_rows: int = 0
     decimal_comma: bool = False
 
+    def noted(self, impute: str | None) -> dict[str, Any]:
+        """Return what became of the columns, as plain values, for `column_rows`."""
+        absent = {name: int(self.points[name].isna().sum()) for name in self.categories}
+        return {
+            "impute": impute,
+            "missing": self.missing,
+            "missing_categories": {name: n for name, n in absent.items() if n},
+            "dropped_rows": self.n_rows - len(self.kept),
+            "categories": list(self.categories),
+            "dates": dict(self.dates),
+            "left_out": dict(self.left_out),
+            "decimal_comma": self.decimal_comma,
+        }
+
     @computed_once
     def missing(self) -> dict[str, int]:
         """Number of missing numbers of each column that has some."""
@@ -334,82 +331,19 @@ def prepare(
     return Prepared(features, transformer, matrix, names)
 
 
-def column_rows(noted: dict[str, Any]) -> list[list[str]]:
-    """Say what became of the columns of a table and how to change it, headings first.
-
-    Parameters
-    ----------
-    noted : dict
-        What a model file keeps about its table; see `FitSummary.learned_from`.
-
-    Returns
-    -------
-    list of list of str
-        Only the headings if all columns are numbers that are used as they are.
-    """
-    rows: list[list[str]] = []
-    missing, impute = noted.get("missing") or {}, noted.get("impute")
-    if missing and impute in ("median", "knn"):
-        how = "the median" if impute == "median" else "the mean of similar rows"
-        counted = {f"{name} ({n:,})": n for name, n in missing.items()}
-        other = "knn" if impute == "median" else "median"
-        rows.append(
-            [_some(counted), f"missing numbers, filled in by {how}",
-             f"--impute {other}, --impute drop"]
-        )  # fmt: skip
-    if noted.get("dropped_rows"):
-        rows.append(
-            [f"{noted['dropped_rows']:,} rows", "left out: a number is missing", "--impute median"]
-        )
-    if names := noted.get("categories"):
-        rows.append(
-            [_some(names), "categories: a column of 0 and 1 each", _option("--drop", names)]
-        )
-    dates = noted.get("dates") or {}
-    for use, what in (("days", "days since 1970"), ("parts", "year, season and weekday")):
-        if names := [name for name, made in dates.items() if made == use]:
-            other = "parts" if use == "days" else "days"
-            rows.append([_some(names), f"dates: {what}", f"--dates {other}, --dates drop"])
-    left_out = noted.get("left_out") or {}
-    for why in dict.fromkeys(left_out.values()):
-        names = [name for name, reason in left_out.items() if reason == why]
-        rows.append([_some(names), f"left out: {why}", _overruling(why, names)])
-    return [["column", "used as", "to change it"], *rows]
-
-
-def _some(names: Collection[str]) -> str:
-    return and_more(list(names)[:_LISTED], len(names))
-
-
-def _option(option: str, names: Sequence[str]) -> str:
-    first = names[0] if names[0].isidentifier() else f'"{names[0]}"'
-    return f"{option} {first}" + (" ..." if len(names) > 1 else "")
-
-
-def _overruling(why: str, names: Sequence[str]) -> str:
-    """Return the option that uses columns that are left out."""
-    if why == "dates":
-        return "--dates days"
-    if why.startswith(_TEXT):
-        return _option("--onehot", names)
-    if why.startswith(_AMONG_NUMBERS):
-        return "correct that cell"
-    return _option("--keep", names) if why in _IDS else ""
-
-
 def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> None:
     """Refuse a table without a feature that varies."""
     if table.names is None and np.any(np.nanmin(points, axis=0) < np.nanmax(points, axis=0)):
         return
     if table.names is not None and len(points.columns):
         return
-    if not left_out or set(left_out.values()) == {_CONSTANT}:
+    if not left_out or set(left_out.values()) == {CONSTANT}:
         raise ValueError(
             f"{table.path}: every feature has the same value in all rows, so all distances "
             "are 0: add features that vary."
         )
-    shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:_LISTED]]
-    ways = [way for name, why in left_out.items() if (way := _overruling(why, [name]))]
+    shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:LISTED]]
+    ways = [way for name, why in left_out.items() if (way := overruling(why, [name]))]
     use = f"Use one with {ways[0]}, or add some" if ways else "Add some"
     raise ValueError(
         f"{table.path}: no column is left as a feature: {and_more(shown, len(left_out))}. {use}."
@@ -435,9 +369,9 @@ def _categories(
         if name in faults.few_values:
             found[name] = as_categories(table.cells(name))
         elif name in faults.mostly_numbers:
-            left_out[name] = f"{_AMONG_NUMBERS}, {detail}"
+            left_out[name] = f"{AMONG_NUMBERS}, {detail}"
         else:
-            left_out[name] = _about_text(table.cells(name), detail)
+            left_out[name] = about_text(table.cells(name), detail)
     return found
 
 
@@ -455,7 +389,7 @@ def _features_only(
     if texts:
         points = pd.concat([points, pd.DataFrame(texts)], axis=1)
     for name in points.columns:
-        if name not in asked.onehot and (why := _why_not(name, points[name], asked.keep, dates)):
+        if name not in asked.onehot and (why := why_not(name, points[name], asked.keep, dates)):
             left_out[name] = why
     place = {name: number for number, name in enumerate(names)}
     used = [name for name in points.columns if name not in left_out]
@@ -463,85 +397,10 @@ def _features_only(
     return points[sorted(used, key=lambda n: place.get(n, place.get(n.rpartition(".")[0], 0)))]
 
 
-def _why_not(name: str, values: Any, keep: Collection[str], dates: Collection[str]) -> str | None:
-    """Say why a column is no feature: it has no value or only one, or identifies the rows."""
-    numbers = values.dtype.kind == "f"
-    known = values.dropna()
-    if not len(known):
-        return "empty"
-    if name in keep:
-        return None
-    if np.ptp(known.to_numpy()) == 0.0 if numbers else values.nunique(dropna=False) == 1:
-        return _CONSTANT
-    return None if name in dates else looks_like_ids(name, values)
-
-
-def _about_text(column: Any, detail: str) -> str:
-    """Say what a column of text that is no category holds."""
-    if not is_text(column.type):
-        return detail
-    cells = without_empty(column).drop_null().to_pylist()
-    distinct = len({*cells})
-    if distinct == 1 and len(cells) == len(column):
-        return _CONSTANT
-    if distinct == len(cells):
-        return f"{_TEXT}, different in every row"
-    return f"{_TEXT} with {distinct:,} different values"
-
-
 def _complete(points: Any, categories: Collection[str]) -> BoolArray:
     numbers = points.drop(columns=list(categories)) if hasattr(points, "drop") else points
     missing = np.isnan(np.asarray(numbers, dtype=np.float64))
     return np.logical_not(np.any(missing, axis=1), dtype=bool)
-
-
-def _unnamed_row_numbers(table: InputTable) -> list[str]:
-    """Return the columns without a name that number the rows, as pandas saves its index."""
-    found = []
-    for number, name in enumerate(table.names or (), start=1):
-        if name == f"unnamed_{number}":
-            values = to_numbers(name, table.cells(name), Faults())
-            if len(values) and looks_like_ids("id", values):
-                found.append(name)
-    return found
-
-
-def looks_like_ids(name: str, values: Any) -> str | None:
-    """Say why a column seems to identify rows; None if it seems to measure something.
-
-    Such columns hold whole numbers that are all distinct. They either only rise or only fall
-    from row to row, or have the name of an id. They are left out because the order of the rows
-    is no property of what a row describes, and often gives away the class.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : array-like
-        Its values.
-
-    Examples
-    --------
-    >>> looks_like_ids("Unnamed: 0", np.arange(50.0))
-    'row numbers'
-    >>> looks_like_ids("patient_id", np.array([7.0, 3.0, 5.0]))
-    'ids, by its name'
-    >>> looks_like_ids("age", np.array([7.0, 3.0, 5.0]))
-    """
-    array: Array = np.asarray(values)
-    if array.dtype.kind != "f":
-        return None
-    known: FloatArray = array[~np.isnan(array)]
-    if len(known) < 2 or np.any(known != np.floor(known)):
-        return None
-    steps = np.diff(known)
-    if len(known) >= _FEWEST_ROWS and np.all(steps == 1.0):
-        return _ROW_NUMBERS
-    if len(known) >= _FEWEST_ROWS and (np.all(steps > 0) or np.all(steps < 0)):
-        return _IN_ORDER
-    if _ID_NAME.search(name) and len(np.unique(known)) == len(known):
-        return _BY_NAME
-    return None
 
 
 def sample_rows(

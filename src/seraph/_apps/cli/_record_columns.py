@@ -11,7 +11,8 @@ import numpy as np
 from ..._utils._typing import Array
 from ...records import DuplicateFinder
 from ...records._columns import is_code
-from ._prepare import looks_like_ids, with_decimal_commas
+from ._columns import looks_like_ids
+from ._prepare import with_decimal_commas
 from ._tables import InputTable
 
 

@@ -98,8 +98,8 @@ def fit_report(summary: FitSummary, source: str) -> str:
     str
         HTML that needs no other file.
     """
+    from ._columns import column_rows
     from ._console import as_json
-    from ._prepare import column_rows
 
     columns = column_rows(summary.learned_from())
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]

@@ -140,19 +140,13 @@ class FitSummary:
 
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
-        features = self.features
+        impute = None if self.preparation is None else self.preparation.impute
         return {
             "rows": len(self.scaled),
             "scale": self.preparation and self.preparation.scale,
             "classes": self.classes,
             "shares": self.shares,
-            "impute": self.preparation and self.preparation.impute,
-            "missing": features.missing,
-            "dropped_rows": features.n_rows - len(features.kept),
-            "categories": list(features.categories),
-            "dates": dict(features.dates),
-            "left_out": dict(features.left_out),
-            "decimal_comma": features.decimal_comma,
+            **self.features.noted(impute),
         }
 
     def values(self) -> dict[str, Any]:

@@ -1,0 +1,170 @@
+"""What becomes of the columns of a table: why one is left out, and how to say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._utils._typing import Array, FloatArray
+from ._tables import Faults, InputTable, and_more, is_text, to_numbers, without_empty
+
+# Names of columns of whole numbers that only identify rows.
+_ID_NAME = re.compile(
+    r"^unnamed\b|(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr|no|row|rowid|code|number)$|[a-z]I[dD]$",
+    re.IGNORECASE,
+)
+# With fewer rows, whole numbers may well rise by chance.
+_FEWEST_ROWS = 10
+# Columns to list by name; the rest are counted.
+LISTED = 6
+# Why a column is left out begins like this if it could be used as categories.
+_TEXT = "text"
+AMONG_NUMBERS = "no number"
+CONSTANT = "the same in every row"
+UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
+_IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
+_IDS = (UNNAMED, _ROW_NUMBERS, _IN_ORDER, _BY_NAME)
+
+
+def why_not(name: str, values: Any, keep: Collection[str], dates: Collection[str]) -> str | None:
+    """Say why a column is no feature: it has no value or only one, or identifies the rows."""
+    numbers = values.dtype.kind == "f"
+    known = values.dropna()
+    if not len(known):
+        return "empty"
+    if name in keep:
+        return None
+    if np.ptp(known.to_numpy()) == 0.0 if numbers else values.nunique(dropna=False) == 1:
+        return CONSTANT
+    return None if name in dates else looks_like_ids(name, values)
+
+
+def about_text(column: Any, detail: str) -> str:
+    """Say what a column of text that is no category holds."""
+    if not is_text(column.type):
+        return detail
+    cells = without_empty(column).drop_null().to_pylist()
+    distinct = len({*cells})
+    if distinct == 1 and len(cells) == len(column):
+        return CONSTANT
+    if distinct == len(cells):
+        return f"{_TEXT}, different in every row"
+    return f"{_TEXT} with {distinct:,} different values"
+
+
+def unnamed_row_numbers(table: InputTable) -> list[str]:
+    """Return the columns without a name that number the rows, as pandas saves its index."""
+    found = []
+    for number, name in enumerate(table.names or (), start=1):
+        if name == f"unnamed_{number}":
+            values = to_numbers(name, table.cells(name), Faults())
+            if len(values) and looks_like_ids("id", values):
+                found.append(name)
+    return found
+
+
+def looks_like_ids(name: str, values: Any) -> str | None:
+    """Say why a column seems to identify rows; None if it seems to measure something.
+
+    Such columns hold whole numbers that are all distinct. They either only rise or only fall
+    from row to row, or have the name of an id. They are left out because the order of the rows
+    is no property of what a row describes, and often gives away the class.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    values : array-like
+        Its values.
+
+    Examples
+    --------
+    >>> looks_like_ids("Unnamed: 0", np.arange(50.0))
+    'row numbers'
+    >>> looks_like_ids("patient_id", np.array([7.0, 3.0, 5.0]))
+    'ids, by its name'
+    >>> looks_like_ids("age", np.array([7.0, 3.0, 5.0]))
+    """
+    array: Array = np.asarray(values)
+    if array.dtype.kind != "f":
+        return None
+    known: FloatArray = array[~np.isnan(array)]
+    if len(known) < 2 or np.any(known != np.floor(known)):
+        return None
+    steps = np.diff(known)
+    if len(known) >= _FEWEST_ROWS and np.all(steps == 1.0):
+        return _ROW_NUMBERS
+    if len(known) >= _FEWEST_ROWS and (np.all(steps > 0) or np.all(steps < 0)):
+        return _IN_ORDER
+    if _ID_NAME.search(name) and len(np.unique(known)) == len(known):
+        return _BY_NAME
+    return None
+
+
+def column_rows(noted: dict[str, Any]) -> list[list[str]]:
+    """Say what became of the columns of a table and how to change it, headings first.
+
+    Parameters
+    ----------
+    noted : dict
+        What a model file keeps about its table; see `Features.noted`.
+
+    Returns
+    -------
+    list of list of str
+        Only the headings if all columns are numbers that are used as they are.
+    """
+    rows: list[list[str]] = []
+    missing, impute = noted.get("missing") or {}, noted.get("impute")
+    if missing and impute in ("median", "knn"):
+        how = "the median" if impute == "median" else "the mean of similar rows"
+        counted = {f"{name} ({n:,})": n for name, n in missing.items()}
+        other = "knn" if impute == "median" else "median"
+        rows.append(
+            [_some(counted), f"missing numbers, filled in by {how}",
+             f"--impute {other}, --impute drop"]
+        )  # fmt: skip
+    if noted.get("dropped_rows"):
+        rows.append(
+            [f"{noted['dropped_rows']:,} rows", "left out: a number is missing", "--impute median"]
+        )
+    if names := noted.get("categories"):
+        rows.append(
+            [_some(names), "categories: a column of 0 and 1 each", _option("--drop", names)]
+        )
+    if absent := noted.get("missing_categories"):
+        counted = {f"{name} ({n:,})": n for name, n in absent.items()}
+        rows.append([_some(counted), "missing text, a category of its own", ""])
+    dates = noted.get("dates") or {}
+    for use, what in (("days", "days since 1970"), ("parts", "year, season and weekday")):
+        if names := [name for name, made in dates.items() if made == use]:
+            other = "parts" if use == "days" else "days"
+            rows.append([_some(names), f"dates: {what}", f"--dates {other}, --dates drop"])
+    left_out = noted.get("left_out") or {}
+    for why in dict.fromkeys(left_out.values()):
+        names = [name for name, reason in left_out.items() if reason == why]
+        rows.append([_some(names), f"left out: {why}", overruling(why, names)])
+    return [["column", "used as", "to change it"], *rows]
+
+
+def _some(names: Collection[str]) -> str:
+    return and_more(list(names)[:LISTED], len(names))
+
+
+def _option(option: str, names: Sequence[str]) -> str:
+    first = names[0] if names[0].isidentifier() else f'"{names[0]}"'
+    return f"{option} {first}" + (" ..." if len(names) > 1 else "")
+
+
+def overruling(why: str, names: Sequence[str]) -> str:
+    """Return the option that uses columns that are left out."""
+    if why == "dates":
+        return "--dates days"
+    if why.startswith(_TEXT):
+        return _option("--onehot", names)
+    if why.startswith(AMONG_NUMBERS):
+        return "correct that cell"
+    return _option("--keep", names) if why in _IDS else ""

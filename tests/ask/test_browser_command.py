@@ -1,0 +1,338 @@
+"""``seraph ask`` as people use it: the command in a process of its own, the page in Chromium."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image, ImageDraw
+
+from seraph import load
+from seraph._apps.ask._finish import Finish
+from tests.helpers.ask import clusters, served, session
+from tests.helpers.browser import answer, expect, expect_answers, key_of, shot
+from tests.helpers.command import seraph
+
+X, y = clusters(40)
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """A table of 40 rows with a picture each; the last one has lost it."""
+    folder = tmp_path_factory.mktemp("photos")
+    (folder / "photos").mkdir()
+    for row in range(39):
+        image = Image.new("RGB", (320, 240), ["#d9e6f7", "#f7e3d0", "#dff0dc"][y[row]])
+        draw = ImageDraw.Draw(image)
+        draw.ellipse([110, 70, 210, 170], fill=["#33639f", "#c26a1b", "#3c8a35"][y[row]])
+        draw.text((10, 10), f"picture {row}", fill="black")
+        image.save(folder / "photos" / f"p{row}.png")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.insert(0, "file", [f"p{row}.png" for row in range(40)])
+    frame.to_csv(folder / "photos.csv", index=False)
+    return folder
+
+
+PHOTOS = "photos.csv --id file --show photos"
+
+
+class Command:
+    """``seraph ask`` in a process of its own; inside ``with``, it runs."""
+
+    def __init__(self, folder, arguments, *, browser=None):
+        own = ["--no-browser"] if browser is None else []
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "seraph", "ask", *shlex.split(arguments), *own],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | ({} if browser is None else {"BROWSER": browser}),
+        )
+        self.said = ""
+        while not self.said.splitlines()[-1:] or not self.address.startswith("http://"):
+            line = self.process.stdout.readline()
+            assert line, self.said
+            self.said += line
+
+    @property
+    def address(self):
+        return self.said.splitlines()[-1].strip()
+
+    def end(self, how=signal.SIGINT):
+        self.process.send_signal(how)
+        return self.process.communicate(timeout=300)[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.returncode is None:
+            self.end(signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypatch):
+    with Command(photos, PHOTOS) as first:
+        assert "40 rows, 1 of them without a file" in first.said
+        page = open_page(first.address)
+        expect(page.locator(".thing img")).to_have_count(2)
+        expect(page.locator("header")).to_contain_text("1 without a file, not asked")
+        answer(page, 9, y)
+        expect_answers(page, 9)
+
+        page.keyboard.press("u")
+        expect_answers(page, 8)
+        page.keyboard.press(" ")
+        expect(page.locator("#counts")).to_contain_text("1 unsure")
+        page.keyboard.press("u")
+        expect_answers(page, 8)
+        page.keyboard.press("Control+ArrowRight")  # a shortcut of the browser's is no answer
+        page.keyboard.press("x")
+
+        before = key_of(page)
+        page.reload()
+        expect_answers(page, 8)
+        assert key_of(page) == before
+
+        other = open_page(first.address)
+        answer(other, 1, y)
+        expect_answers(other, 9)
+        page.get_by_role("button", name="Same", exact=False).click()  # it shows an old question
+        page.wait_for_function(
+            "() => document.getElementById('counts').textContent.match(/^(9|10) .*answers/)"
+        )
+        other.close()
+        first.end(signal.SIGKILL)
+    kept = pd.read_csv(photos / "answers.csv")
+    assert len(kept) in (9, 10)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#problem")).to_contain_text("Your answers are on disk")
+    page.close()
+    # A request that was under way is reset or gets no reply, and later ones are refused.
+    lost = re.compile(r"net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE)")
+    refused = [text for text in open_page.faults if lost.search(text)]
+    assert len(refused) == len(open_page.faults) > 0
+    open_page.faults.clear()
+
+    with Command(photos, PHOTOS) as second:
+        assert f"Going on after {len(kept)} answers." in second.said
+        page = open_page(second.address)
+        expect_answers(page, len(kept))
+        answer(page, 16 - len(kept), y)
+        page.get_by_role("button", name="Finish").click()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("#end-status")).to_contain_text("Canceled.")
+        page.get_by_role("button", name="Go on asking").click()
+        page.get_by_role("button", name="Finish").click()
+        expect(page.locator("#get-model")).to_be_visible(timeout=600_000)
+        expect(page.locator("#nearest img")).to_have_count(11)
+        shot(page, "end")
+        line = page.locator("#command").text_content()
+        with page.expect_download() as saved:
+            page.locator("#get-model").click()
+        model = photos / "downloaded.skops"
+        saved.value.save_as(model)
+        assert (photos / "answers.html").read_text().startswith("<!doctype html>")
+        report = page.evaluate("fetch('file/report').then(r => r.text())")
+        assert report == (photos / "answers.html").read_text()
+        _download_all(page, second.address + "file/report")
+        page.get_by_role("button", name="Go on asking").click()
+        expect(page.locator("#things img")).to_have_count(2)
+        page.close()
+        out = second.end()
+    assert f"16 answers in answers.csv. Learn from them: {line}" in out
+    _same_model_again(photos, line, model, monkeypatch)
+
+
+def _download_all(page, address):
+    """Every link of the report gives its file, although the page may do nothing else."""
+    shown = page.context.new_page()
+    shown.goto(address)
+    links = shown.locator("a[download]").all()
+    assert len(links) == 7
+    for link in links:
+        with shown.expect_download() as saved:
+            link.click()
+        content = Path(saved.value.path()).read_bytes()
+        assert saved.value.suggested_filename == link.get_attribute("download")
+        if saved.value.suggested_filename.endswith(".png"):
+            assert content.startswith(b"\x89PNG")
+        else:
+            assert json.loads(content)["seraph"]
+    shown.close()
+
+
+def _same_model_again(photos, line, model, monkeypatch):
+    """The line that the page showed makes the model that it offered."""
+    (photos / "answers.skops").unlink()
+    monkeypatch.chdir(photos)
+    assert seraph(*shlex.split(line)[1:]).code == 0
+    ours, theirs = load(model), load(photos / "answers.skops")
+    assert np.array_equal(ours[-1].components_, theirs[-1].components_)
+    assert ours[-1].n_similar_ + ours[-1].n_dissimilar_ == 16
+
+
+# Tables as they are
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """A table with an empty cell in every column, the same with a row on top, and another one."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(X.astype(float).round(3), columns=list("abcd"))
+    frame["kind"] = np.array(["low", "middle", "high"])[y]
+    for row, name in enumerate(frame.columns):
+        frame.loc[row, name] = None
+    frame.to_csv("holes.csv", index=False)
+    top = pd.DataFrame([[0.1, 0.2, 0.3, 0.4, "low"]], columns=frame.columns)
+    pd.concat([top, frame]).to_csv("moved.csv", index=False)
+    frame.assign(a=frame["a"] + 1.0).to_csv("other.csv", index=False)
+    return tmp_path
+
+
+def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables, open_page):
+    with Command(tables, "holes.csv") as command:
+        page = open_page(command.address)
+        page.locator("#features summary").click()
+        panel = page.locator("#features dl")
+        said = dict(
+            zip(
+                panel.locator("dt").all_text_contents(),
+                panel.locator("dd").all_text_contents(),
+                strict=True,
+            )
+        )
+        assert said["features"].split(", ")[:4] == list("abcd")
+        assert "kind_high" in said["features"]
+        assert "filled in by the median" in said["a (1), b (1), c (1), d (1)"]
+        assert said["kind (1)"] == "missing text, a category of its own"
+        shot(page, "holes")
+        answer(page, 3, y)
+        expect_answers(page, 3)
+        assert page.locator("figure[role]").count() == 0  # a figure is announced as one
+        page.close()
+        assert "3 answers in answers.csv" in command.end()
+
+
+@pytest.mark.slow
+def test_answers_stay_with_the_rows_that_they_are_about(tables, open_page):
+    with Command(tables, "holes.csv") as command:
+        page = open_page(command.address)
+        answer(page, 6, y)
+        page.locator("#past summary").click()
+        expect(page.locator("#past-list li")).to_have_count(6)
+        page.close()
+        command.end()
+    given = pd.read_csv("answers.csv")
+    refused = seraph("ask", "other.csv", "--no-browser")
+    assert refused.code != 0
+    assert "answers about other rows: 6 of 6" in refused.err
+    assert pd.read_csv("answers.csv").equals(given)
+    with Command(tables, "moved.csv") as command:
+        assert "Going on after 6 answers" in command.said
+        page = open_page(command.address)
+        expect_answers(page, 6)
+        answer(page, 1, [y[0], *y])
+        page.close()
+        command.end()
+    found = pd.read_csv("answers.csv")
+    for name in ("i", "j"):
+        assert found[name][:6].tolist() == (given[name] + 1).tolist()
+    same = y[found["i"][:6] - 1] == y[found["j"][:6] - 1]
+    assert found["similar"][:6].astype(bool).tolist() == same.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a script as browser")
+def test_the_browser_is_given_a_private_file_that_works_once(tables, open_page, chromium):
+    script, log = tables / "browser.sh", tables / "arguments.txt"
+    script.write_text(
+        f'#!/bin/sh\necho "$@" > {shlex.quote(str(log))}.new\n'
+        f"mv {shlex.quote(str(log))}.new {shlex.quote(str(log))}\n"
+    )
+    script.chmod(0o700)
+    with Command(tables, "holes.csv", browser=f"{script} %s") as command:
+        for _ in range(6000):
+            if log.exists():
+                break
+            time.sleep(0.02)
+        given = log.read_text().strip()
+        token = urlsplit(command.address).path.strip("/")
+        assert given.startswith("file://")
+        assert token not in given  # anybody may read the arguments of a process
+        door = Path(url2pathname(urlsplit(given).path))
+        assert stat.S_IMODE(door.stat().st_mode) == 0o600
+        page = chromium.new_page()
+        page.goto(given)
+        page.wait_for_url(command.address)
+        expect(page.locator("#counts")).not_to_have_text("Loading…")
+        answer(page, 1, y)
+        page.close()
+        assert not door.exists()
+        command.end()
+
+
+@pytest.mark.slow
+def test_classes_end_in_downloads_and_one_command_names_all_rows(tables, open_page):
+    with Command(tables, "holes.csv --classes low,middle,high --drop kind") as command:
+        page = open_page(command.address)
+        for n in range(12):
+            row = int(key_of(page))
+            page.keyboard.press("123"[y[row]])
+            expect_answers(page, n + 1)
+        page.get_by_role("button", name="Finish").click()
+        expect(page.locator("#get-model")).to_be_visible(timeout=600_000)
+        files = {}
+        for name in ("answers", "model"):
+            with page.expect_download() as saved:
+                page.locator(f"#get-{name}").click()
+            files[name] = tables / f"downloaded-{saved.value.suggested_filename}"
+            saved.value.save_as(files[name])
+        shot(page, "classes-end")
+        then = page.locator("#then").text_content()
+        page.close()
+        command.end()
+    assert files["answers"].read_bytes() == (tables / "answers.csv").read_bytes()
+    assert files["model"].read_bytes() == (tables / "answers.skops").read_bytes()
+    assert len(load(files["model"]).transform(pd.read_csv("holes.csv").drop(columns="kind"))) == 40
+    result = seraph(*shlex.split(then)[1:])
+    assert result.code == 0, result.err
+    named = pd.read_csv("answers-classes.csv")
+    assert (named["class"] == np.array(["low", "middle", "high"])[y]).mean() > 0.8
+
+
+@pytest.mark.slow
+def test_the_page_says_how_far_the_fit_is(tmp_path, open_page):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(400, 60)))
+    path = tmp_path / "answers.csv"
+    model = tmp_path / "model.skops"
+    arguments = ["fit", str(tmp_path / "x.npy"), "--pairs", str(path), "-o", str(model)]
+    endless = ["--set", "tol=1e-14", "--max-iter", "100000"]
+    finish = Finish([*arguments, *endless], path, model, tmp_path / "report.html")
+    with session(path, X, finish=finish) as opened, served(opened) as client:
+        page = open_page(client.address)
+        answer(page, 8, y)
+        page.get_by_role("button", name="Finish").click()
+        expect(page.locator("#end-status")).to_have_text(
+            re.compile(
+                r"^Making the model and the report, iteration \d+ of at most 100000, \d+ s$"
+            )
+        )
+        shot(page, "progress")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("#end-status")).to_contain_text("Canceled.")
+        page.close()
+    assert not model.exists()
