@@ -145,6 +145,22 @@ def test_no_file_imports_itself_by_way_of_others():
     assert not found, "\n".join(found)
 
 
+def test_no_file_has_more_than_500_lines_and_no_function_more_than_60():
+    """Without signatures and docstrings."""
+    long = []
+    for path in ROOT.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if text.count("\n") > 500:
+            long.append(f"{path}: {text.count(chr(10))}")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                n_lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+                if n_lines > 60:
+                    long.append(f"{path}, {node.name}: {n_lines}")
+    assert not long, "\n".join(long)
+
+
 def test_nobody_looks_at_the_frames_of_callers_but_to_place_a_warning():
     looks = ("currentframe", "_getframe", "f_locals", "f_back", "inspect.stack")
     found = {

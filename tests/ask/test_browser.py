@@ -1,5 +1,7 @@
 """The page in Chromium, headless; the session and its server are in this process."""
 
+import errno
+import os
 import re
 import wave
 
@@ -282,21 +284,19 @@ def test_the_nearest_rows_are_named_and_say_where_they_are_cut(tmp_path, open_pa
         page.close()
 
 
-def test_a_message_stays_while_it_is_true(rows, open_page):
+def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
     page = open_page(rows[1].address)
-    page.route(
-        "**/answer",
-        lambda route: route.fulfill(
-            status=507, content_type="application/json", body='{"problem": "The disk is full."}'
-        ),
-    )
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator("#problem")).to_have_text("The disk is full.")
-    with page.expect_response("**/state"):
-        pass
-    page.wait_for_timeout(100)
-    expect(page.locator("#problem")).to_have_text("The disk is full.")
-    page.unroute("**/answer")
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#problem")).to_contain_text("The disk is full")
+        with page.expect_response("**/state"):
+            pass
+        page.wait_for_timeout(100)
+        expect(page.locator("#problem")).to_contain_text("The disk is full")
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#problem")).to_be_hidden()
     open_page.faults[:] = [text for text in open_page.faults if "507" not in text]

@@ -634,7 +634,7 @@ def test_a_numeric_target_is_noticed_once_and_in_words(tmp_path, monkeypatch):
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     frame["mpg"] = np.arange(60) // 1.5 * 1.5
     frame.to_csv("cars.csv", index=False)
-    done = ok("fit", "cars.csv", "--label", "mpg", "-o", "m.skops", "--no-check")
+    done = ok("fit", "cars.csv", "--label", "mpg", "-o", "m.skops")
     notes = [line for line in done.err.splitlines() if "class" in line]
     assert len(notes) == 1
     assert "mpg has 40 different numbers in 60 labels" in notes[0]

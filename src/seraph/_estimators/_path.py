@@ -213,11 +213,8 @@ def seraph_path(
         )
         converged = np.array([fit.converged for fit in path.fits])
         if not converged.all():
-            warn_of_early_stop(
-                settings.name,
-                iterations=f"{np.sum(~converged)} of {len(converged)} values of lam",
-                remedy="max_iter",
-            )
+            left = f"{np.sum(~converged)} of {len(converged)} values of lam"
+            warn_of_early_stop(settings.name, iterations=left, remedy="max_iter")
     return RegularizationPath(
         lams=path.lams,
         components=[fit.components for fit in path.fits],

@@ -31,8 +31,7 @@ _LOW, _HIGH = 1e-140, 1e150
 # Range of the typical distance of two points for which a metric, and weights in its units, neither
 # overflow nor become subnormal.
 _UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
-# Points whose largest absolute value is below this share of the largest distance are not checked
-# further: the distance of two of them is at most 2 sqrt(m) times that value.
+# Points below this share of the largest distance are not checked further: 2 sqrt(m) is far less.
 _FAR_BELOW = 1e-3
 
 

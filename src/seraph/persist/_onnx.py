@@ -90,14 +90,7 @@ def to_onnx(
         for name in ("threshold", "slope", "intercept"):
             graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
         return graph
-    types = skl2onnx.common.data_types
-    inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
-    try:
-        given = np.dtype(dtype).name
-    except (TypeError, ValueError):  # no type at all
-        given = ""
-    if given not in inputs:
-        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.")
+    number = _type_of_numbers(skl2onnx, dtype)
     if target_opset is not None and type(target_opset) is not int:
         raise ValueError(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
@@ -112,17 +105,12 @@ def to_onnx(
     last = last_step(model)
     plain = is_classifier(last) and not isinstance(last, MetricClassifier)
     names = _tables.column_names(model)
-    number = inputs[given]
     used = _tables.used_columns(model)
+    columns = [("X", number([None, model.n_features_in_]))]
     if used is not None:
-        names = used
-        text = _tables.text_columns(model)
-        columns = [
-            (name, (types.StringTensorType if name in text else number)([None, 1]))
-            for name in names
-        ]
-    else:
-        columns = [("X", number([None, model.n_features_in_]))]
+        names, text = used, _tables.text_columns(model)
+        texts = skl2onnx.common.data_types.StringTensorType
+        columns = [(name, (texts if name in text else number)([None, 1])) for name in names]
     convert, shapes = _tables.converters(np.dtype(dtype))
     try:
         graph = skl2onnx.convert_sklearn(
@@ -144,6 +132,16 @@ def to_onnx(
         to_onnx(last.estimator_, dtype=dtype, target_opset=target_opset)  # checks its numbers
     check_agreement(model, graph, np.dtype(dtype))
     return graph
+
+
+def _type_of_numbers(skl2onnx: Any, dtype: DTypeLike) -> Any:
+    """Return the type of a graph's inputs and outputs."""
+    types = skl2onnx.common.data_types
+    inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
+    try:
+        return inputs[np.dtype(dtype).name]
+    except (TypeError, ValueError, KeyError):
+        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.") from None
 
 
 def _check_parts(part: Any) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ._held_out import CurvePoint
     from ._summary import FitSummary
 
+# Name, heading, caption, and a function that draws.
+_Plan = tuple[str, str, str, Callable[[], Any]]
 _WIDE, _NARROW = (9.6, 4.4), (6.4, 4.4)
 # What the words of the first table mean.
 _MEANINGS = {
@@ -136,15 +138,14 @@ def _pictures(summary: FitSummary) -> Iterator[_Picture]:
             yield _Picture(name, heading, caption, None, trouble, table)
 
 
-def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
-    """Yield names, headings, captions, and functions that draw."""
-    from ...plot import (
-        ConvergenceDisplay,
-        DistanceDisplay,
-        EmbeddingDisplay,
-        FeatureImportanceDisplay,
-        PosteriorDisplay,
-    )
+def _plans(summary: FitSummary) -> Iterator[_Plan]:
+    """Yield what to draw: first the rows and columns, then the model."""
+    yield from _plans_of_data(summary)
+    yield from _plans_of_model(summary)
+
+
+def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
+    from ...plot import DistanceDisplay, EmbeddingDisplay, FeatureImportanceDisplay
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
@@ -181,6 +182,13 @@ def _plans(summary: FitSummary) -> Iterator[tuple[str, str, str, Callable[[], An
         else "Between rows, in their order; small distances are dark.",
         lambda: DistanceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
     )
+
+
+def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
+    from ...plot import ConvergenceDisplay, PosteriorDisplay
+
+    learner, X, y = summary.learner, summary.scaled, summary.examples.labels
+
     if hasattr(learner, "pair_proba"):
         yield (
             "pairs",
