@@ -194,6 +194,7 @@ def table(records):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--sessions", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="Seed of the first session.")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--keep", type=Path, default=Path("ask_sessions.jsonl"))
     parser.add_argument("--most", type=int, default=max(COUNTS), help="Answers in a session.")
@@ -204,7 +205,7 @@ def main():
     records = [json.loads(line) for line in lines]
     done = {(r["set"], r["wrong"], r["seed"]) for r in records}
     counts = [n for n in COUNTS if n <= chosen.most]
-    for seed in range(chosen.sessions):
+    for seed in range(chosen.first, chosen.first + chosen.sessions):
         for name in chosen.sets:
             for wrong in chosen.wrong:
                 if (name, wrong, seed) in done:

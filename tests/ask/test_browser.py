@@ -336,6 +336,8 @@ def test_texts_keep_their_direction_and_say_where_they_are_cut(tmp_path, open_pa
         text = page.locator(".thing p.text").first
         expect(text).to_contain_text("cut after 2,000 characters")
         assert text.evaluate("node => getComputedStyle(node).direction") == "rtl"
+        expect(page.locator("figure")).to_have_count(2)
+        assert page.locator("figure[role]").count() == 0  # so they are announced as figures
         page.close()
 
 

@@ -137,7 +137,7 @@ def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypat
         page.get_by_role("button", name="Go on asking").click()
         page.get_by_role("button", name="Finish").click()
         expect(page.locator("#get-model")).to_be_visible(timeout=600_000)
-        expect(page.locator("#nearest img")).to_have_count(11)
+        expect(page.locator("#nearest :is(img, span)")).to_have_count(11)  # one has no picture
         shot(page, "end")
         line = page.locator("#command").text_content()
         with page.expect_download() as saved:
@@ -215,13 +215,12 @@ def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables,
             )
         )
         assert said["features"].split(", ")[:4] == list("abcd")
-        assert "kind_high" in said["features"]
+        assert said["features"].endswith("kind_high, kind_low, kind_middle, kind_(rare)")
         assert "filled in by the median" in said["a (1), b (1), c (1), d (1)"]
         assert said["kind (1)"] == "missing text, a category of its own"
         shot(page, "holes")
         answer(page, 3, y)
         expect_answers(page, 3)
-        assert page.locator("figure[role]").count() == 0  # a figure is announced as one
         page.close()
         assert "3 answers in answers.csv" in command.end()
 

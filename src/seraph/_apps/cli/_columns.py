@@ -104,6 +104,12 @@ def looks_like_ids(name: str, values: Any) -> str | None:
     return None
 
 
+def feature_names(transformer: Any, names: Sequence[str]) -> list[str]:
+    """Return the names of the features that a step makes; rare categories are called so."""
+    made = transformer.get_feature_names_out(list(names))
+    return [re.sub("_infrequent_sklearn$", "_(rare)", str(name)) for name in made]
+
+
 def column_rows(noted: dict[str, Any]) -> list[list[str]]:
     """Say what became of the columns of a table and how to change it, headings first.
 

@@ -20,6 +20,7 @@ from ._columns import (
     LISTED,
     UNNAMED,
     about_text,
+    feature_names,
     overruling,
     unnamed_row_numbers,
     why_not,
@@ -327,7 +328,7 @@ def prepare(
     names = [f"x{k}" for k in range(points.shape[1])]
     names = [str(name) for name in getattr(points, "columns", names)]
     if transformer is not None:
-        names = [str(name) for name in transformer.get_feature_names_out(names)]
+        names = feature_names(transformer, names)
     return Prepared(features, transformer, matrix, names)
 
 

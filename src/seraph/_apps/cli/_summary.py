@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..._utils._typing import Array, FloatArray, computed_once
+from ._columns import feature_names
 
 if TYPE_CHECKING:
     from ._examples import Examples
@@ -81,7 +82,7 @@ class FitSummary:
             return [f"x{k}" for k in range(self.scaled.shape[1])]
         names = [str(name) for name in self.features.points.columns]
         for _, step in getattr(self.model, "steps", ())[:-1]:
-            names = [str(name) for name in step.get_feature_names_out(names)]
+            names = feature_names(step, names)
         return names
 
     @computed_once
