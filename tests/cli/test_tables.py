@@ -11,12 +11,14 @@ import pytest
 from pyarrow import parquet
 
 from seraph._apps.cli._tables import check_output, csv_text, read_pairs, read_table, write_table
-from seraph._apps.cli._tables._csv import parse_csv
+from seraph._apps.cli._tables._csv import as_utf8, parse_csv, separator_of
 from seraph._apps.cli._tables._numbers import Faults, to_numbers
 
 
-def cells(data, **options):
-    return {name: column.to_pylist() for name, column in parse_csv(data, **options).items()}
+def cells(data, separator=None):
+    text = as_utf8(data, "utf-8")
+    columns = parse_csv(text, separator or separator_of(text))
+    return {name: column.to_pylist() for name, column in columns.items()}
 
 
 def file(folder, name, content):
@@ -94,7 +96,7 @@ def test_leading_zeros_and_whole_numbers_beyond_float_survive_as_text():
 )
 def test_a_malformed_table_is_refused_with_its_line(data, message):
     with pytest.raises(ValueError, match=message):
-        parse_csv(data)
+        cells(data)
 
 
 def test_numbers_may_be_the_names_of_columns_as_pandas_writes_them():

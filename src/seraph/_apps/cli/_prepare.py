@@ -357,7 +357,7 @@ def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     warnings.warn(
         f"{table.path}: read with decimal commas, as in column {name!r} ({cell}).", stacklevel=2
     )
-    return replace(table, decimal_comma=True)  # type: ignore[type-var]
+    return replace(table, decimal_comma=True)  # type: ignore[arg-type]
 
 
 def _categories(

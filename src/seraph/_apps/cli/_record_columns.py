@@ -79,8 +79,8 @@ def _are_codes(numbers: Array) -> bool:
 
 
 def _kept(table: InputTable, without: Collection[str]) -> InputTable:
-    columns = {name: cells for name, cells in table.columns.items() if name not in without}  # type: ignore[attr-defined]
+    columns = {name: cells for name, cells in table.columns.items() if name not in without}  # type: ignore[union-attr]
     if not columns:
         raise ValueError(f"{table.path}: no column is left to compare.")
-    kept: InputTable = replace(table, columns=columns)  # type: ignore[type-var]
+    kept: InputTable = replace(table, columns=columns)  # type: ignore[arg-type]
     return kept

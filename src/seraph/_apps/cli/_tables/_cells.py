@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,8 @@ UNKNOWN = (
     "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "none", "unknown", "unlabeled", "unlabelled",
     "not labeled", "missing", "undefined", "unclassified", "unspecified", "tbd", "to do", "todo",
 )  # fmt: skip
+# Columns that a message names; the rest are counted.
+LISTED = 5
 
 
 def cell_text(cell: Any) -> str:
@@ -39,6 +42,23 @@ def and_more(shown: Sequence[str], n: int) -> str:
     ('a, b', 'a, b and 3 more')
     """
     return ", ".join(shown) + (f" and {n - len(shown)} more" if n > len(shown) else "")
+
+
+def listed(details: Mapping[str, str]) -> str:
+    """Name a few columns, each with a detail about it, and count the others.
+
+    Examples
+    --------
+    >>> listed({"a": "'x' in row 0", "b": "list"})
+    "columns 'a' ('x' in row 0), 'b' (list)"
+    """
+    shown = [f"{name!r} ({detail})" for name, detail in list(details.items())[:LISTED]]
+    return f"{'column' if len(details) == 1 else 'columns'} {and_more(shown, len(details))}"
+
+
+def quoted(text: str) -> str:
+    """Return text as an argument of a command, in quotation marks if it needs any."""
+    return text if re.fullmatch(r"\w+", text) else f'"{text}"'
 
 
 def is_text(kind: Any) -> bool:

@@ -11,8 +11,10 @@ import csv
 import io
 import re
 import warnings
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -33,15 +35,15 @@ _BLOCK = 1 << 24
 _WIDE, _SHORT = 1_000, 4_000
 
 
-def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
+def parse_csv(data: bytes, separator: str) -> dict[str, Any]:
     r"""Return the columns of a text table by name, as pyarrow arrays of text.
 
     Parameters
     ----------
     data : bytes
-        Content of the file.
-    separator : str, optional
-        Separator between cells; by default, found from the first two rows.
+        Content of the file, as `as_utf8` returns it.
+    separator : str
+        Separator between cells.
 
     Returns
     -------
@@ -50,13 +52,10 @@ def parse_csv(data: bytes, separator: str | None = None) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parse_csv(b"a;b\n1,5;x\n")["a"].to_pylist()
+    >>> parse_csv(b"a;b\n1,5;x\n", ";")["a"].to_pylist()
     ['1,5']
     """
-    if separator is None:
-        separator = separator_of(data)
     names = csv_names(data, separator)
-    data = _checked(data)
     n_cells = data.count(separator.encode()) + data.count(b"\n")
     check_memory(max(len(data), 8 * n_cells))
     columns = _columns(data, separator, len(names))
@@ -69,7 +68,7 @@ def csv_names(data: bytes, separator: str) -> list[str]:
     Parameters
     ----------
     data : bytes
-        Content of the file.
+        Content of the file, as `as_utf8` returns it.
     separator : str
         Separator between cells.
 
@@ -78,15 +77,9 @@ def csv_names(data: bytes, separator: str) -> list[str]:
     >>> csv_names(b"a,,b\n1,2,3\n", ",")
     ['a', 'unnamed_2', 'b']
     """
-    if len(data) <= LONGEST_LINE:
-        data = _checked(data)
-    else:
-        _check_lines(data)
-        data = data[:LONGEST_LINE].removeprefix(codecs.BOM_UTF8)
     try:
         header: list[str] = next((row for row in _rows(data, separator) if row), [])
-    except (csv.Error, UnicodeDecodeError) as error:
-        _checked(data)  # knows the line
+    except csv.Error as error:
         raise ValueError(f"the header cannot be read ({error}).") from None
     if not header:
         raise ValueError("the file is empty: it needs a header line and rows.")
@@ -95,57 +88,80 @@ def csv_names(data: bytes, separator: str) -> list[str]:
     return [name or f"unnamed_{number}" for number, name in enumerate(names, start=1)]
 
 
-def as_utf8(data: bytes, encoding: str | None, other: str | None = None) -> bytes:
-    """Return a text table as UTF-8; if it is in another encoding, guess which, and say so.
+def as_utf8(
+    data: bytes, encoding: str | None = None, other: str | None = None, path: Path | None = None
+) -> bytes:
+    """Return a text table as UTF-8 without a byte-order mark; refuse what is no text table.
 
     Parameters
     ----------
     data : bytes
         Content of the file.
-    encoding : str or None
-        Its encoding, such as latin-1; None if the user has not said.
-    other : str or None
+    encoding : str, optional
+        Its encoding, such as latin-1. By default, it is UTF-8 or guessed, with a warning.
+    other : str, optional
         What to read it as if it is no UTF-8; by default, what Windows uses in Western Europe.
+    path : Path, optional
+        File to name in the warning.
     """
-    if encoding is not None:
-        try:
-            return data if codecs.lookup(encoding).name == "utf-8" else _decoded(data, encoding)
-        except LookupError:
-            raise ValueError(
-                f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others "
-                "that Python knows."
-            ) from None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _decoded(data, "utf-16")
-    start = _first_bad_byte(data)
-    if start is None or any(data.find(mark, 0, _HEAD) >= 0 for mark in _CONTROLS):
-        return data  # as it is, or to be refused
-    guess = other or "cp1252"
-    with suppress(UnicodeDecodeError):
-        data[start:].decode(guess)  # a few bytes have no meaning in cp1252
-        other = guess
-    line = data.count(b"\n", 0, start) + 1
-    warnings.warn(
-        f"line {line} is not UTF-8 (byte 0x{data[start]:02x}): read as {other or 'latin-1'}. If "
-        "that is wrong, name the encoding (--encoding).",
-        stacklevel=2,
-    )
-    return _decoded(data, other or "latin-1")
-
-
-def _decoded(data: bytes, encoding: str) -> bytes:
-    try:
-        return data.decode(encoding).removeprefix("\ufeff").encode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
-
-
-def _check_kind(data: bytes) -> None:
+    if encoding is None:
+        encoding = _guessed_encoding(data, other, path)
+    data = _decoded(data, encoding)
     if b"\0" in data:
         raise ValueError(
             "it contains NUL bytes, which a text table never does: is it another format?"
         )
+    _check_lines(data)
+    if data.count(b'"') % 2:
+        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
+    return data
+
+
+def _guessed_encoding(data: bytes, other: str | None, path: Path | None) -> str:
+    """Return the encoding of a text table; warn if it is neither UTF-8 nor UTF-16."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    start = _first_bad_byte(data)
+    if start is None or any(control in data[:_HEAD] for control in _CONTROLS):
+        return "utf-8"  # or no text, which is refused as such
+    if other is None:
+        try:
+            data[start:].decode("cp1252")
+            other = "cp1252"
+        except UnicodeDecodeError:  # a few bytes have no meaning in cp1252
+            other = "latin-1"
+    warnings.warn(
+        f"{path}: line {_line(data, start)} is not UTF-8 (byte 0x{data[start]:02x}): read as "
+        f"{other}. If that is wrong, name the encoding (--encoding).",
+        stacklevel=2,
+    )
+    return other
+
+
+def _decoded(data: bytes, encoding: str) -> bytes:
+    """Return text in UTF-8; refuse what is not in its encoding with its line."""
+    try:
+        if codecs.lookup(encoding).name != "utf-8":
+            return data.decode(encoding).removeprefix("\ufeff").encode()
+    except LookupError:
+        raise ValueError(
+            f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others "
+            "that Python knows."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = _line(data, error.start)
+        raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
+    start = _first_bad_byte(data)
+    if start is not None:
+        raise ValueError(
+            f"line {_line(data, start)} is not UTF-8 (byte 0x{data[start]:02x}): save the table "
+            "as UTF-8."
+        )
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _line(data: bytes, place: int) -> int:
+    return data.count(b"\n", 0, place) + 1
 
 
 def _check_lines(data: bytes) -> None:
@@ -157,21 +173,6 @@ def _check_lines(data: bytes) -> None:
             raise ValueError(
                 f"a line is longer than {LONGEST_LINE:,} bytes: is this a text table?"
             )
-
-
-def _checked(data: bytes) -> bytes:
-    """Return text without a byte-order mark; refuse what is not UTF-8 with its line."""
-    _check_kind(data)
-    _check_lines(data)
-    start = _first_bad_byte(data)
-    if start is not None:
-        line = data.count(b"\n", 0, start) + 1
-        raise ValueError(
-            f"line {line} is not UTF-8 (byte 0x{data[start]:02x}): save the table as UTF-8."
-        )
-    if data.count(b'"') % 2:
-        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
-    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _first_bad_byte(data: bytes) -> int | None:
@@ -202,12 +203,11 @@ def separator_of(data: bytes) -> str:
     >>> separator_of(b"a;b\n1,5;2,5\n")
     ';'
     """
-    data = data[: 2 * LONGEST_LINE]
     best = (False, 1, ",")
     for separator in _SEPARATORS:
         try:
             rows = list(islice((row for row in _rows(data, separator) if row), 2))
-        except (csv.Error, UnicodeDecodeError):
+        except csv.Error:
             continue
         if rows and len(rows[0]) > 1:
             found = (len(rows[-1]) == len(rows[0]), len(rows[0]), separator)
@@ -228,27 +228,19 @@ def _columns(data: bytes, separator: str, width: int) -> list[Any]:
     try:
         return _parsed(data, separator, width, max(len(data), _BLOCK))
     except pa.ArrowInvalid as error:
-        raise ValueError(_ragged(data, separator, width) or f"{error}.") from None
+        for _ in _checked_rows(data, separator, width):
+            pass  # until the row that is wrong
+        raise ValueError(f"{error}.") from None
 
 
 def _wide_columns(data: bytes, separator: str, width: int) -> list[Any]:
     """Return the cells of a table with many columns, each taken out of one array of all cells."""
     import numpy as np
 
-    rows, parts = _rows(data, separator), []
-    try:
-        for row in rows:
-            if row and len(row) != width:
-                break
-            if row:
-                parts.append(pa.array(row, type=pa.string()))
-        else:
-            cells = pa.concat_arrays(parts)
-            first = np.arange(len(parts)) * width
-            return [pa.chunked_array([cells.take(first + k)]) for k in range(width)]
-    except csv.Error:
-        pass
-    raise ValueError(_ragged(data, separator, width))
+    parts = [pa.array(row, type=pa.string()) for row in _checked_rows(data, separator, width)]
+    cells = pa.concat_arrays(parts)
+    first = np.arange(len(parts)) * width
+    return [pa.chunked_array([cells.take(first + k)]) for k in range(width)]
 
 
 def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
@@ -269,19 +261,20 @@ def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
     return columns
 
 
-def _ragged(data: bytes, separator: str, width: int) -> str | None:
-    """Describe the first row with too few or too many cells."""
+def _checked_rows(data: bytes, separator: str, width: int) -> Iterator[list[str]]:
+    """Yield the rows; refuse the first with too few or too many cells by its line."""
     rows = _rows(data, separator)
     try:
         for row in rows:
             if row and len(row) != width:
-                return (
+                raise ValueError(
                     f"line {rows.line_num} has {len(row)} cells, but the header has {width}: "
                     "correct that line (a cell that contains the separator needs quotation marks)."
                 )
+            if row:
+                yield row
     except csv.Error as error:
-        return f"line {rows.line_num} cannot be read ({error})."
-    return None
+        raise ValueError(f"line {rows.line_num} cannot be read ({error}).") from None
 
 
 def _check_names(names: list[str]) -> None:
@@ -300,10 +293,8 @@ def _check_names(names: list[str]) -> None:
     check_distinct(named)
 
 
-def check_distinct(names: list[str]) -> None:
+def check_distinct(names: Sequence[str]) -> None:
     """Refuse two columns with the same name."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise ValueError(f"two columns are called {name!r}: rename one of them.")
-        seen.add(name)

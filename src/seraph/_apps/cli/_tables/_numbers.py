@@ -12,15 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...._utils._typing import FloatArray
-from ._cells import UNKNOWN, and_more, is_date, is_text, without_empty
+from ._cells import LISTED, UNKNOWN, is_date, is_text, listed, quoted, without_empty
 from ._dates import parse_dates
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 _EXPONENT = r"([eE][+-]?\d+)?$"
 # Sums of squares must not overflow: values stay this far below the root of the largest number.
 _SAFETY = 1e-4
-# Columns that an error names; the rest are counted.
-_LISTED = 5
 
 
 @dataclass
@@ -51,47 +49,47 @@ class Faults:
     def _first(self) -> str:
         if self.commas:
             return (
-                f"decimal commas in {_listed(self.commas)}: read them with --decimal-comma, or "
+                f"decimal commas in {listed(self.commas)}: read them with --decimal-comma, or "
                 "write the numbers with a point."
             )
         if self.ambiguous:
             return (
                 f"it is not clear whether commas separate thousands or decimals in "
-                f"{_listed(self.ambiguous)}: write the numbers without a separator between "
+                f"{listed(self.ambiguous)}: write the numbers without a separator between "
                 "thousands, and with a point before decimals."
             )
         if self.dates:
             return (
-                f"dates in {_listed(self.dates)}: use them as numbers (--dates days), as year, "
+                f"dates in {listed(self.dates)}: use them as numbers (--dates days), as year, "
                 "season and weekday (--dates parts), or leave them out "
                 f"({_options('--drop', self.dates)})."
             )
         if self.text and self.for_model:
             return (
-                f"no numbers in {_listed(self.text)}: the model was learned from numbers there. "
+                f"no numbers in {listed(self.text)}: the model was learned from numbers there. "
                 "Correct them."
             )
         if self.text:
             return (
-                f"no numbers in {_listed(self.text)}: a distance needs numbers. "
+                f"no numbers in {listed(self.text)}: a distance needs numbers. "
                 f"{self._ways_out_of_text()}"
             )
         if self.missing and self.for_model:
             return (
-                f"missing values in {_listed(self.missing)}: the model was learned from rows "
+                f"missing values in {listed(self.missing)}: the model was learned from rows "
                 "without any. Fill them in, leave these rows out of the table, or learn a model "
                 "that fills them in (seraph fit --impute median)."
             )
         if self.missing:
             return (
-                f"missing values in {_listed(self.missing)}: fill them in (--impute median, or "
+                f"missing values in {listed(self.missing)}: fill them in (--impute median, or "
                 "--impute knn from similar rows), leave those rows out (--impute drop), or leave "
                 f"the column out ({_options('--drop', self.missing)})."
             )
         if self.infinite:
             drop = f", or leave the column out ({_options('--drop', self.infinite)})"
             return (
-                f"infinite or too large values in {_listed(self.infinite)}: correct them"
+                f"infinite or too large values in {listed(self.infinite)}: correct them"
                 f"{'' if self.for_model else drop}."
             )
         return ""
@@ -113,19 +111,9 @@ class Faults:
         return " ".join(ways)
 
 
-def _listed(faults: dict[str, str]) -> str:
-    shown = [f"{name!r} ({detail})" for name, detail in list(faults.items())[:_LISTED]]
-    noun = "column" if len(faults) == 1 else "columns"
-    return f"{noun} {and_more(shown, len(faults))}"
-
-
 def _options(option: str, names: Collection[str]) -> str:
-    shown = [f"{option} {_quoted(name)}" for name in list(names)[:_LISTED]]
+    shown = [f"{option} {quoted(name)}" for name in list(names)[:LISTED]]
     return " ".join(shown) + (" ..." if len(names) > len(shown) else "")
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else f'"{name}"'
 
 
 def to_numbers(

@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import sys
-import warnings
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ...._utils._typing import Array
-from ._csv import as_utf8, csv_names, parse_csv, separator_of
+from ._csv import as_utf8, check_distinct, csv_names, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
     LONGEST_LINE,
@@ -31,8 +30,7 @@ from ._limits import (
     read_file,
 )
 from ._spreadsheets import spreadsheet_table
-from ._stack import named_columns, stack
-from ._table import InputTable, NamedColumns, PlainArray, check_column
+from ._table import InputTable, NamedColumns, PlainArray, check_column, stack
 
 KINDS = (
     ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow",
@@ -177,8 +175,7 @@ def read_table(
         if kind.endswith(".gz"):
             kind, data = kind.removesuffix(".gz"), gunzip(data)
         if kind in (".csv", ".tsv"):
-            with _notes_about(path):
-                data = as_utf8(data, encoding, other_encoding)
+            data = as_utf8(data, encoding, other_encoding, path)
         names = _names(kind, data)
     for name in asked:
         if name is not None and names is not None:
@@ -199,25 +196,14 @@ def _about(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
-@contextmanager
-def _notes_about(path: Path) -> Iterator[None]:
-    """Name the file in warnings about its content."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for note in caught:
-        warnings.warn(f"{path}: {note.message}", stacklevel=2)
-
-
 def _names(kind: str, data: bytes) -> list[str] | None:
     """Return the names of the columns where that takes no reading of rows; else None."""
     if kind in (".csv", ".tsv"):
         return csv_names(data, _separator(kind, data))
-    if kind == ".parquet":
-        with _reading_as("a Parquet file"):
+    with _reading_as(kind):
+        if kind == ".parquet":
             return list(_parquet_file(data).schema_arrow.names)
-    if kind in (".feather", ".arrow"):
-        with _reading_as(f"an {kind} file"):
+        if kind in (".feather", ".arrow"):
             return list(_arrow_reader(data).schema.names)
     return None
 
@@ -236,7 +222,7 @@ def _kind_of_content(data: bytes) -> str:
     if data.startswith(b"\x1f\x8b"):
         return ".csv.gz"
     if data.startswith(b"PK"):
-        with _reading_as("an .xlsx, .ods or .npz file"), zipfile.ZipFile(io.BytesIO(data)) as file:
+        with _reading_as(".xlsx, .ods or .npz"), zipfile.ZipFile(io.BytesIO(data)) as file:
             names = file.namelist()
         if any(name.endswith(".npy") for name in names):
             return ".npz"
@@ -247,7 +233,7 @@ def _kind_of_content(data: bytes) -> str:
 
 def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputTable:
     if kind == ".npy":
-        with _reading_as("an .npy file"):
+        with _reading_as(kind):
             X = _load_npy(data) if data else _map_npy(path)
         return PlainArray(path, _checked_features(X))
     if kind == ".npz":
@@ -265,9 +251,15 @@ def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputT
         ".xlsx": spreadsheet_table,
         ".ods": spreadsheet_table,
     }[kind]
-    with _reading_as(_KIND_NAMES.get(kind, f"an {kind} file")):
+    with _reading_as(kind):
         table = read(data)
-    return NamedColumns(path, named_columns(table), decimal_comma)
+    # pandas saves an index without a name as a column called like this.
+    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    check_columns(len(kept))
+    check_distinct(kept)
+    if not kept:
+        raise ValueError("it has no columns: write it with the features as columns.")
+    return NamedColumns(path, {name: table.column(name) for name in kept}, decimal_comma)
 
 
 _KIND_NAMES = {".parquet": "a Parquet file", ".jsonl": "JSON lines", ".ndjson": "JSON lines"}
@@ -275,14 +267,15 @@ _KIND_NAMES = {".parquet": "a Parquet file", ".jsonl": "JSON lines", ".ndjson": 
 
 @contextmanager
 def _reading_as(kind: str) -> Iterator[None]:
-    """Turn any error about a damaged file into a ValueError."""
+    """Turn any error of a library about a damaged file into a ValueError."""
     try:
         yield
     except (ImportError, TooLarge):
         raise
     except Exception as error:  # other libraries' readers fail in many ways on damaged bytes
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ValueError(f"it cannot be read as {kind} ({reason}).") from None
+        name = _KIND_NAMES.get(kind, f"an {kind} file")
+        raise ValueError(f"it cannot be read as {name} ({reason}).") from None
 
 
 def _parquet_file(data: bytes) -> Any:
@@ -301,10 +294,8 @@ def _parquet_table(data: bytes) -> Any:
 
 
 def _arrow_reader(data: bytes) -> Any:
-    buffer = pa.BufferReader(data)
-    if data.startswith(b"ARROW1"):
-        return pa.ipc.open_file(buffer)
-    return pa.ipc.open_stream(buffer)
+    is_stream = not data.startswith(b"ARROW1")
+    return (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(pa.BufferReader(data))
 
 
 def _arrow_table(data: bytes) -> Any:
@@ -333,7 +324,7 @@ def _json_table(data: bytes) -> Any:
 
 
 def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
-    with _reading_as("an .npz file"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with _reading_as(".npz"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         check_memory(sum(entry.file_size for entry in archive.infolist()))
         names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
         arrays = {

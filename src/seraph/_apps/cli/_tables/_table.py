@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...._utils._typing import Array, IntArray
-from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text
+from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quoted
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
+_EMPTY = {None, *MISSING}
 # Labels that mean "unlabeled".
-_UNLABELED = {*MISSING, "-1", "-1.0"}
+_UNLABELED = {*_EMPTY, "-1", "-1.0"}
 # Names that an error lists; the rest are counted.
 _LISTED = 12
 # Rows of an array to check at a time: it may be mapped from a file larger than the memory.
@@ -45,68 +48,6 @@ class Reading:
 
 
 _NUMBERS_ONLY = Reading()
-
-
-class InputTable(Protocol):
-    """A table that a command reads, from any kind of file."""
-
-    @property
-    def path(self) -> Path:
-        """File it was read from."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns; None for an array, whose columns have no names."""
-        ...
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        ...
-
-    def points(
-        self,
-        names: Sequence[str] | None = None,
-        without: Collection[str] = (),
-        reading: Reading = _NUMBERS_ONLY,
-        faults: Faults | None = None,
-    ) -> Any:
-        """Return features: a data frame, or an array if the columns have no names.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Columns to return, in this order; all by default.
-        without : collection of str, optional
-            Columns to leave out.
-        reading : Reading, optional
-            How to read categories, dates and missing values; by default, all are refused.
-        faults : Faults, optional
-            Collects what is wrong with the columns, and those without numbers are left out; by
-            default, it is raised.
-        """
-        ...
-
-    def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
-        """Return the label of each row, text or None; None if the table has no labels.
-
-        Parameters
-        ----------
-        name : str or None
-            Column with the labels.
-        unlabeled : collection of str, optional
-            More labels that mean that the class is unknown.
-        """
-        ...
-
-    def take(self, rows: IntArray) -> InputTable:
-        """Return a table of some of the rows."""
-        ...
-
-    def cells(self, name: str) -> Any:
-        """Return the cells of a column, as they are."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -147,7 +88,20 @@ class NamedColumns:
         reading: Reading = _NUMBERS_ONLY,
         faults: Faults | None = None,
     ) -> Any:
-        """Return features as a data frame; see `InputTable`."""
+        """Return features: a data frame, or an array if the columns have no names.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Columns to return, in this order; all by default.
+        without : collection of str, optional
+            Columns to leave out.
+        reading : Reading, optional
+            How to read categories, dates and missing values; by default, all are refused.
+        faults : Faults, optional
+            Collects what is wrong with the columns, and those without numbers are left out; by
+            default, it is raised.
+        """
         import pandas as pd
 
         for name in (*without, *reading.categories, *reading.dates):
@@ -170,8 +124,11 @@ class NamedColumns:
             found.missing.clear()
         if faults is None:
             found.check(self.path)
-        if not found.commas:  # else it will be read again
-            _tell(self.path, found.readings)
+        if found.readings and not found.commas:  # with commas, it will be read again
+            warnings.warn(
+                f"{self.path}: {listed(found.readings)}. If that is wrong, correct those cells.",
+                stacklevel=2,
+            )
         return pd.DataFrame(points, index=range(self.n_rows), copy=False)
 
     def _features(self, name: str, reading: Reading, faults: Faults) -> dict[str, Any]:
@@ -198,10 +155,18 @@ class NamedColumns:
         return {name: numbers} if len(numbers) else {}
 
     def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
-        """Return the label of each row, text or None; see `InputTable`."""
+        """Return the label of each row, text or None; None if the table has no labels.
+
+        Parameters
+        ----------
+        name : str or None
+            Column with the labels.
+        unlabeled : collection of str, optional
+            More labels that mean that the class is unknown.
+        """
         if name is None:
             return None
-        return as_text(self._plain(name), unlabeled, self.path)
+        return as_text(self.cells(name).to_pylist(), unlabeled, self.path)
 
     def take(self, rows: IntArray) -> NamedColumns:
         """Return a table of some of the rows."""
@@ -209,18 +174,6 @@ class NamedColumns:
         return replace(
             self, columns={k: column.take(chosen) for k, column in self.columns.items()}
         )
-
-    def _plain(self, name: str) -> Sequence[Any]:
-        """Return a column as Python objects, each distinct text once."""
-        column = self.cells(name)
-        if not is_text(column.type):
-            cells: list[Any] = column.to_pylist()
-            return cells
-        coded = column.combine_chunks().dictionary_encode()
-        values = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
-        codes = coded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
-        taken: Sequence[Any] = values[codes]
-        return taken
 
     def cells(self, name: str) -> Any:
         """Return the cells of a column, as they are."""
@@ -264,6 +217,7 @@ class PlainArray:
     y: Array | None = None
 
     names = None
+    decimal_comma = False
 
     @property
     def n_rows(self) -> int:
@@ -277,7 +231,7 @@ class PlainArray:
         reading: Reading = _NUMBERS_ONLY,
         faults: Faults | None = None,
     ) -> Any:
-        """Return features as an array; see `InputTable`."""
+        """Return features as an array; see `NamedColumns`."""
         for name in (*without, *reading.categories, *reading.dates):
             self.cells(name)
         if names is not None and len(names) != self.X.shape[1]:
@@ -301,7 +255,7 @@ class PlainArray:
         return points
 
     def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
-        """Return the label of each row, text or None; see `InputTable`."""
+        """Return the label of each row, text or None; see `NamedColumns`."""
         if name is not None and (name != "y" or self.y is None):
             self.cells(name)
         return None if self.y is None else as_text(self.y.tolist(), unlabeled, self.path)
@@ -318,27 +272,19 @@ class PlainArray:
         )
 
 
+InputTable: TypeAlias = NamedColumns | PlainArray
+
+
 def check_column(name: str, names: Collection[str], path: Path) -> None:
     """Refuse a column that is not among those of a table."""
     if name not in names:
         raise ValueError(f"{path} has no column {name!r}.{_advice(name, list(names))}")
 
 
-def _tell(path: Path, readings: dict[str, str]) -> None:
-    if readings:
-        shown = ", ".join(f"{name!r} ({how})" for name, how in list(readings.items())[:_LISTED])
-        noun = "column" if len(readings) == 1 else "columns"
-        warnings.warn(
-            f"{path}: {noun} {shown}. If that is wrong, correct those cells.",
-            stacklevel=2,
-        )
-
-
 def as_categories(column: Any) -> Array:
     """Return a pyarrow column as text, NaN where a cell is empty."""
-    cells = np.array([_label_text(cell) for cell in column.to_pylist()], dtype=object)
-    cells[[cell is None or cell in MISSING for cell in cells]] = np.nan
-    return cells
+    texts = map(_label_text, column.to_pylist())
+    return np.array([np.nan if text in _EMPTY else text for text in texts], dtype=object)
 
 
 def _label_text(cell: Any) -> str | None:
@@ -364,16 +310,12 @@ def as_text(
     >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
     array(['a', None, None, '3', None, None], dtype=object)
     """
+    texts = [_label_text(cell) for cell in cells]
     unknown = {*_UNLABELED, *(text.strip() for text in unlabeled)}
-    labels = np.empty(len(cells), dtype=object)
-    counts: dict[str, int] = {}
-    for row, cell in enumerate(cells):
-        text = _label_text(cell)
-        if text is not None and text not in unknown:
-            labels[row] = text
-            counts[text] = counts.get(text, 0) + 1
+    labels = [None if text in unknown else text for text in texts]
+    counts = Counter(label for label in labels if label is not None)
     for text in unlabeled:
-        if all(_label_text(cell) != text.strip() for cell in cells):
+        if text.strip() not in texts:
             raise ValueError(
                 f"{path or 'y'}: no row has the label {text!r} that --unlabeled names."
                 f"{_advice(text, list(counts))}"
@@ -383,14 +325,10 @@ def as_text(
             warnings.warn(
                 f"{path or 'y'}: {count} {'row has' if count == 1 else 'rows have'} the label "
                 f"{text!r}, which counts as a class. If it means that the class is unknown, add "
-                f"--unlabeled {_quoted(text)}",
+                f"--unlabeled {quoted(text)}",
                 stacklevel=2,
             )
-    return labels
-
-
-def _quoted(text: str) -> str:
-    return text if text.isalnum() else f'"{text}"'
+    return np.array(labels, dtype=object)
 
 
 def _advice(name: str, names: Sequence[str]) -> str:
@@ -402,3 +340,61 @@ def _advice(name: str, names: Sequence[str]) -> str:
     if len(names) <= _LISTED:
         return f" It has {', '.join(repr(known) for known in names)}."
     return ""
+
+
+def stack(tables: Sequence[InputTable]) -> InputTable:
+    """Return one table of the rows of several, in their order.
+
+    Columns are matched by name. A table that lacks one, or has one more, is refused.
+    """
+    first, *others = tables
+    path = Path(f"{first.path} and {len(others)} more")
+    if isinstance(first, PlainArray):
+        return _stacked_arrays(path, tables)
+    columns: dict[str, list[Any]] = {name: [] for name in first.names}
+    for table in tables:
+        names = table.names or ()
+        differing = sorted({*columns} ^ {*names})
+        if differing:
+            verb = "has" if differing[0] in names else "lacks"
+            raise ValueError(
+                f"{table.path} {verb} the column {differing[0]!r}, unlike {first.path}: tables "
+                "that are read together need the same columns."
+            )
+        for name, parts in columns.items():
+            parts.append(table.cells(name))
+    semicolons = any(isinstance(table, NamedColumns) and table.semicolons for table in tables)
+    stacked = {name: _stacked(parts) for name, parts in columns.items()}
+    return NamedColumns(path, stacked, first.decimal_comma, semicolons)
+
+
+def _stacked_arrays(path: Path, tables: Sequence[InputTable]) -> PlainArray:
+    arrays = [table for table in tables if isinstance(table, PlainArray)]
+    first = arrays[0]
+    for table in tables:
+        if (
+            not isinstance(table, PlainArray)
+            or table.X.shape[1] != first.X.shape[1]
+            or (table.y is None) != (first.y is None)
+        ):
+            raise ValueError(
+                f"{table.path} has other columns than {first.path}: tables that are read "
+                "together need the same columns."
+            )
+    y = [table.y for table in arrays if table.y is not None]
+    X = np.concatenate([table.X for table in arrays])
+    return PlainArray(path, X, np.concatenate(y) if y else None)
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    """Concatenate columns; types that differ become floats, or text if a cell is no number."""
+    kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
+    if len(kinds) > 1:
+        kind = pa.string() if any(map(is_text, kinds)) else pa.float64()
+    else:
+        kind = next(iter(kinds), pa.null())
+    try:
+        parts = [pc.cast(part, kind) for part in parts]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        parts = [pc.cast(part, pa.string()) for part in parts]
+    return pa.chunked_array([chunk for part in parts for chunk in part.chunks], type=parts[0].type)
