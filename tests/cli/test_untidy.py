@@ -96,6 +96,22 @@ def test_a_comma_that_cannot_separate_thousands_is_a_decimal_comma(cells):
     assert numbers(cells, decimal_comma=True)[0] == [float(c.replace(",", ".")) for c in cells]
 
 
+def test_decimal_commas_are_recognized_beside_words_for_missing_values(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n1,5;2\n?;3\n0,25;4\n")
+    with pytest.warns(UserWarning, match="read") as notes:
+        features = prepare(read_table(tmp_path / "t.csv")).features
+    assert "with decimal commas, as in column 'a'" in str(notes[0].message)
+    assert "'?' in row 1 is read as missing" in str(notes[1].message)
+    np.testing.assert_array_equal(features.points["a"], [1.5, np.nan, 0.25])
+
+
+def test_nothing_is_said_about_separators_of_a_column_that_is_no_feature():
+    faults = Faults()
+    assert len(to_numbers("cost", pa.chunked_array([["1,000", "free"]]), faults)) == 0
+    assert faults.readings == {}
+    assert faults.text == {"cost": "'free' in row 1"}
+
+
 def test_the_advice_to_read_decimal_commas_never_makes_one_of_a_thousand():
     with pytest.raises(ValueError, match=r"not clear whether.*'1,000' in row 0, but '900' in row"):
         numbers(["1,000", "900"], decimal_comma=True)

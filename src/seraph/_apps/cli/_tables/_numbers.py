@@ -16,7 +16,6 @@ from ._cells import LISTED, UNKNOWN, is_date, is_text, listed, quoted, without_e
 from ._dates import parse_dates
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
-_EXPONENT = r"([eE][+-]?\d+)?$"
 # Sums of squares must not overflow: values stay this far below the root of the largest number.
 _SAFETY = 1e-4
 
@@ -42,62 +41,53 @@ class Faults:
 
     def check(self, path: Path) -> None:
         """Raise an error about the first kind of fault found, naming the columns that have it."""
-        wrong = self._first()
-        if wrong:
-            raise ValueError(f"{path}: {wrong}")
-
-    def _first(self) -> str:
-        if self.commas:
-            return (
-                f"decimal commas in {listed(self.commas)}: read them with --decimal-comma, or "
-                "write the numbers with a point."
-            )
-        if self.ambiguous:
-            return (
-                f"it is not clear whether commas separate thousands or decimals in "
-                f"{listed(self.ambiguous)}: write the numbers without a separator between "
-                "thousands, and with a point before decimals."
-            )
-        if self.dates:
-            return (
-                f"dates in {listed(self.dates)}: use them as numbers (--dates days), as year, "
-                "season and weekday (--dates parts), or leave them out "
-                f"({_options('--drop', self.dates)})."
-            )
-        if self.text and self.for_model:
-            return (
-                f"no numbers in {listed(self.text)}: the model was learned from numbers there. "
-                "Correct them."
-            )
-        if self.text:
-            return (
-                f"no numbers in {listed(self.text)}: a distance needs numbers. "
-                f"{self._ways_out_of_text()}"
-            )
-        if self.missing and self.for_model:
-            return (
-                f"missing values in {listed(self.missing)}: the model was learned from rows "
-                "without any. Fill them in, leave these rows out of the table, or learn a model "
-                "that fills them in (seraph fit --impute median)."
-            )
-        if self.missing:
-            return (
-                f"missing values in {listed(self.missing)}: fill them in (--impute median, or "
-                "--impute knn from similar rows), leave those rows out (--impute drop), or leave "
-                f"the column out ({_options('--drop', self.missing)})."
-            )
-        if self.infinite:
-            drop = f", or leave the column out ({_options('--drop', self.infinite)})"
-            return (
-                f"infinite or too large values in {listed(self.infinite)}: correct them"
-                f"{'' if self.for_model else drop}."
-            )
-        return ""
+        for columns, what, way_out in (
+            (
+                self.commas,
+                "decimal commas",
+                "read them with --decimal-comma, or write the numbers with a point.",
+            ),
+            (
+                self.ambiguous,
+                "it is not clear whether commas separate thousands or decimals",
+                "write the numbers without a separator between thousands, and with a point before "
+                "decimals.",
+            ),
+            (
+                self.dates,
+                "dates",
+                "use them as numbers (--dates days), as year, season and weekday (--dates parts), "
+                f"or leave them out ({_options('--drop', self.dates)}).",
+            ),
+            (self.text, "no numbers", self._ways_out_of_text()),
+            (
+                self.missing,
+                "missing values",
+                "the model was learned from rows without any. Fill them in, leave these rows out "
+                "of the table, or learn a model that fills them in (seraph fit --impute median)."
+                if self.for_model
+                else "fill them in (--impute median, or --impute knn from similar rows), leave "
+                "those rows out (--impute drop), or leave the column out "
+                f"({_options('--drop', self.missing)}).",
+            ),
+            (
+                self.infinite,
+                "infinite or too large values",
+                "correct them."
+                if self.for_model
+                else f"correct them, or leave the column out "
+                f"({_options('--drop', self.infinite)}).",
+            ),
+        ):
+            if columns:
+                raise ValueError(f"{path}: {what} in {listed(columns)}: {way_out}")
 
     def _ways_out_of_text(self) -> str:
+        if self.for_model:
+            return "the model was learned from numbers there. Correct them."
         few = [name for name in self.text if name in self.few_values]
         many = [name for name in self.text if name not in self.few_values]
-        ways = []
+        ways = ["a distance needs numbers."]
         if few:
             ways.append(
                 f"Use categories as columns of 0 and 1 ({_options('--onehot', few)}), or leave "
@@ -148,13 +138,11 @@ def to_numbers(
         column = column.cast(column.type.value_type)
     if is_text(column.type):
         column = _parse(name, column, faults, decimal_comma=decimal_comma, semicolons=semicolons)
-    elif is_date(column.type):
-        faults.dates[name] = f"{column.type}"
-        column = None
+        if column is None:
+            return np.zeros(0)
     elif not _is_numeric(column.type):
-        faults.text[name] = f"{column.type}"
-        column = None
-    if column is None:
+        wrong = faults.dates if is_date(column.type) else faults.text
+        wrong[name] = f"{column.type}"
         return np.zeros(0)
     width = pa.float32() if pa.types.is_float32(column.type) else pa.float64()
     values: FloatArray = pc.cast(column, width, safe=False).to_numpy()
@@ -179,36 +167,28 @@ def _parse(
     name: str, column: Any, faults: Faults, *, decimal_comma: bool, semicolons: bool
 ) -> Any:
     """Return text as numbers, null for empty cells; None, and a fault, if a cell is neither."""
-    if not decimal_comma and (plain := _plain_numbers(column)) is not None:
-        return plain
+    if not decimal_comma and (numbers := _plain_numbers(column)) is not None:
+        return numbers
     column = without_empty(column)
-    if not decimal_comma and (plain := _plain_numbers(column)) is not None:
-        return plain
-    lowered = pc.utf8_lower(column)
-    truth = pc.is_in(lowered, value_set=pa.array(["true", "false"], type=column.type))
-    if pc.all(pc.or_(truth, pc.is_null(column))).as_py() and pc.any(truth).as_py():
-        return pc.equal(lowered, "true")
-    unknown = pc.fill_null(pc.is_in(lowered, value_set=pa.array(UNKNOWN, type=column.type)), False)
-    if pc.any(unknown).as_py():
-        rest = pc.if_else(unknown, pa.scalar(None, type=column.type), column)
-        others = Faults()
-        read = _parse(name, rest, others, decimal_comma=decimal_comma, semicolons=semicolons)
-        if read is not None and read.null_count < len(read):
-            faults.readings |= others.readings
-            faults.readings[name] = f"{_Separators(column).first(unknown)} is read as missing"
-            return read
-    separators = _Separators(column)
-    if decimal_comma:
-        column = _with_decimal_commas(name, separators, faults)
-    elif pc.any(separators.grouped(",")).as_py():
-        column = _with_grouping_commas(name, separators, faults, semicolons=semicolons)
-    if column is None:
+    unknown = pc.is_in(pc.utf8_lower(column), value_set=pa.array(UNKNOWN, type=column.type))
+    known = pc.if_else(unknown, pa.scalar(None, type=column.type), column)
+    numbers, wrong = None if decimal_comma else _plain_numbers(known), unknown
+    if numbers is None:
+        text = _with_points(
+            name, known, faults, decimal_comma=decimal_comma, semicolons=semicolons
+        )
+        if text is None:
+            return None
+        no_number = pc.fill_null(pc.invert(pc.match_substring_regex(text, _NUMBER)), False)
+        wrong = pc.or_(unknown, no_number)
+        numbers = None if _any(no_number) else pc.cast(text, pa.float64())
+    if numbers is None or (_any(unknown) and numbers.null_count == len(numbers)):
+        faults.readings.pop(name, None)
+        _add_text_fault(name, column, known, wrong, faults, decimal_comma=decimal_comma)
         return None
-    wrong = pc.invert(pc.match_substring_regex(column, _NUMBER))
-    if pc.any(wrong).as_py():
-        _add_text_fault(name, separators, wrong, faults, decimal_comma=decimal_comma)
-        return None
-    return pc.cast(column, pa.float64())
+    if _any(unknown):
+        faults.readings[name] = f"{_first(column, unknown)} is read as missing"
+    return numbers
 
 
 def _plain_numbers(column: Any) -> Any:
@@ -219,80 +199,61 @@ def _plain_numbers(column: Any) -> Any:
         return None
 
 
-class _Separators:
-    """Points and commas in a column of text: which cells have them, and in which role."""
+def _any(cells: Any) -> bool:
+    return bool(pc.any(cells).as_py())
 
-    def __init__(self, column: Any) -> None:
-        self.column = column
 
-    def matches(self, pattern: str) -> Any:
-        return pc.match_substring_regex(self.column, pattern)
+def _first(column: Any, cells: Any) -> str:
+    """Return the first of the cells, with its row, for a message."""
+    row = pc.index(cells, True).as_py()
+    value = column[row].as_py()
+    return f"{value if len(value) <= 30 else value[:27] + '...'!r} in row {row}"
 
-    def grouped(self, mark: str) -> Any:
-        """Cells such as 1,000 or 12,345,678.9, in which the mark may separate thousands."""
-        other = _OTHER[mark]
-        return self.matches(rf"^[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{other}]\d*)?$")
 
-    def one_group(self, mark: str) -> Any:
-        """Cells such as 1,000, in which the mark may also come before three decimals."""
-        return self.matches(rf"^[+-]?[1-9]\d{{0,2}}[{mark}]\d{{3}}$")
+def _grouped(column: Any, mark: str) -> Any:
+    """Cells such as 1,000 or 12,345,678.9, in which the mark may separate thousands."""
+    pattern = rf"^[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{_OTHER[mark]}]\d*)?$"
+    return pc.match_substring_regex(column, pattern)
 
-    def decimal(self, mark: str) -> Any:
-        """Cells such as 1,5 or 0,125, in which the mark can only come before decimals."""
-        number = self.matches(rf"^[+-]?(\d+[{mark}]\d*|[{mark}]\d+){_EXPONENT}")
-        return pc.and_(number, pc.invert(self.grouped(mark)))
 
-    def any(self, cells: Any) -> bool:
-        return bool(pc.any(cells).as_py())
-
-    def first(self, cells: Any) -> str:
-        """Return the first of the cells, with its row, for a message."""
-        row = pc.index(cells, True).as_py()
-        return f"{_short(self.column[row].as_py())} in row {row}"
-
-    def ungrouped(self, mark: str) -> Any:
-        """Return the column with points before decimals and no separators of thousands."""
-        whole = pc.replace_substring(self.column, mark, "")
-        return pc.if_else(
-            self.grouped(mark), pc.replace_substring(whole, _OTHER[mark], "."), self.column
-        )
+def _decimal(column: Any, mark: str) -> Any:
+    """Cells such as 1,5 or 0,125, in which the mark can only come before decimals."""
+    pattern = rf"^[+-]?(\d+[{mark}]\d*|[{mark}]\d+)([eE][+-]?\d+)?$"
+    number = pc.match_substring_regex(column, pattern)
+    return pc.and_(number, pc.invert(_grouped(column, mark)))
 
 
 _OTHER = {",": ".", ".": ","}
 
 
-def _with_grouping_commas(
-    name: str, cells: _Separators, faults: Faults, *, semicolons: bool
+def _with_points(
+    name: str, column: Any, faults: Faults, *, decimal_comma: bool, semicolons: bool
 ) -> Any:
-    """Read commas between groups of three digits as thousands, unless other cells disagree."""
-    if cells.any(cells.decimal(",")):
-        return cells.column  # a fault: these are decimal commas
-    grouped = cells.grouped(",")
-    proof = pc.or_(
-        pc.and_(grouped, pc.invert(cells.one_group(","))),  # 1,234,567 or 1,234.5
-        cells.decimal("."),
-    )
-    if semicolons and not cells.any(proof):
+    """Return numbers in text with points before decimals, and no separators of thousands.
+
+    True and false become 1 and 0. None, and a fault, if a comma may be either separator.
+    """
+    lowered = pc.utf8_lower(column)
+    if pc.all(pc.match_substring_regex(lowered, "^(true|false)$")).as_py():
+        return pc.if_else(pc.equal(lowered, "true"), "1", "0")
+    mark = "." if decimal_comma else ","  # what may separate thousands
+    grouped, decimal = _grouped(column, mark), _decimal(column, mark)
+    one_group = pc.match_substring_regex(column, r"^[+-]?[1-9]\d{0,2},\d{3}$")
+    if decimal_comma:
+        whole = pc.match_substring_regex(column, r"^[+-]?\d+$")
+        if _any(one_group) and _any(whole) and not _any(_decimal(column, ",")):
+            faults.ambiguous[name] = f"{_first(column, one_group)}, but {_first(column, whole)}"
+            return None
+    elif semicolons and _any(grouped) and not _any(decimal):
         # Where semicolons separate the cells, commas usually are decimal.
-        faults.ambiguous[name] = f"{cells.first(grouped)}, in a table with semicolons"
-        return None
-    faults.readings[name] = f"{cells.first(grouped)} is read as thousands"
-    return cells.ungrouped(",")
-
-
-def _with_decimal_commas(name: str, cells: _Separators, faults: Faults) -> Any:
-    """Read commas as decimal, and points between groups of three digits as thousands."""
-    with_comma = cells.matches(",")
-    one_group = cells.one_group(",")
-    whole = cells.matches(r"^[+-]?\d+$")
-    if cells.any(one_group) and cells.any(whole) and not cells.any(cells.decimal(",")):
-        faults.ambiguous[name] = f"{cells.first(one_group)}, but {cells.first(whole)}"
-        return None
-    column = cells.column
-    if cells.any(cells.grouped(".")) and not cells.any(cells.decimal(".")):
-        faults.readings[name] = f"{cells.first(cells.grouped('.'))} is read as thousands"
-        column = cells.ungrouped(".")
-    return pc.if_else(with_comma, pc.replace_substring(column, ",", "."), column)
+        thousands = pc.and_(grouped, pc.invert(one_group))  # 1,234,567 or 1,234.5
+        if not _any(pc.or_(thousands, _decimal(column, "."))):
+            faults.ambiguous[name] = f"{_first(column, grouped)}, in a table with semicolons"
+            return None
+    if _any(grouped) and not _any(decimal):
+        faults.readings[name] = f"{_first(column, grouped)} is read as thousands"
+        column = pc.if_else(grouped, pc.replace_substring(column, mark, ""), column)
+    return pc.replace_substring(column, ",", ".") if decimal_comma else column
 
 
 # A text column with at most so many distinct values, each in about three rows or more, holds
@@ -301,33 +262,27 @@ _FEW_VALUES, _ROWS_EACH = 50, 3
 
 
 def _add_text_fault(
-    name: str, cells: _Separators, wrong: Any, faults: Faults, *, decimal_comma: bool
+    name: str, column: Any, known: Any, wrong: Any, faults: Faults, *, decimal_comma: bool
 ) -> None:
     """Say which kind of text a column holds: decimal commas, dates, categories or other text."""
-    row = pc.index(wrong, True).as_py()
     count = pc.sum(wrong).as_py()
     others = f" and {count - 1} more" if count > 1 else ""
-    detail = f"{_short(cells.column[row].as_py())} in row {row}{others}"
-    decimal = cells.decimal(",")
-    commas = pc.or_(decimal, cells.grouped(","))
-    if not decimal_comma and cells.any(decimal) and pc.all(commas.filter(wrong)).as_py():
-        faults.commas[name] = f"{cells.first(decimal)}{others}"
-    elif parse_dates(cells.column) is not None:
+    detail = f"{_first(column, wrong)}{others}"
+    decimal = _decimal(known, ",")
+    commas = pc.or_(decimal, _grouped(known, ","))
+    if not decimal_comma and _any(decimal) and pc.all(commas.filter(wrong)).as_py():
+        faults.commas[name] = f"{_first(column, decimal)}{others}"
+    elif parse_dates(column) is not None:
         faults.dates[name] = detail
     else:
         faults.text[name] = detail
-        distinct = pc.count_distinct(cells.column).as_py()
-        n_known = len(cells.column) - cells.column.null_count
+        n_known = len(column) - column.null_count
+        fewest = 1 if column.null_count else 2  # an empty cell is a category, too
+        most = min(_FEW_VALUES, (n_known + 2) // _ROWS_EACH)
         if 2 * count < n_known:
             faults.mostly_numbers.add(name)
-            return
-        fewest = 1 if cells.column.null_count else 2  # an empty cell is a category, too
-        if fewest <= distinct <= min(_FEW_VALUES, (n_known + 2) // _ROWS_EACH):
+        elif fewest <= pc.count_distinct(column).as_py() <= most:
             faults.few_values.add(name)
-
-
-def _short(value: str) -> str:
-    return repr(value if len(value) <= 30 else value[:27] + "...")
 
 
 def largest_allowed(values: FloatArray) -> float:
