@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ._csv import check_distinct
 
@@ -87,22 +86,13 @@ def _result(connection: Any, sql: str, source: str) -> dict[str, Any]:
     duckdb = _duckdb()
     try:
         result = connection.sql(sql)
-        table = None if result is None else result.arrow()
+        table = None if result is None else result.to_arrow_table()
     except duckdb.Error as error:
         raise ValueError(f"{source}: the query fails: {_first_line(error)}.") from None
     if table is None:
         raise ValueError(f"{source}: the query returns no table: begin it with SELECT.")
-    if isinstance(table, pa.RecordBatchReader):
-        table = table.read_all()
     check_distinct(table.column_names)
-    return {name: _plain(table.column(name)) for name in table.column_names}
-
-
-def _plain(column: Any) -> Any:
-    """Return a column in a type that the rest of the house knows."""
-    if pa.types.is_decimal(column.type):
-        return pc.cast(column, pa.float64())
-    return column
+    return {name: table.column(name) for name in table.column_names}
 
 
 def _query_sqlite(path: Path, sql: str) -> dict[str, Any]:
@@ -118,10 +108,10 @@ def _query_sqlite(path: Path, sql: str) -> dict[str, Any]:
         raise ValueError(f"{path}: the query fails: {_first_line(error)}.") from None
     check_distinct(names)
     cells = list(zip(*rows, strict=True)) or [() for _ in names]
-    return {name: _typed(pa, column) for name, column in zip(names, cells, strict=True)}
+    return {name: _typed(column) for name, column in zip(names, cells, strict=True)}
 
 
-def _typed(pa: Any, cells: Any) -> Any:
+def _typed(cells: Any) -> Any:
     """Return cells as one column; SQLite may hold several types in one, which become text."""
     try:
         return pa.chunked_array([pa.array(cells)])

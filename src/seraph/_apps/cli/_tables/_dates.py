@@ -16,6 +16,7 @@ DateUse = Literal["days", "parts"]
 # Whole dates and time stamps as people and programs write them; the day is first or the month is.
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 _FORMATS = {
+    r"^\d{8}$": ("%Y%m%d",),
     r"^\d{4}/\d{2}/\d{2}$": ("%Y/%m/%d",),
     r"^\d{1,2}\.\d{1,2}\.\d{4}$": ("%d.%m.%Y",),
     r"^\d{1,2}/\d{1,2}/\d{4}$": ("%d/%m/%Y", "%m/%d/%Y"),
@@ -44,40 +45,31 @@ def parse_dates(column: Any) -> Array | None:
         column = column.cast(column.type.value_type)
     if is_date(column.type):
         return np.asarray(pc.cast(column, pa.timestamp("s"), safe=False).to_numpy())
+    if pa.types.is_floating(column.type):  # so are whole numbers beside empty cells
+        values = pc.cast(column, pa.float64())
+        none = pa.scalar(None, type=pa.float64())
+        column = _cast(pc.if_else(pc.is_nan(values), none, values), pa.int64())
+        if column is None:
+            return None
     if pa.types.is_integer(column.type):
         column = pc.cast(column, pa.string())
-    elif pa.types.is_floating(column.type):
-        return _from_floats(column)
-    elif not is_text(column.type):
+    if not is_text(column.type):
         return None
-    first = pc.index(pc.is_valid(column), True).as_py()
-    while first >= 0 and column[first].as_py().strip() in MISSING:
-        rest = column.slice(first + 1)
-        after = pc.index(pc.is_valid(rest), True).as_py()
-        first = -1 if after < 0 else first + 1 + after
-    if first < 0 or not re.match(_BEGINS_LIKE_A_DATE, column[first].as_py()):
+    cells = (cell.as_py() for cell in column)
+    first = next((cell for cell in cells if cell and cell.strip() not in MISSING), "")
+    if not re.match(_BEGINS_LIKE_A_DATE, first):
         return None  # most columns end here, after one cell
     column = without_empty(column)
-    if _all_match(column, r"^\d{8}$"):
-        return _within_reason(_strptime(column, "%Y%m%d"))
     if _all_match(column, _ISO):
         day = pc.utf8_slice_codeunits(column, 0, 19)
-        return _within_reason(_cast(pc.replace_substring(day, "T", " ")))
+        dates = _cast(pc.replace_substring(day, "T", " "), pa.timestamp("s"))
+        return None if dates is None else _within_reason(np.asarray(dates.to_numpy()))
     for pattern, formats in _FORMATS.items():
         if _all_match(column, pattern):
             read = [dates for form in formats if (dates := _strptime(column, form)) is not None]
             same = all(np.array_equal(dates, read[0], equal_nan=True) for dates in read[1:])
             return _within_reason(read[0]) if read and same else None
     return None
-
-
-def _from_floats(column: Any) -> Array | None:
-    """Whole numbers become floats in a column with empty cells."""
-    values = pc.cast(column, pa.float64()).to_numpy()
-    known = values[~np.isnan(values)]
-    if not len(known) or np.any(known != np.floor(known)) or np.any(np.abs(known) > 1e15):
-        return None
-    return parse_dates(pa.chunked_array([pc.cast(pa.array(values, from_pandas=True), pa.int64())]))
 
 
 def _all_match(column: Any, pattern: str) -> bool:
@@ -94,17 +86,15 @@ def _strptime(column: Any, form: str) -> Array | None:
     return np.asarray(dates.to_numpy(dtype="datetime64[s]"))
 
 
-def _cast(column: Any) -> Array | None:
+def _cast(column: Any, kind: Any) -> Any:
     try:
-        return np.asarray(pc.cast(column, pa.timestamp("s")).to_numpy())
+        return pc.cast(column, kind)
     except pa.ArrowInvalid:
         return None
 
 
-def _within_reason(dates: Array | None) -> Array | None:
+def _within_reason(dates: Array) -> Array | None:
     """Return dates if all lie in the centuries that tables are about."""
-    if dates is None:
-        return None
     known = dates[~np.isnat(dates)].astype("datetime64[D]")
     return dates if np.all((known >= _EARLIEST) & (known < _LATEST)) else None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -60,12 +62,14 @@ def check_unpacked(packed: int, unpacked: int) -> None:
     check_memory(unpacked)
 
 
-def read_bounded(file: BinaryIO) -> bytes:
-    """Read all of a file, as long as memory is left: a pipe may never end."""
+def read_bounded(
+    file: BinaryIO | gzip.GzipFile, check: Callable[[int], None] = check_memory
+) -> bytes:
+    """Read all of a file, as long as its size passes a check: a pipe may never end."""
     content = io.BytesIO()  # hands its buffer over without a copy
     while block := file.read(_BLOCK):
         content.write(block)
-        check_memory(content.tell())
+        check(content.tell())
     return content.getvalue()
 
 
@@ -77,13 +81,9 @@ def read_file(path: Path) -> bytes:
 
 
 def gunzip(data: bytes) -> bytes:
-    """Unpack gzip's format, block by block, as long as `check_unpacked` allows."""
-    content = io.BytesIO()
+    """Unpack gzip's format, as long as `check_unpacked` allows."""
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-        while block := file.read(_BLOCK):
-            content.write(block)
-            check_unpacked(len(data), content.tell())
-    return content.getvalue()
+        return read_bounded(file, partial(check_unpacked, len(data)))
 
 
 def available_memory() -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import warnings
 from collections.abc import Iterable, Mapping
@@ -69,35 +70,24 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
         `path`.
     """
     kind = kind_of(path, _TABLES)
+    out = io.BytesIO()
     if kind == ".npy":
-        out = io.BytesIO()
         np.save(out, np.column_stack(list(columns.values())), allow_pickle=False)
-        return write_whole(path, out.getvalue())
-    if kind == ".parquet":
+    elif kind == ".parquet":
         from pyarrow import parquet
 
-        out = io.BytesIO()
         parquet.write_table(pa.table(dict(columns)), out)
-        return write_whole(path, out.getvalue())
-    if kind in (".feather", ".arrow"):
+    elif kind in (".feather", ".arrow"):
         from pyarrow import feather
 
-        out = io.BytesIO()
         feather.write_feather(pa.table(dict(columns)), out)
-        return write_whole(path, out.getvalue())
-    if kind == ".jsonl":
-        return write_whole(path, _json_lines(columns))
-    text = csv_text(columns, "\t" if kind.startswith(".tsv") else ",")
-    if kind.endswith(".gz"):
-        return write_whole(path, gzip.compress(text.encode(), mtime=0))
-    return write_whole(path, text)
-
-
-def _json_lines(columns: Mapping[str, Any]) -> str:
-    import json
-
-    rows = pa.table(dict(columns)).to_pylist()
-    return "".join(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows)
+    elif kind == ".jsonl":
+        for row in pa.table(dict(columns)).to_pylist():
+            out.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode())
+    else:
+        text = csv_text(columns, "\t" if kind.startswith(".tsv") else ",").encode()
+        out.write(gzip.compress(text, mtime=0) if kind.endswith(".gz") else text)
+    return write_whole(path, out.getvalue())
 
 
 def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:
