@@ -104,7 +104,6 @@ def selection():
         rng = np.random.default_rng(0)
         pairs = np.array([rng.choice(n_labels, 2, replace=False) for _ in range(200)])
         marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=n)
-        none = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
         runs = {
             "fit": lambda: SERAPH().fit(X, y),
             "fit of marks": lambda: SERAPH().fit(X, marks=marks),
@@ -112,7 +111,7 @@ def selection():
             "PairClassifier": lambda: PairClassifier().fit(X, y),
             "of marks": lambda: PairClassifier().fit(X, marks=marks),
             "check": lambda: held_out_errors(
-                SERAPH(), X, y, *none, seed=0, after_fold=lambda: None
+                SERAPH(), X, y, Marks(rows=n), seed=0, after_fold=lambda: None
             ),
         }
         if n_labels == n:

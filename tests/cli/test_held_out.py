@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
+from seraph import Marks
 from seraph._apps.cli._held_out import (
     HeldOutErrors,
     folds,
@@ -35,9 +36,8 @@ def _forget():
 
 
 def hold_out(X, codes, pairs=(), similar=(), seed=0):
-    pairs = np.array(pairs, dtype=int).reshape(-1, 2)
-    similar = np.array(similar, dtype=bool)
-    return held_out_errors(Witness(), X, codes, pairs, similar, seed=seed, after_fold=lambda: None)
+    marks = Marks(np.array(pairs, dtype=int).reshape(-1, 2), similar, rows=len(X))
+    return held_out_errors(Witness(), X, codes, marks, seed=seed, after_fold=lambda: None)
 
 
 def test_every_label_is_held_out_once_and_hidden_then(rng):
@@ -83,10 +83,8 @@ def test_a_metric_of_rank_zero_is_judged_like_any_other(rng):
 
     codes = np.array([0] * 6 + [1] * 6)
     X = rng.normal(size=(12, 2)) + 9 * codes[:, np.newaxis]
-    none = np.empty((0, 2), dtype=int)
-    found = held_out_errors(
-        Nowhere(), X, codes, none, none[:, 0] == 0, seed=0, after_fold=lambda: None
-    )
+    none = Marks(rows=12)
+    found = held_out_errors(Nowhere(), X, codes, none, seed=0, after_fold=lambda: None)
     assert found.wrong_euclidean == 0
     assert 0 < found.wrong < 12
 
@@ -187,7 +185,8 @@ def test_folds_of_pairs_learn_from_all_pairs_and_fewer_other_rows(rng):
             seen.append((X, marks))
             return super().fit(X, y, marks=marks)
 
-    held_out_pair_errors(Learner(), X, pairs, similar, seed=0, after_fold=lambda: None)
+    marked = Marks(pairs, similar, rows=600)
+    held_out_pair_errors(Learner(), X, marked, seed=0, after_fold=lambda: None)
     assert len(seen) == 5
     for some, marks in seen:
         assert len(some) == 300

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.frozen import FrozenEstimator
 
-from seraph import MetricClassifier, load
+from seraph import Marks, MetricClassifier, load
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
 from seraph._apps.cli._held_out import (
     held_out_errors,
@@ -250,17 +250,15 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     similar = y[pairs[:, 0]] == y[pairs[:, 1]]
     seen = []
-    found = held_out_pair_errors(
-        MFDA(), X, pairs, similar, seed=0, after_fold=lambda: seen.append(1)
-    )
+    marks = Marks(pairs, similar, rows=len(X))
+    found = held_out_pair_errors(MFDA(), X, marks, seed=0, after_fold=lambda: seen.append(1))
     assert found.noun == "pairs"
     assert found.n_folds == len(seen) == 5
     assert found.wrong < found.wrong_euclidean
-    same = held_out_pair_errors(Euclidean(), X, pairs, similar, seed=0, after_fold=lambda: None)
+    same = held_out_pair_errors(Euclidean(), X, marks, seed=0, after_fold=lambda: None)
     assert same.wrong == same.wrong_euclidean == found.wrong_euclidean
-    assert held_out_pair_errors(
-        MFDA(), X, pairs, np.ones(len(pairs), dtype=bool), seed=0, after_fold=lambda: None
-    ) is None  # fmt: skip
+    alike = Marks(pairs, np.ones(len(pairs), dtype=bool), rows=len(X))
+    assert held_out_pair_errors(MFDA(), X, alike, seed=0, after_fold=lambda: None) is None
 
 
 def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):
@@ -268,9 +266,9 @@ def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):
     X = table[["alcohol", "hue", "proline", "flavanoids"]].to_numpy()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     codes = np.unique(table["kind"], return_inverse=True)[1] - 1
-    none = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
-    end = held_out_errors(Euclidean(), X, codes, *none, seed=0, after_fold=lambda: None)
-    curve = learning_curve(Euclidean(), X, codes, *none, seed=0, end=end)
+    none = Marks(rows=len(X))
+    end = held_out_errors(Euclidean(), X, codes, none, seed=0, after_fold=lambda: None)
+    curve = learning_curve(Euclidean(), X, codes, none, seed=0, end=end)
     labels = [point.n_labels for point in curve]
     assert labels == sorted(set(labels))
     assert curve[-1].error == curve[-1].error_euclidean

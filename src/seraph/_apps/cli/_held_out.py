@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
@@ -19,7 +19,6 @@ from ..._decisions import choose_threshold, deal_classes, points_of_folds, row_d
 from ..._estimators._classifier import MetricClassifier
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray
-from ._prepare import renumbered
 
 FOLDS = 5
 # With fewer held-out rows, only an enormous difference would be significant.
@@ -151,8 +150,7 @@ def held_out_errors(
     learner: Any,
     points: Any,
     codes: IntArray,
-    pairs: IntArray,
-    similar: BoolArray,
+    marks: Marks,
     *,
     seed: int,
     after_fold: Callable[[], object],
@@ -171,10 +169,8 @@ def held_out_errors(
         All points, scaled.
     codes : ndarray of int of shape (n,)
         Class codes, -1 where unknown.
-    pairs : ndarray of int of shape (l, 2)
+    marks : Marks
         Marked pairs.
-    similar : ndarray of bool of shape (l,)
-        Which of them are similar.
     seed : int
         Seed of the shuffle.
     after_fold : callable
@@ -187,48 +183,39 @@ def held_out_errors(
         be left to learn from.
     """
     points = np.asarray(points)
-    results: list[_FoldResult] = []
+    results: list[BoolArray] = []
     for held in folds(codes, seed, n_folds(codes)):
         kept = codes.copy()
         kept[held] = -1
-        allowed = ~np.isin(pairs, held).any(axis=1)
-        if np.sum(kept >= 0) < 2 and not allowed.any():
+        if np.sum(kept >= 0) < 2 and not len(_without(held, marks).pairs):
             return None
-        results.append(_classified(learner, points, codes, kept, held, pairs, similar))
+        results.append(_classified(learner, points, codes, kept, held, marks))
         after_fold()
     if not results:
         return None
     return replace(_compared(results, learner, "labels"), all_labeled=bool(np.all(codes >= 0)))
 
 
-class _FoldResult(NamedTuple):
-    """Which held-out rows or pairs each distance got right."""
-
-    right: BoolArray
-    right_euclidean: BoolArray
-
-
 def _classified(
-    learner: Any,
-    points: Array,
-    codes: IntArray,
-    kept: IntArray,
-    held: IntArray,
-    pairs: IntArray,
-    similar: BoolArray,
-) -> _FoldResult:
-    """Learn from the kept labels, and classify the held-out rows by both distances."""
-    allowed = ~np.isin(pairs, held).any(axis=1)
-    rows = _rows_to_learn_from(codes, held, pairs[allowed], n_folds(codes))
-    inner, _ = renumbered(pairs[allowed], rows, len(points))
+    learner: Any, points: Array, codes: IntArray, kept: IntArray, held: IntArray, marks: Marks
+) -> BoolArray:
+    """Learn from the kept labels; return which held-out rows each distance classifies right."""
+    known = _without(held, marks)
+    rows = _rows_to_learn_from(codes, held, known.pairs, n_folds(codes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all labels has already warned
-        marks = Marks(inner, similar[allowed], rows=len(rows))
-        learned = MetricClassifier(learner, rule="vote").fit(points[rows], kept[rows], marks=marks)
+        learned = MetricClassifier(learner, rule="vote")
+        learned.fit(points[rows], kept[rows], marks=known[rows])
     # By the vote alone: a linear rule would make up for features that a distance drowns in.
     euclidean = MetricClassifier(FunctionTransformer(), rule="vote").fit(points[rows], kept[rows])
-    return _FoldResult(
-        *(classifier.predict(points[held]) == codes[held] for classifier in (learned, euclidean))
+    return np.array([c.predict(points[held]) == codes[held] for c in (learned, euclidean)])
+
+
+def _without(held: IntArray, marks: Marks) -> Marks:
+    """Return the marks of pairs without a held-out row."""
+    left = ~np.isin(marks.pairs, held).any(axis=1)
+    return Marks(
+        marks.pairs[left], marks.labels[left], weights=marks.weights[left], rows=len(marks)
     )
 
 
@@ -249,9 +236,9 @@ def _rows_to_learn_from(
     return np.setdiff1d(rows, held) if mostly else rows
 
 
-def _compared(results: Sequence[_FoldResult], learner: Any, noun: str) -> HeldOutErrors:
-    ours = np.concatenate([fold.right for fold in results])
-    theirs = np.concatenate([fold.right_euclidean for fold in results])
+def _compared(results: Sequence[BoolArray], learner: Any, noun: str) -> HeldOutErrors:
+    """Count the errors of folds: which rows the learned and the Euclidean distance got right."""
+    ours, theirs = np.hstack(results)
     better, worse = int(np.sum(ours & ~theirs)), int(np.sum(~ours & theirs))
     return HeldOutErrors(
         n=len(ours),
@@ -285,8 +272,7 @@ def learning_curve(
     learner: Any,
     points: Any,
     codes: IntArray,
-    pairs: IntArray,
-    similar: BoolArray,
+    marks: Marks,
     *,
     seed: int,
     end: HeldOutErrors,
@@ -298,7 +284,7 @@ def learning_curve(
 
     Parameters
     ----------
-    learner, points, codes, pairs, similar, seed
+    learner, points, codes, marks, seed
         As for `held_out_errors`.
     end : HeldOutErrors
         What `held_out_errors` found with all the other labels: the last point.
@@ -323,7 +309,7 @@ def learning_curve(
         errors = end
         if share < 1.0:
             results = [
-                _classified(learner, points, codes, some, held, pairs, similar)
+                _classified(learner, points, codes, some, held, marks)
                 for some, held in zip(kept, dealt, strict=True)
             ]
             errors = _compared(results, learner, "labels")
@@ -343,18 +329,11 @@ def _some_labels(codes: IntArray, held: IntArray, priority: IntArray, share: flo
 
 
 def held_out_pair_errors(
-    learner: Any,
-    points: Any,
-    pairs: IntArray,
-    similar: BoolArray,
-    *,
-    seed: int,
-    after_fold: Callable[[], object],
+    learner: Any, points: Any, marks: Marks, *, seed: int, after_fold: Callable[[], object]
 ) -> HeldOutErrors | None:
     """Hold out marked pairs a fold at a time, learn from the rest, and tell similar ones apart.
 
-    The threshold is the one that errs least on the other pairs. A pair that is also marked the
-    other way round is held out with it.
+    The threshold is the one that errs least on the other pairs.
 
     Parameters
     ----------
@@ -362,10 +341,8 @@ def held_out_pair_errors(
         Learner to judge; a copy is fitted for each fold.
     points : array-like of shape (n, m)
         All points, scaled.
-    pairs : ndarray of int of shape (l, 2)
+    marks : Marks
         Marked pairs.
-    similar : ndarray of bool of shape (l,)
-        Which of them are similar.
     seed : int
         Seed of the shuffle.
     after_fold : callable
@@ -377,30 +354,26 @@ def held_out_pair_errors(
         None if there are not two similar and two dissimilar pairs.
     """
     points = np.asarray(points)
-    ordered, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
-    alike = similar[first]
-    if min(alike.sum(), (~alike).sum()) < 2:
+    pairs, similar = marks.pairs, marks.similar
+    if min(similar.sum(), (~similar).sum()) < 2:
         return None
-    differences = points[ordered[:, 0]] - points[ordered[:, 1]]
-    euclidean = np.linalg.norm(differences, axis=1)
-    results: list[_FoldResult] = []
+    euclidean = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
+    results: list[BoolArray] = []
     no_labels = np.full(len(points), -1)
-    rows = _rows_to_learn_from(no_labels, no_labels[:0], ordered, FOLDS)
-    inner, _ = renumbered(ordered, rows, len(points))
-    for held in folds(alike.astype(np.intp), seed):
-        kept = np.setdiff1d(np.arange(len(alike)), held)
-        if alike[kept].all() or not alike[kept].any():
+    rows = _rows_to_learn_from(no_labels, no_labels[:0], pairs, FOLDS)
+    for held in folds(similar.astype(np.intp), seed):
+        kept = np.setdiff1d(np.arange(len(pairs)), held)
+        if similar[kept].all() or not similar[kept].any():
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all pairs has already warned
-            marks = Marks(inner[kept], alike[kept], rows=len(rows))
-            learned = clone(learner).fit(points[rows], marks=marks)
-        ours = row_distances(learned, points, ordered)
-        right, right_euclidean = (
-            (distances[held] <= choose_threshold(distances[kept], alike[kept])) == alike[held]
-            for distances in (ours, euclidean)
-        )
-        results.append(_FoldResult(right, right_euclidean))
+            known = Marks(pairs[kept], similar[kept], rows=len(points))[rows]
+            learned = clone(learner).fit(points[rows], marks=known)
+        right = [
+            (distances[held] <= choose_threshold(distances[kept], similar[kept])) == similar[held]
+            for distances in (row_distances(learned, points, pairs), euclidean)
+        ]
+        results.append(np.array(right))
         after_fold()
     return _compared(results, learner, "pairs")
 

@@ -73,23 +73,26 @@ class Index:
         mapped : callable
             Takes row numbers and returns what the model maps those rows to.
         """
-        search = NearestNeighbors(algorithm="brute").fit(self.points)
-        query = self.points[place : place + 1]
-        return self._sorted(place, k, _candidates(search, query, self._count(k))[0], mapped)
+        (candidates,) = self.candidates(np.array([place]), k)
+        return _nearest(place, k, candidates, mapped)
 
-    def _count(self, k: int) -> int:
-        """Return how many rows to sort by the full distance."""
+    def candidates(self, places: IntArray, k: int) -> IntArray:
+        """Return, for each place, the rows among which its k nearest are sought."""
         many = k + 1 if self.directions is None else _CANDIDATES * k + 1
-        return min(many, len(self.points))
+        search = NearestNeighbors(algorithm="brute").fit(self.points)
+        rows: IntArray = search.kneighbors(
+            self.points[places], min(many, len(self.points)), return_distance=False
+        )
+        return rows
 
-    def _sorted(
-        self, place: int, k: int, candidates: IntArray, mapped: Mapping
-    ) -> tuple[IntArray, Array]:
-        others = np.sort(candidates[candidates != place])
-        Z = mapped(np.concatenate([[place], others]))
-        apart = np.linalg.norm(Z[1:] - Z[0], axis=1)
-        order = np.argsort(apart, kind="stable")[:k]
-        return others[order], apart[order]
+
+def _nearest(place: int, k: int, candidates: IntArray, mapped: Mapping) -> tuple[IntArray, Array]:
+    """Return the candidates that are nearest by the full distance, and their distances."""
+    others = np.sort(candidates[candidates != place])
+    Z = mapped(np.concatenate([[place], others]))
+    apart = np.linalg.norm(Z[1:] - Z[0], axis=1)
+    order = np.argsort(apart, kind="stable")[:k]
+    return others[order], apart[order]
 
 
 def open_index(
@@ -223,19 +226,13 @@ class _Nearest:
 
 def _recall(index: Index, queries: IntArray, true: IntArray, mapped: Mapping) -> float:
     """Return the share of the true nearest rows that the index finds."""
-    search = NearestNeighbors(algorithm="brute").fit(index.points)
-    found = _candidates(search, index.points[queries], index._count(K))  # noqa: SLF001
     shares = []
+    found = index.candidates(queries, K)
     for place, candidates, wanted in zip(queries, found, true, strict=True):
         expected = wanted[wanted != place][:K]
-        rows = index._sorted(place, K, candidates, mapped)[0]  # noqa: SLF001
+        rows, _ = _nearest(place, K, candidates, mapped)
         shares.append(len(np.intersect1d(rows, expected)) / max(len(expected), 1))
     return float(np.mean(shares))
-
-
-def _candidates(search: NearestNeighbors, queries: Array, count: int) -> IntArray:
-    rows: IntArray = search.kneighbors(queries, count, return_distance=False)
-    return rows
 
 
 def _spaced(n_rows: int, count: int) -> IntArray:

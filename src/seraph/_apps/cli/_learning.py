@@ -168,25 +168,28 @@ def _check(
     """Compute the errors on held-out labels or pairs, and a learning curve."""
     if skipped:
         return Check(None, skipped)
-    pairs, similar = examples.pairs, examples.similar
+    marks = examples.marks
     if examples.labels is None:
         errors: Any = None
         if examples.test_weights is not None:
             errors = tested_pairs(
-                learner, scaled, pairs, similar, examples.test_weights, seed=seed
+                learner,
+                scaled,
+                examples.pairs,
+                examples.similar,
+                examples.test_weights,
+                seed=seed,
             )
             after_fold()
         errors = errors or held_out_pair_errors(
-            learner, scaled, pairs, similar, seed=seed, after_fold=after_fold
+            learner, scaled, marks, seed=seed, after_fold=after_fold
         )
         return Check(errors, "" if errors else _TOO_FEW_PAIRS)
     codes = examples.known.codes
-    errors = held_out_errors(
-        learner, scaled, codes, pairs, similar, seed=seed, after_fold=after_fold
-    )
+    errors = held_out_errors(learner, scaled, codes, marks, seed=seed, after_fold=after_fold)
     if errors is None:
         return Check(None, _TOO_FEW_LABELS)
     if not curve:
         return Check(errors)
-    curve_points = learning_curve(learner, scaled, codes, pairs, similar, seed=seed, end=errors)
+    curve_points = learning_curve(learner, scaled, codes, marks, seed=seed, end=errors)
     return Check(errors, curve=curve_points)

@@ -162,7 +162,7 @@ def read_table(
         path = Path("(standard input)")
         with _about(path):
             data = read_bounded(sys.stdin.buffer)
-        kind = _kind_of_content(data)
+            kind = _kind_of_content(data)
     else:
         if path.suffix.lower() in _DATABASES:
             raise ValueError(f"{path} is a database: say what to read from it with --sql.")
