@@ -479,7 +479,7 @@ def test_numbers_that_only_new_rows_lack_are_filled_in_and_that_is_said(folder):
     new.loc[1, ["a", "b"]] = np.nan
     new.to_csv("new.csv", index=False)
     done = ok("transform", "m.skops", "new.csv")
-    assert "new.csv: missing numbers in 'a' (1) are filled in as the model does" in done.err
+    assert "new.csv: missing numbers in column 'a' (1) are filled in as the model does" in done.err
     mapped = pd.read_csv(io.StringIO(done.out)).to_numpy()
     new.loc[1, ["a", "b"]] = untidy_table()[["a", "b"]].median()
     new.to_csv("filled.csv", index=False)

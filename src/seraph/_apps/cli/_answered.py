@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -16,8 +17,11 @@ from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ..ask._judge import Comparison, compare
 from ._ask_rows import row_contents
-from ._prepare import renumbered, sample_rows
+from ._prepare import sample_rows
 from ._tables import InputTable, cell_text, read_table
+
+if TYPE_CHECKING:
+    from ._examples import Examples
 
 # Rows that the check learns from, beside those of the pairs: as many as the page of questions.
 _ROWS = 800
@@ -37,21 +41,17 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
     """
     answers = read_table(path)
     by_id = id_column is not None and id_column in (table.names or ())
-    for column in ("class", "id" if by_id else "row"):
+    key = "id" if by_id else "row"
+    for column in ("class", key):
         if column not in (answers.names or ()):
             raise ValueError(
                 f"{path} has no column {column!r}: --labels reads the answers of seraph ask "
                 "--classes, with the columns row, class and id."
             )
-    names: Sequence[Any] = range(table.n_rows)
-    if by_id:
-        names = table.cells(str(id_column)).to_pylist()
+    names = table.cells(str(id_column)).to_pylist() if by_id else range(table.n_rows)
     place = {cell_text(name).strip(): row for row, name in enumerate(names)}
-    labels = np.full(table.n_rows, None, dtype=object)
-    cells = _answered_cells(answers, "id" if by_id else "row", "class")
-    classes = _answered_cells(answers, "class", "class")
     rows = []
-    for number, cell in enumerate(cells):
+    for number, cell in enumerate(_answered_cells(answers, key, "class")):
         name = "" if cell is None else cell_text(cell).strip()
         if name not in place:
             raise ValueError(f"{path}, answer {number}: {table.path} has no row {name!r}.")
@@ -59,20 +59,17 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
     found = rows_by_content(
         [table], np.array(rows, dtype=np.intp)[:, np.newaxis], answers, "class"
     )
-    for row, label in zip(found[:, 0], classes, strict=True):
-        labels[row] = cell_text(label).strip()
+    labels = np.full(table.n_rows, None, dtype=object)
+    classes = _answered_cells(answers, "class", "class")
+    labels[found[:, 0]] = [cell_text(label).strip() for label in classes]
     return labels
 
 
 def _answered_cells(answers: InputTable, name: str, answer: str) -> list[Any]:
     """Return the cells of a column where the column `answer` is not empty."""
-    return [
-        cell
-        for cell, said in zip(
-            answers.cells(name).to_pylist(), answers.cells(answer).to_pylist(), strict=True
-        )
-        if said is not None and cell_text(said).strip()
-    ]
+    cells, said = answers.cells(name).to_pylist(), answers.cells(answer).to_pylist()
+    answered = [text is not None and bool(cell_text(text).strip()) for text in said]
+    return list(compress(cells, answered))
 
 
 def rows_by_content(
@@ -213,33 +210,28 @@ class TestedPairs:
 
 
 def tested_pairs(
-    learner: Any,
-    points: FloatArray,
-    pairs: IntArray,
-    similar: BoolArray,
-    weights: FloatArray,
-    *,
-    seed: int,
+    learner: Any, points: FloatArray, examples: Examples, *, seed: int
 ) -> TestedPairs | None:
     """Learn from the pairs that are not in the test, and judge by those that are.
 
-    Returns None if there are too few of either.
+    Returns None if there is no test, or too few pairs of either.
     """
+    pairs, similar, weights = examples.pairs, examples.similar, examples.test_weights
+    if weights is None:
+        return None
     tested: BoolArray = ~np.isnan(weights)
     if similar[~tested].all() or not similar[~tested].any():
         return None
     needed: IntArray = np.unique(pairs)
     rows = sample_rows(len(points), len(needed) + _ROWS, needed, seed)
-    placed, _ = renumbered(pairs, rows, len(points))
-    some = points[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all pairs has already warned
-        marks = Marks(placed[~tested], similar[~tested], rows=len(some))
-        learned = clone(learner).fit(some, marks=marks)
-    test = placed[tested]
+        marks = Marks(pairs[~tested], similar[~tested], rows=len(points))[rows]
+        learned = clone(learner).fit(points[rows], marks=marks)
+    test = pairs[tested]
     found = compare(
-        row_distances(learned, some, test),
-        np.linalg.norm(some[test[:, 0]] - some[test[:, 1]], axis=1),
+        row_distances(learned, points, test),
+        np.linalg.norm(points[test[:, 0]] - points[test[:, 1]], axis=1),
         similar[tested],
         weights[tested],
     )

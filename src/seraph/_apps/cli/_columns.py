@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._utils._typing import Array, FloatArray
-from ._tables import Faults, InputTable, and_more, is_text, to_numbers, without_empty
+from ._tables import Faults, InputTable, and_more, is_text, quoted, to_numbers, without_empty
 
 # Names of columns of whole numbers that only identify rows.
 _ID_NAME = re.compile(
@@ -161,8 +161,7 @@ def _some(names: Collection[str]) -> str:
 
 
 def _option(option: str, names: Sequence[str]) -> str:
-    first = names[0] if names[0].isidentifier() else f'"{names[0]}"'
-    return f"{option} {first}" + (" ..." if len(names) > 1 else "")
+    return f"{option} {quoted(names[0])}" + (" ..." if len(names) > 1 else "")
 
 
 def overruling(why: str, names: Sequence[str]) -> str:

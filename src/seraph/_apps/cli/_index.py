@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import _safe_indexing
 
 from ..._utils._files import write_whole
 from ..._utils._typing import Array, IntArray
@@ -170,7 +171,7 @@ def build_index(
     n_rows = table.n_rows
 
     def mapped(rows: IntArray | slice) -> Array:
-        some = points.iloc[rows] if hasattr(points, "iloc") else points[rows]
+        some = _safe_indexing(points, rows)
         return np.asarray(fitted.estimator.transform(some), dtype=np.float64)
 
     rank = mapped(slice(0, 1)).shape[1]

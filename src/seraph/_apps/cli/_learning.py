@@ -170,17 +170,7 @@ def _check(
         return Check(None, skipped)
     marks = examples.marks
     if examples.labels is None:
-        errors: Any = None
-        if examples.test_weights is not None:
-            errors = tested_pairs(
-                learner,
-                scaled,
-                examples.pairs,
-                examples.similar,
-                examples.test_weights,
-                seed=seed,
-            )
-            after_fold()
+        errors: Any = tested_pairs(learner, scaled, examples, seed=seed)
         errors = errors or held_out_pair_errors(
             learner, scaled, marks, seed=seed, after_fold=after_fold
         )

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from ..._utils._typing import FloatArray, IntArray
     from ._tables import InputTable, Reading
 
-_LISTED = 5  # columns to name
 _IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
 
 # Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
@@ -141,33 +140,22 @@ class SavedModel:
             Columns that are not features. A model fitted without column names takes all others.
         """
         from ..._estimators._models import check_directions
+        from ._prepare import count_missing
+        from ._tables import listed
 
         points = self._features(table, [name for name in without if name is not None])
-        self._tell_missing(table, points)
+        if hasattr(points, "columns") and self.reading.missing:
+            known = self.learned_from.get("missing") or {}
+            counts = count_missing(points, self.reading.categories)
+            new = {name: f"{n:,}" for name, n in counts.items() if name not in known}
+            if new:
+                warnings.warn(
+                    f"{table.path}: missing numbers in {listed(new)} are filled in as the model "
+                    "does; the table it learned from had none there.",
+                    stacklevel=2,
+                )
         check_directions(self.estimator, points, f"{table.path}")
         return points
-
-    def _tell_missing(self, table: InputTable, points: Any) -> None:
-        """Say how many numbers the model fills in, if the table it learned from lacked none."""
-        from ._tables import and_more
-
-        if not hasattr(points, "isna") or not self.reading.missing:
-            return
-        categories = [name for name in self.reading.categories if name in points.columns]
-        counts = points.drop(columns=categories).isna().sum()
-        new = [name for name in counts.index[counts > 0] if name not in self._noted_missing]
-        if new:
-            shown = and_more([f"{name!r} ({counts[name]:,})" for name in new[:_LISTED]], len(new))
-            warnings.warn(
-                f"{table.path}: missing numbers in {shown} are filled in as the model does; the "
-                "table it learned from had none there.",
-                stacklevel=2,
-            )
-
-    @property
-    def _noted_missing(self) -> Collection[str]:
-        noted = self.learned_from.get("missing")
-        return noted if isinstance(noted, dict) else ()
 
     def _features(self, table: InputTable, not_features: list[str]) -> Any:
         names = self.feature_names

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
+from ..._utils._typing import BoolArray, FloatArray, IntArray, computed_once
 from ._columns import (
     AMONG_NUMBERS,
     CONSTANT,
@@ -25,7 +25,7 @@ from ._columns import (
     unnamed_row_numbers,
     why_not,
 )
-from ._tables import Faults, InputTable, Reading, and_more, as_categories, parse_dates
+from ._tables import Faults, InputTable, Reading, and_more, parse_dates
 
 if TYPE_CHECKING:
     from ._tables import DateUse
@@ -102,46 +102,36 @@ class Preparation:
         faults = None if self.strict else Faults()
         points = table.points(
             without=[*without, *left_out],
-            reading=Reading(self.onehot, dates, missing=self.impute is not None),
+            reading=Reading(
+                self.onehot,
+                dates,
+                missing=self.impute is not None,
+                may_be_categories=() if self.strict else {*(table.names or ())} - {*self.keep},
+            ),
             faults=faults,
         )
-        if faults is not None and faults.commas:
-            return self.features(with_decimal_commas(table, faults), not_features)
-        texts = {} if faults is None else _categories(table, faults, self.keep, left_out)
+        categories = list(self.onehot)
         if faults is not None:
+            if faults.commas:
+                return self.features(with_decimal_commas(table, faults), not_features)
+            categories += [name for name in table.names or () if name in faults.few_values]
+            _leave_out_text(table, faults, self.keep, left_out)
             faults.check(table.path)
-        categories = [*self.onehot, *texts]
         if table.names is not None:
-            points = _features_only(points, texts, dates, table.names, self, left_out)
+            for name in points.columns:
+                why = why_not(name, points[name], self.keep, dates)
+                if why and name not in self.onehot:
+                    left_out[name] = why
+            points = points[[name for name in points.columns if name not in left_out]]
             categories = [name for name in categories if name in points.columns]
             dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
-        kept = self._complete_rows(table, points, categories)
-        if len(kept) < table.n_rows:
-            frame = hasattr(points, "iloc")
-            points = points.iloc[kept].reset_index(drop=True) if frame else points[kept]
+        kept = np.arange(table.n_rows)
+        if self.impute == "drop":
+            points, kept = _complete(table, points, categories)
         return Features(
-            points,
-            tuple(categories),
-            dates,
-            left_out,
-            kept,
-            table.n_rows,
-            getattr(table, "decimal_comma", False),
+            points, tuple(categories), dates, left_out, kept, table.n_rows, table.decimal_comma
         )
-
-    def _complete_rows(
-        self, table: InputTable, points: Any, categories: Collection[str]
-    ) -> IntArray:
-        """Return the rows to use: all, or those without missing numbers."""
-        if self.impute != "drop":
-            return np.arange(table.n_rows)
-        kept = np.flatnonzero(_complete(points, categories))
-        if not len(kept):
-            raise ValueError(
-                f"{table.path}: every row has a missing value: fill them in with --impute median."
-            )
-        return kept
 
     def _dates(
         self, table: InputTable, without: Collection[str], left_out: dict[str, str]
@@ -274,13 +264,22 @@ class Features:
     @computed_once
     def missing(self) -> dict[str, int]:
         """Number of missing numbers of each column that has some."""
-        names = [f"x{k}" for k in range(self.points.shape[1])]
-        numbers = self.points
-        if hasattr(numbers, "drop"):
-            numbers = numbers.drop(columns=list(self.categories))
-            names = [str(name) for name in numbers.columns]
-        counts = np.isnan(np.asarray(numbers, dtype=np.float64)).sum(axis=0)
-        return {name: int(n) for name, n in zip(names, counts, strict=True) if n}
+        return count_missing(self.points, self.categories)
+
+
+def _missing(points: Any, categories: Collection[str]) -> Any:
+    """Return a data frame that says which numbers are missing."""
+    import pandas as pd
+
+    if not hasattr(points, "columns"):
+        points = pd.DataFrame(points, columns=[f"x{k}" for k in range(points.shape[1])])
+    return points.drop(columns=list(categories)).isna()
+
+
+def count_missing(points: Any, categories: Collection[str]) -> dict[str, int]:
+    """Count the missing numbers of each column that has some."""
+    counts = _missing(points, categories).sum()
+    return {str(name): int(n) for name, n in counts.items() if n}
 
 
 @dataclass(frozen=True)
@@ -332,6 +331,19 @@ def prepare(
     return Prepared(features, transformer, matrix, names)
 
 
+def _complete(table: InputTable, points: Any, categories: Collection[str]) -> tuple[Any, IntArray]:
+    """Return the rows in which no number is missing, and their places."""
+    from sklearn.utils import _safe_indexing
+
+    kept = np.flatnonzero(~_missing(points, categories).any(axis=1))
+    if not len(kept):
+        raise ValueError(
+            f"{table.path}: every row has a missing value: fill them in with --impute median."
+        )
+    points = _safe_indexing(points, kept)
+    return points if table.names is None else points.reset_index(drop=True), kept
+
+
 def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> None:
     """Refuse a table without a feature that varies."""
     if table.names is None and np.any(np.nanmin(points, axis=0) < np.nanmax(points, axis=0)):
@@ -360,48 +372,16 @@ def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     return replace(table, decimal_comma=True)  # type: ignore[arg-type]
 
 
-def _categories(
+def _leave_out_text(
     table: InputTable, faults: Faults, keep: Collection[str], left_out: dict[str, str]
-) -> dict[str, Array]:
-    """Return the columns of text with few distinct values; leave the others out."""
-    found = {}
+) -> None:
+    """Leave out the columns of text that are neither categories nor to be kept."""
     for name in [name for name in faults.text if name not in keep]:
         detail = faults.text.pop(name)
-        if name in faults.few_values:
-            found[name] = as_categories(table.cells(name))
-        elif name in faults.mostly_numbers:
+        if name in faults.mostly_numbers:
             left_out[name] = f"{AMONG_NUMBERS}, {detail}"
         else:
             left_out[name] = about_text(table.cells(name), detail)
-    return found
-
-
-def _features_only(
-    points: Any,
-    texts: dict[str, Array],
-    dates: Collection[str],
-    names: Sequence[str],
-    asked: Preparation,
-    left_out: dict[str, str],
-) -> Any:
-    """Return numbers and categories in the order of the table, without what is no feature."""
-    import pandas as pd
-
-    if texts:
-        points = pd.concat([points, pd.DataFrame(texts)], axis=1)
-    for name in points.columns:
-        if name not in asked.onehot and (why := why_not(name, points[name], asked.keep, dates)):
-            left_out[name] = why
-    place = {name: number for number, name in enumerate(names)}
-    used = [name for name in points.columns if name not in left_out]
-    # The parts of a date are called by its column, a point and the part.
-    return points[sorted(used, key=lambda n: place.get(n, place.get(n.rpartition(".")[0], 0)))]
-
-
-def _complete(points: Any, categories: Collection[str]) -> BoolArray:
-    numbers = points.drop(columns=list(categories)) if hasattr(points, "drop") else points
-    missing = np.isnan(np.asarray(numbers, dtype=np.float64))
-    return np.logical_not(np.any(missing, axis=1), dtype=bool)
 
 
 def sample_rows(

@@ -6,7 +6,7 @@ it asks for one::
     read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
 """
 
-from ._cells import and_more, cell_text, is_text, without_empty
+from ._cells import and_more, cell_text, is_text, listed, quoted, without_empty
 from ._dates import DateUse, date_names, parse_dates
 from ._numbers import Faults, to_numbers
 from ._pairs import read_pairs
@@ -30,7 +30,9 @@ __all__ = [
     "csv_text",
     "date_names",
     "is_text",
+    "listed",
     "parse_dates",
+    "quoted",
     "read_pairs",
     "read_table",
     "read_tables",

@@ -40,11 +40,14 @@ class Reading:
         Columns of dates, and what to make of them.
     missing : bool, default=False
         Whether numbers and dates may be missing; they are NaN then.
+    may_be_categories : collection of str
+        Columns to read as categories if they hold text with few distinct values.
     """
 
     categories: Collection[str] = ()
     dates: Mapping[str, DateUse] = field(default_factory=dict)
     missing: bool = False
+    may_be_categories: Collection[str] = ()
 
 
 _NUMBERS_ONLY = Reading()
@@ -152,6 +155,9 @@ class NamedColumns:
             decimal_comma=self.decimal_comma,
             semicolons=self.semicolons,
         )
+        if name in faults.few_values and name in reading.may_be_categories:
+            del faults.text[name]
+            return {name: as_categories(column)}
         return {name: numbers} if len(numbers) else {}
 
     def labels(self, name: str | None, unlabeled: Collection[str] = ()) -> Array | None:
