@@ -309,7 +309,7 @@ def test_a_header_that_promises_too_much_asks_for_no_memory(tmp_path):
     with pytest.raises(ValueError, match=r"cannot be read as an .npy"):
         read_table(path)
     path = file(tmp_path, "t.npy", data.replace(b"(2, 2), }          ", b"(99999999999, 2), }"))
-    with pytest.raises(ValueError, match="the file is shorter"):
+    with pytest.raises(ValueError, match=r"cannot be read as an .npy file .*file size"):
         read_table(path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, redirect_stdout
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +58,7 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
         _set(inner, "callback", after_iteration)
         steps = request.preparation.steps(examples.features)
         model = Pipeline([*steps, (request.learner.casefold(), learner)])
-        seconds = _fit(model, examples, verbose=verbose)
+        seconds = _fit(model, examples)
         after_fit()
         _check_metric(learner, examples)
         _set(inner, "verbose", 0)  # neither is for the folds or the file
@@ -109,14 +109,14 @@ def summarize_model(
     return FitSummary(fitted.estimator, scaled, examples, preparation, check)
 
 
-def _fit(model: Pipeline, examples: Examples, *, verbose: bool) -> float:
+def _fit(model: Pipeline, examples: Examples) -> float:
     """Fit the model; return the seconds that it took."""
     points = examples.features.points
     check_directions(model, points, f"{examples.path}")
     name = model.steps[-1][0]
     started = time.perf_counter()
     # Lines about iterations are not results, and stdout is for results.
-    with redirect_stdout(sys.stderr) if verbose else nullcontext():
+    with redirect_stdout(sys.stderr):
         model.fit(points, examples.labels, **{f"{name}__marks": examples.marks})
     return time.perf_counter() - started
 

@@ -126,7 +126,7 @@ class Preparation:
             categories = [name for name in categories if name in points.columns]
             dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
-        kept = np.arange(table.n_rows)
+        kept: IntArray = np.arange(table.n_rows)
         if self.impute == "drop":
             points, kept = _complete(table, points, categories)
         return Features(

@@ -106,15 +106,19 @@ def as_utf8(
     """
     if encoding is None:
         encoding = _guessed_encoding(data, other, path)
-    data = _decoded(data, encoding)
-    if b"\0" in data:
+    try:
+        if codecs.lookup(encoding).name != "utf-8":
+            data = data.decode(encoding).encode()
+    except LookupError:
         raise ValueError(
-            "it contains NUL bytes, which a text table never does: is it another format?"
-        )
-    _check_lines(data)
-    if data.count(b'"') % 2:
-        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
-    return data
+            f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others "
+            "that Python knows."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = _line(data, error.start)
+        raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
+    _check_text(data)
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _guessed_encoding(data: bytes, other: str | None, path: Path | None) -> str:
@@ -138,34 +142,25 @@ def _guessed_encoding(data: bytes, other: str | None, path: Path | None) -> str:
     return other
 
 
-def _decoded(data: bytes, encoding: str) -> bytes:
-    """Return text in UTF-8; refuse what is not in its encoding with its line."""
-    try:
-        if codecs.lookup(encoding).name != "utf-8":
-            return data.decode(encoding).removeprefix("\ufeff").encode()
-    except LookupError:
-        raise ValueError(
-            f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others "
-            "that Python knows."
-        ) from None
-    except UnicodeDecodeError as error:
-        line = _line(data, error.start)
-        raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
-    start = _first_bad_byte(data)
-    if start is not None:
-        raise ValueError(
-            f"line {_line(data, start)} is not UTF-8 (byte 0x{data[start]:02x}): save the table "
-            "as UTF-8."
-        )
-    return data.removeprefix(codecs.BOM_UTF8)
-
-
 def _line(data: bytes, place: int) -> int:
     return data.count(b"\n", 0, place) + 1
 
 
-def _check_lines(data: bytes) -> None:
-    """Refuse a line that no parser could take without many times its memory."""
+def _check_text(data: bytes) -> None:
+    """Refuse what is no text in UTF-8, or has lines or quotation marks that never end."""
+    if b"\0" in data:
+        raise ValueError(
+            "it contains NUL bytes, which a text table never does: is it another format?"
+        )
+    bad = _first_bad_byte(data)
+    if bad is not None:
+        raise ValueError(
+            f"line {_line(data, bad)} is not UTF-8 (byte 0x{data[bad]:02x}): save the table as "
+            "UTF-8."
+        )
+    if data.count(b'"') % 2:
+        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
+    # No parser takes a very long line without many times its memory.
     start, end_of_line = 0, b"\n" if b"\n" in data else b"\r"
     while len(data) - start > LONGEST_LINE:
         start = data.rfind(end_of_line, start, start + LONGEST_LINE) + 1

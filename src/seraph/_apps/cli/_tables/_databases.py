@@ -32,7 +32,7 @@ def query_database(path: Path, sql: str) -> dict[str, Any]:
     """
     with path.open("rb") as file:
         is_sqlite = file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
-    return _query_sqlite(path, sql) if is_sqlite else _query_duckdb(path, sql)
+    return _query_sqlite(path, sql) if is_sqlite else _query_duckdb(str(path), sql, f"{path}")
 
 
 def query_columns(columns: Mapping[str, Any], sql: str, source: str) -> dict[str, Any]:
@@ -52,43 +52,34 @@ def query_columns(columns: Mapping[str, Any], sql: str, source: str) -> dict[str
     dict of str to pyarrow.ChunkedArray
         Columns by name.
     """
-    duckdb = _duckdb()
-    with closing(duckdb.connect(":memory:", config=_CLOSED)) as connection:
-        connection.register("data", pa.table(dict(columns)))
-        return _result(connection, sql, source)
+    return _query_duckdb(_IN_MEMORY, sql, source, data=pa.table(dict(columns)))
 
 
+_IN_MEMORY = ":memory:"
 # A query reads what it is given, not other files or the network.
 _CLOSED = {"enable_external_access": "false", "threads": "1"}
 
 
-def _duckdb() -> Any:
+def _query_duckdb(database: str, sql: str, source: str, data: Any = None) -> dict[str, Any]:
+    """Return the result of a query on a database, and on the table `data` if there is one."""
     try:
         import duckdb
     except ImportError as error:
         raise ImportError("--sql needs duckdb: pip install 'seraph-learn[cli]'.") from error
-    return duckdb
-
-
-def _query_duckdb(path: Path, sql: str) -> dict[str, Any]:
-    duckdb = _duckdb()
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
+        connection = duckdb.connect(database, read_only=database != _IN_MEMORY, config=_CLOSED)
     except duckdb.Error as error:
         raise ValueError(
-            f"{path} cannot be read as a SQLite or DuckDB file ({_first_line(error)})."
+            f"{source} cannot be read as a SQLite or DuckDB file ({_first_line(error)})."
         ) from None
     with closing(connection):
-        return _result(connection, sql, f"{path}")
-
-
-def _result(connection: Any, sql: str, source: str) -> dict[str, Any]:
-    duckdb = _duckdb()
-    try:
-        result = connection.sql(sql)
-        table = None if result is None else result.to_arrow_table()
-    except duckdb.Error as error:
-        raise ValueError(f"{source}: the query fails: {_first_line(error)}.") from None
+        if data is not None:
+            connection.register("data", data)
+        try:
+            result = connection.sql(sql)
+            table = None if result is None else result.to_arrow_table()
+        except duckdb.Error as error:
+            raise ValueError(f"{source}: the query fails: {_first_line(error)}.") from None
     if table is None:
         raise ValueError(f"{source}: the query returns no table: begin it with SELECT.")
     check_distinct(table.column_names)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -234,7 +234,7 @@ def _kind_of_content(data: bytes) -> str:
 def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputTable:
     if kind == ".npy":
         with _reading_as(kind):
-            X = _load_npy(data) if data else _map_npy(path)
+            X = _load_npy(data) if data else np.lib.format.open_memmap(path, mode="r")
         return PlainArray(path, _checked_features(X))
     if kind == ".npz":
         return PlainArray(path, *_npz_arrays(data))
@@ -352,34 +352,8 @@ def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
 
 
 def _load_npy(data: bytes) -> Array:
-    file = io.BytesIO(data)
-    _check_npy(file, len(data))
-    array: Array = np.lib.format.read_array(file, allow_pickle=False)
+    array: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     return array
-
-
-def _map_npy(path: Path) -> Array:
-    """Map an array into memory, which reads only what is used of it."""
-    with path.open("rb") as file:
-        if not _check_npy(file, path.stat().st_size):  # nothing to map
-            empty: Array = np.lib.format.read_array(file, allow_pickle=False)
-            return empty
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
-def _check_npy(file: BinaryIO, size: int) -> int:
-    """Check the header of an array against the size of its file; return the size of its data."""
-    version = np.lib.format.read_magic(file)
-    header = {(1, 0): np.lib.format.read_array_header_1_0}.get(
-        version, np.lib.format.read_array_header_2_0
-    )
-    shape, _, dtype = header(file)
-    length = dtype.itemsize * int(np.prod(shape, dtype=object))
-    # A damaged header may ask for more memory than there is.
-    if size - file.tell() < length:
-        raise ValueError(f"the header says shape {shape}, but the file is shorter")
-    file.seek(0)
-    return length
 
 
 def _checked_features(X: Array) -> Array:
