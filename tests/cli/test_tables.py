@@ -345,6 +345,13 @@ def test_answers_come_in_many_words(yes, no, tmp_path):
     assert similar.tolist() == [True, False]
 
 
+@pytest.mark.parametrize("empty", ["", "NA", "NaN", "NULL", "<NA>"])
+def test_an_empty_answer_may_be_written_as_other_programs_do(empty, tmp_path):
+    text = f"i,j,similar\n0,1,yes\n0,2,{empty}\n"
+    pairs, _ = read_pairs(read_table(file(tmp_path, "p.csv", text)), 4)
+    assert pairs.tolist() == [[0, 1]]
+
+
 def test_answers_may_be_the_truth_values_of_a_parquet_file(tmp_path):
     frame = pd.DataFrame({"i": [0, 1, 2], "j": [1, 2, 3], "similar": [True, None, False]})
     frame.to_parquet(tmp_path / "p.parquet")

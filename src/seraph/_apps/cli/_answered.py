@@ -49,11 +49,11 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
                 "--classes, with the columns row, class and id."
             )
     names = table.cells(str(id_column)).to_pylist() if by_id else range(table.n_rows)
-    place = {cell_text(name).strip(): row for row, name in enumerate(names)}
+    place = {cell_text(name): row for row, name in enumerate(names)}
     rows = []
     for number, cell in enumerate(_answered_cells(answers, key, "class")):
-        name = "" if cell is None else cell_text(cell).strip()
-        if name not in place:
+        name = cell_text(cell)
+        if not name or name not in place:
             raise ValueError(f"{path}, answer {number}: {table.path} has no row {name!r}.")
         rows.append(place[name])
     found = rows_by_content(
@@ -61,15 +61,14 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
     )
     labels = np.full(table.n_rows, None, dtype=object)
     classes = _answered_cells(answers, "class", "class")
-    labels[found[:, 0]] = [cell_text(label).strip() for label in classes]
+    labels[found[:, 0]] = [cell_text(label) for label in classes]
     return labels
 
 
 def _answered_cells(answers: InputTable, name: str, answer: str) -> list[Any]:
     """Return the cells of a column where the column `answer` is not empty."""
-    cells, said = answers.cells(name).to_pylist(), answers.cells(answer).to_pylist()
-    answered = [text is not None and bool(cell_text(text).strip()) for text in said]
-    return list(compress(cells, answered))
+    answered = map(cell_text, answers.cells(answer).to_pylist())
+    return list(compress(answers.cells(name).to_pylist(), answered))
 
 
 def rows_by_content(
@@ -97,7 +96,7 @@ def rows_by_content(
     """
     if "content" not in (answers.names or ()):
         return rows
-    cells = [cell_text(cell or "").split() for cell in _answered_cells(answers, "content", answer)]
+    cells = [cell_text(cell).split() for cell in _answered_cells(answers, "content", answer)]
     if len(cells) != len(rows):
         return rows
     # A line without a digest for each row has ids, or was typed by hand: its numbers hold.

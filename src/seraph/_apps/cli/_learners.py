@@ -95,8 +95,3 @@ def _assignment(text: str) -> tuple[str, Any]:
         return name.strip(), ast.literal_eval(value.strip())
     except (ValueError, SyntaxError):
         return name.strip(), value.strip()
-
-
-def innermost(learner: Any) -> Any:
-    """Return the learner that has the callback: that of SERAPHCV is inside."""
-    return learner.learner if isinstance(learner, SERAPHCV) else learner

@@ -17,7 +17,6 @@ from ._answered import tested_pairs
 from ._console import progress_bar
 from ._examples import Examples, marked_pairs
 from ._held_out import held_out_errors, held_out_pair_errors, learning_curve, n_folds
-from ._learners import innermost
 from ._prepare import Features, Preparation
 from ._progress import progress_callbacks
 from ._summary import Check, FitSummary, classes_text, count_classes
@@ -46,7 +45,7 @@ _NOT_ASKED = "Not compared with the Euclidean distance (--no-check)."
 
 def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSummary:
     """Fit a model that ends in a learner, and check it on held-out labels or pairs."""
-    inner = innermost(learner)
+    inner = getattr(learner, "learner", learner)  # of SERAPHCV, it has the callback
     verbose = bool(inner.get_params().get("verbose"))
     skipped = _why_not_checked(examples, check=not request.no_check)
     with progress_bar(shown=not verbose) as progress:
@@ -98,6 +97,7 @@ def summarize_model(
         left_out=noted.get("left_out", {}),
         kept=np.arange(table.n_rows),
         n_rows=table.n_rows,
+        decimal_comma=table.decimal_comma,
     )
     examples = Examples(table.path, features, labels, *marked)
     scaled = np.asarray(fitted.before_learner(points))

@@ -116,6 +116,8 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
+        from ._tables import cell_text
+
         noted = self.learned_from
         known = {
             role: name
@@ -125,7 +127,7 @@ class SavedModel:
         if label is None:
             label = known.get("label")
         if unlabeled is None and label is not None and label == noted.get("label"):
-            present = {str(cell).strip() for cell in table.cells(label).to_pylist()}
+            present = {cell_text(cell) for cell in table.cells(label).to_pylist()}
             unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
         return Roles(label, unlabeled or (), id_column or known.get("id"))
 
@@ -271,7 +273,9 @@ def find_row(table: InputTable, text: str, id_column: str | None) -> int:
         Column of ids.
     """
     if id_column is not None:
-        ids = [str(cell).strip() for cell in table.cells(id_column).to_pylist()]
+        from ._tables import cell_text
+
+        ids = [cell_text(cell) for cell in table.cells(id_column).to_pylist()]
         found = [row for row, cell in enumerate(ids) if cell == text.strip()]
         if len(found) == 1:
             return found[0]

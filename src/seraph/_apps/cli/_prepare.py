@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -240,12 +240,12 @@ class Features:
     """
 
     points: Any
-    categories: tuple[str, ...] = ()
-    dates: dict[str, DateUse] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    kept: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    n_rows: int = 0
-    decimal_comma: bool = False
+    categories: tuple[str, ...]
+    dates: dict[str, DateUse]
+    left_out: dict[str, str]
+    kept: IntArray
+    n_rows: int
+    decimal_comma: bool
 
     def noted(self, impute: str | None) -> dict[str, Any]:
         """Return what became of the columns, as plain values, for `column_rows`."""

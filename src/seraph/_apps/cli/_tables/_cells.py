@@ -22,15 +22,17 @@ LISTED = 5
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as text; a whole number is written without a point, even if it is a float.
+    """Return a cell as text without spaces around it; a whole number has no decimal point.
 
     Examples
     --------
-    >>> cell_text(3.0), cell_text(2.5), cell_text("a ")
-    ('3', '2.5', 'a ')
+    >>> cell_text(3.0), cell_text(2.5), cell_text("a "), cell_text(None)
+    ('3', '2.5', 'a', '')
     """
+    if cell is None:
+        return ""
     whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell)
+    return str(int(cell) if whole else cell).strip()
 
 
 def and_more(shown: Sequence[str], n: int) -> str:

@@ -69,16 +69,17 @@ def read_pairs(
             "similar: save them as a .csv."
         )
     answers = [_text(cell) for cell in table.cells("similar").to_pylist()]
-    answered = [row for row, answer in enumerate(answers) if answer not in MISSING]
+    empty = {text.casefold() for text in MISSING}
+    answered = [row for row, answer in enumerate(answers) if answer not in empty]
     for row in answered:
         if answers[row] not in _ANSWERS:
             raise ValueError(
                 f"{table.path}, row {row}: similar is {answers[row]!r}. It must be 1 or 0, +1 or "
                 "-1, true or false, yes or no, or empty if the pair has not been answered."
             )
-    by_id = {f"id_{name}" for name in "ij"} <= set(table.names)
-    if ids is None and by_id and (is_array or _are_row_numbers(table)):
-        by_id = False
+    by_id = {"id_i", "id_j"} <= set(table.names)
+    if by_id and ids is None:
+        by_id = not is_array and not _are_row_numbers(table)
     if by_id and ids is None:
         raise ValueError(
             f"{table.path}: its columns id_i and id_j name the rows, which may have moved since: "
@@ -103,8 +104,8 @@ def _are_row_numbers(table: InputTable) -> bool:
     names = table.names or ()
     return all(
         name in names
-        and [_id_text(cell) for cell in table.cells(name).to_pylist()]
-        == [_id_text(cell) for cell in table.cells(f"id_{name}").to_pylist()]
+        and [cell_text(cell) for cell in table.cells(name).to_pylist()]
+        == [cell_text(cell) for cell in table.cells(f"id_{name}").to_pylist()]
         for name in "ij"
     )
 
@@ -114,15 +115,10 @@ def _text(cell: object) -> str:
     return "" if missing else str(cell).strip().casefold()
 
 
-def _id_text(cell: object) -> str:
-    """Write an id as text, whether a column of whole numbers was read as such or as floats."""
-    return cell_text(cell).strip()
-
-
 def _rows_of(ids: Sequence[object]) -> dict[str, int]:
     row_of: dict[str, int] = {}
     for row, cell in enumerate(ids):
-        text = "" if _text(cell) in MISSING else _id_text(cell)
+        text = "" if _text(cell) in MISSING else cell_text(cell)
         if not text or row_of.setdefault(text, row) != row:
             trouble = f"{text!r}, as row {row_of[text]} does" if text else "no id"
             raise ValueError(
@@ -135,7 +131,7 @@ def _rows_of(ids: Sequence[object]) -> dict[str, int]:
 def _named_row(
     cell: object, name: str, row: int, table: InputTable, row_of: dict[str, int]
 ) -> int:
-    text = _id_text(cell)
+    text = cell_text(cell)
     if text not in row_of:
         raise ValueError(
             f"{table.path}, row {row}: {name} is {text!r}, and no row of the data has this id. "

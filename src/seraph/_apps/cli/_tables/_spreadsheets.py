@@ -106,6 +106,5 @@ def _column(cells: Sequence[Any]) -> Any:
             for cell in known
         ]  # fmt: skip
         return pa.array(moments, type=pa.timestamp("s"))
-    return pa.array(
-        [None if cell is None else cell_text(cell) for cell in known], type=pa.string()
-    )
+    texts = [cell if cell is None or type(cell) is str else cell_text(cell) for cell in known]
+    return pa.array(texts, type=pa.string())

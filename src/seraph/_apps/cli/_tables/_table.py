@@ -19,9 +19,8 @@ from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quot
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
-_EMPTY = {None, *MISSING}
 # Labels that mean "unlabeled".
-_UNLABELED = {*_EMPTY, "-1", "-1.0"}
+_UNLABELED = {*MISSING, "-1", "-1.0"}
 # Names that an error lists; the rest are counted.
 _LISTED = 12
 # Rows of an array to check at a time: it may be mapped from a file larger than the memory.
@@ -289,12 +288,8 @@ def check_column(name: str, names: Collection[str], path: Path) -> None:
 
 def as_categories(column: Any) -> Array:
     """Return a pyarrow column as text, NaN where a cell is empty."""
-    texts = map(_label_text, column.to_pylist())
-    return np.array([np.nan if text in _EMPTY else text for text in texts], dtype=object)
-
-
-def _label_text(cell: Any) -> str | None:
-    return None if cell is None else cell_text(cell).strip()
+    texts = map(cell_text, column.to_pylist())
+    return np.array([np.nan if text in MISSING else text for text in texts], dtype=object)
 
 
 def as_text(
@@ -316,7 +311,7 @@ def as_text(
     >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
     array(['a', None, None, '3', None, None], dtype=object)
     """
-    texts = [_label_text(cell) for cell in cells]
+    texts = [cell_text(cell) for cell in cells]
     unknown = {*_UNLABELED, *(text.strip() for text in unlabeled)}
     labels = [None if text in unknown else text for text in texts]
     counts = Counter(label for label in labels if label is not None)
