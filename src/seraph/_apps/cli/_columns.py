@@ -124,36 +124,35 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
         Only the headings if all columns are numbers that are used as they are.
     """
     rows: list[list[str]] = []
-    missing, impute = noted.get("missing") or {}, noted.get("impute")
-    if missing and impute in ("median", "knn"):
-        how = "the median" if impute == "median" else "the mean of similar rows"
-        counted = {f"{name} ({n:,})": n for name, n in missing.items()}
-        other = "knn" if impute == "median" else "median"
-        rows.append(
-            [_some(counted), f"missing numbers, filled in by {how}",
-             f"--impute {other}, --impute drop"]
-        )  # fmt: skip
-    if noted.get("dropped_rows"):
-        rows.append(
-            [f"{noted['dropped_rows']:,} rows", "left out: a number is missing", "--impute median"]
-        )
+    if (missing := noted.get("missing")) and noted.get("impute") in _FILLED_IN:
+        how, other = _FILLED_IN[noted["impute"]]
+        option = f"--impute {other}, --impute drop"
+        rows.append([_counted(missing), f"missing numbers, filled in by {how}", option])
+    if n := noted.get("dropped_rows"):
+        rows.append([f"{n:,} rows", "left out: a number is missing", "--impute median"])
     if names := noted.get("categories"):
-        rows.append(
-            [_some(names), "categories: a column of 0 and 1 each", _option("--drop", names)]
-        )
+        option = _option("--drop", names)
+        rows.append([_some(names), "categories: a column of 0 and 1 each", option])
     if absent := noted.get("missing_categories"):
-        counted = {f"{name} ({n:,})": n for name, n in absent.items()}
-        rows.append([_some(counted), "missing text, a category of its own", ""])
+        rows.append([_counted(absent), "missing text, a category of its own", ""])
     dates = noted.get("dates") or {}
-    for use, what in (("days", "days since 1970"), ("parts", "year, season and weekday")):
+    for use, (what, other) in _DATES.items():
         if names := [name for name, made in dates.items() if made == use]:
-            other = "parts" if use == "days" else "days"
             rows.append([_some(names), f"dates: {what}", f"--dates {other}, --dates drop"])
     left_out = noted.get("left_out") or {}
     for why in dict.fromkeys(left_out.values()):
         names = [name for name, reason in left_out.items() if reason == why]
         rows.append([_some(names), f"left out: {why}", overruling(why, names)])
     return [["column", "used as", "to change it"], *rows]
+
+
+# How numbers are filled in, and what dates become; and the other way.
+_FILLED_IN = {"median": ("the median", "knn"), "knn": ("the mean of similar rows", "median")}
+_DATES = {"days": ("days since 1970", "parts"), "parts": ("year, season and weekday", "days")}
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return _some([f"{name} ({n:,})" for name, n in counts.items()])
 
 
 def _some(names: Collection[str]) -> str:

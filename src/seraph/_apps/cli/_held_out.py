@@ -201,7 +201,7 @@ def _classified(
 ) -> BoolArray:
     """Learn from the kept labels; return which held-out rows each distance classifies right."""
     known = _without(held, marks)
-    rows = _rows_to_learn_from(codes, held, known.pairs, n_folds(codes))
+    rows = _rows_to_learn_from(codes, held, known.pairs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all labels has already warned
         learned = MetricClassifier(learner, rule="vote")
@@ -224,14 +224,12 @@ def n_folds(codes: IntArray) -> int:
     return FOLDS if np.sum(codes >= 0) <= _FEW_LABELS else _FEWER_FOLDS
 
 
-def _rows_to_learn_from(
-    codes: IntArray, held: IntArray, pairs: IntArray, n_folds: int
-) -> IntArray:
+def _rows_to_learn_from(codes: IntArray, held: IntArray, pairs: IntArray) -> IntArray:
     """Return the rows of a fold, few enough for all folds to take no longer than three fits."""
     known = codes >= 0
     mostly = np.mean(known) > 0.5
     known[pairs] = True
-    most = max(_FEW_ROWS, _FITS * len(codes) // n_folds)
+    most = max(_FEW_ROWS, _FITS * len(codes) // n_folds(codes))
     rows = points_of_folds(np.where(known, 0, -1), most)
     return np.setdiff1d(rows, held) if mostly else rows
 
@@ -360,7 +358,7 @@ def held_out_pair_errors(
     euclidean = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     results: list[BoolArray] = []
     no_labels = np.full(len(points), -1)
-    rows = _rows_to_learn_from(no_labels, no_labels[:0], pairs, FOLDS)
+    rows = _rows_to_learn_from(no_labels, no_labels[:0], pairs)
     for held in folds(similar.astype(np.intp), seed):
         kept = np.setdiff1d(np.arange(len(pairs)), held)
         if similar[kept].all() or not similar[kept].any():

@@ -86,6 +86,15 @@ class Index:
         )
         return rows
 
+    def holds(self, rows: IntArray, Z: Array) -> bool:
+        """Return whether the model maps these rows to what the index has of them."""
+        rank = self.points.shape[1] if self.directions is None else len(self.directions)
+        if Z.shape[1] != rank:
+            return False
+        Z = Z if self.directions is None else Z @ self.directions
+        away = np.abs(Z - self.points[rows]).max()
+        return bool(away <= _TOLERANCE * np.abs(Z).max())
+
 
 def _nearest(place: int, k: int, candidates: IntArray, mapped: Mapping) -> tuple[IntArray, Array]:
     """Return the candidates that are nearest by the full distance, and their distances."""
@@ -126,21 +135,11 @@ def open_index(
         points = fitted.some_points(table, rows, without)
         return np.asarray(fitted.estimator.transform(points), dtype=np.float64)
 
-    n_rows = len(index.points)
     rows = np.unique([place, *np.linspace(0, table.n_rows - 1, _FOR_MATCH, dtype=np.intp)])
-    fits = n_rows == table.n_rows
-    if fits:
-        Z = mapped(rows)
-        width = index.points.shape[1] if index.directions is None else len(index.directions)
-        fits = Z.shape[1] == width
-    if fits:
-        Z = Z if index.directions is None else Z @ index.directions
-        away = np.abs(Z - index.points[rows]).max()
-        fits = bool(away <= _TOLERANCE * np.abs(Z).max())
-    if not fits:
+    if len(index.points) != table.n_rows or not index.holds(rows, mapped(rows)):
         raise ValueError(
-            f"{path} is an index of {n_rows} other rows, or of another model: remove it or name "
-            "another file, and a new one is made."
+            f"{path} is an index of {len(index.points)} other rows, or of another model: remove "
+            "it or name another file, and a new one is made."
         )
     return index, mapped
 

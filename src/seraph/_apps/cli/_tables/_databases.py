@@ -57,7 +57,7 @@ def query_columns(columns: Mapping[str, Any], sql: str, source: str) -> dict[str
 
 _IN_MEMORY = ":memory:"
 # A query reads what it is given, not other files or the network.
-_CLOSED = {"enable_external_access": "false", "threads": "1"}
+_CLOSED: dict[str, Any] = {"enable_external_access": "false", "threads": "1"}
 
 
 def _query_duckdb(database: str, sql: str, source: str, data: Any = None) -> dict[str, Any]:
