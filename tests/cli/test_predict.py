@@ -207,6 +207,19 @@ def test_compare_holds_out_the_same_rows_as_fit_does(folder):
     assert error["Euclidean"] == pytest.approx(check["wrong_euclidean"] / check["n"])
 
 
+def test_compare_gives_the_same_errors_again(folder):
+    command = ("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+               "--learner", "lsml")  # fmt: skip
+    first, second = (values(*command)["methods"] for _ in range(2))
+    assert [m["error"] for m in first] == [m["error"] for m in second]
+
+
+def test_a_picture_cannot_go_to_standard_output(folder):
+    done = seraph("compare", "wine.csv", "--label", "kind", "--picture", "-")
+    assert_refused(done)
+    assert "must end in .png, .svg or .pdf" in done.err
+
+
 def test_every_learner_of_the_package_is_compared():
     from seraph import classic
     from seraph._apps.cli._compare import _methods
