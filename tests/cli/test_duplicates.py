@@ -98,7 +98,7 @@ def test_json_has_the_figures(folder):
 
 def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
     done = ok(*FIND, "--precision", "1", "-o", "found.csv")
-    assert "cannot be reached" in done.out
+    assert "cannot be reached" in done.err
     assert len(pd.read_csv("found.csv")) > 80
     assert "cannot be reached" in json.loads(ok(*FIND, "--precision", "1", "--json").out)["note"]
     assert json.loads(ok(*FIND, "--json").out)["note"] == ""

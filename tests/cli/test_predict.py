@@ -220,6 +220,11 @@ def test_a_picture_cannot_go_to_standard_output(folder):
     assert "must end in .png, .svg or .pdf" in done.err
 
 
+def test_another_learner_takes_the_iterations_that_seraph_has_by_default(folder):
+    ok(*FIT, "--learner", "itml", "--max-iter", "200", "--no-check", "-o", "itml.skops")
+    assert load("itml.skops")[-1].max_iter == 200  # its own default is 500
+
+
 def test_every_learner_of_the_package_is_compared():
     from seraph import classic
     from seraph._apps.cli._compare import _methods

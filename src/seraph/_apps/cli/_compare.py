@@ -59,7 +59,7 @@ def compare(request: CompareRequest) -> None:
 
     Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
     """
-    from ._tables import STDOUT, check_output
+    from ._tables import check_output
 
     if request.picture is not None:
         check_output(request.picture, _PICTURES, request.data)
@@ -83,11 +83,10 @@ def compare(request: CompareRequest) -> None:
         save_whole(_picture(scores), request.picture)
     troubles = [{"method": name, "trouble": trouble} for name, trouble in failed.items()]
     result(methods=[*(score.values() for score in scores), *troubles], verdict=verdict)
-    if request.output != STDOUT:
-        show(rows, f"Error on held-out labels, {request.repeats} times five folds")
-        say(verdict)
-        if request.picture is not None:
-            say(f"Picture: {request.picture}")
+    show(rows, f"Error on held-out labels, {request.repeats} times five folds")
+    say(verdict)
+    if request.picture is not None:
+        say(f"Picture: {request.picture}")
 
 
 @dataclass

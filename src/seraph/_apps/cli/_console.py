@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 
 
 class _Output:
-    """What the current command prints: tables, one JSON object, or nothing."""
+    """What the current command prints: tables, one JSON object, one table as CSV, or nothing."""
 
     def __init__(self) -> None:
         self.json = False
         self.quiet = False
+        self.table = False
         self.values: dict[str, Any] = {}
 
     @property
     def silent(self) -> bool:
-        """Whether tables and sentences are left out."""
-        return self.json or self.quiet
+        """Whether tables and sentences are left out; a table for a program stays alone."""
+        return self.json or self.quiet or self.table
 
 
 _output = _Output()
@@ -78,7 +79,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(*, json_output: bool, quiet: bool, **arguments: Any) -> None:
-        _output.json, _output.quiet, _output.values = json_output, quiet, {}
+        _output.json, _output.quiet = json_output, quiet
+        _output.table, _output.values = False, {}
         _check_inputs(arguments)
         try:
             function(**arguments) if request is None else function(request(**arguments))
@@ -303,7 +305,7 @@ def check_tables_out(outputs: Iterable[Path | None], inputs: Iterable[Path | Non
 
 
 def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> None:
-    """Write a table that is the result itself to a file, or for - to stdout.
+    """Write a table that is the result itself to a file, or for - to stdout, and nothing else.
 
     Parameters
     ----------
@@ -323,6 +325,7 @@ def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> N
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         result(columns=list(columns), rows=rows)
     else:
+        _output.table = True
         # UTF-8, whatever the terminal's encoding.
         sys.stdout.buffer.write(csv_text(columns).encode())
 

@@ -112,7 +112,7 @@ def duplicates(
     """
     from ...records import DuplicateFinder
     from ._record_columns import check_records, fitted_finder
-    from ._tables import STDOUT, read_table, read_tables
+    from ._tables import read_table, read_tables
 
     check_tables_out((output, pairs_out, ask), (*data, against, *(pairs or ())))
     if ask is None and not pairs:
@@ -149,10 +149,6 @@ def duplicates(
         _write_questions(ask, asked, tables, id_column)
         return
     _write_found(found, tables, id_column, output, pairs_out)
-    if STDOUT in (output, pairs_out):
-        if found.note:
-            warnings.warn(found.note, stacklevel=2)
-        return
     _summarize(found, tables, id_column, answers[1])
     if output is None and pairs_out is None:
         say("To keep the groups, name a file with -o.")
@@ -201,8 +197,6 @@ def _write_questions(
     """Write pairs side by side, with a column for the answer."""
     import numpy as np
 
-    from ._tables import STDOUT
-
     columns: dict[str, Any] = {
         "i": asked[:, 0],
         "j": asked[:, 1],
@@ -214,12 +208,11 @@ def _write_questions(
             if name != id_column and name in (table.names or ()):
                 columns.setdefault(f"{name} ({end})", table.cells(name).take(rows))
     put_table(path, columns)
-    if path != STDOUT:
-        result(n_pairs=len(asked))
-        say(
-            f"{path}: {len(asked)} pairs. Fill in the column similar (1 for the same, 0 for "
-            "different), then run the command again with --pairs in place of --ask."
-        )
+    result(n_pairs=len(asked))
+    say(
+        f"{path}: {len(asked)} pairs. Fill in the column similar (1 for the same, 0 for "
+        "different), then run the command again with --pairs in place of --ask."
+    )
 
 
 def _write_found(
@@ -313,7 +306,7 @@ def _summarize(
         heads = ["probability", "row", "record"]
         show([heads, *lines], "Least sure: look at these", numbers=slice(0, 1))
     if found.note:
-        say(found.note)
+        warnings.warn(found.note, stacklevel=2)
 
 
 def _short(table: InputTable, row: int, id_column: str | None) -> tuple[str, str]:

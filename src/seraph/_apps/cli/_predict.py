@@ -60,7 +60,6 @@ def predict(request: PredictRequest) -> None:
     """
     from ._answered import answered_classes
     from ._models import find_row
-    from ._tables import STDOUT
 
     output, reference = request.output, request.reference
     check_tables_out([output], (request.model, *request.data, reference))
@@ -81,8 +80,6 @@ def predict(request: PredictRequest) -> None:
         return
     if output is not None:
         put_table(output, votes.columns(request.k, table, roles.label))
-    if output == STDOUT:
-        return
     _summarize(votes, table)
     if output is not None:
         say(f"{output}: {table.n_rows} rows, {int((~votes.given).sum())} of them filled in.")

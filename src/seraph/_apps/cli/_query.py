@@ -46,7 +46,6 @@ def query(request: QueryRequest) -> None:
     from ..._estimators import query_pairs
     from ..._marks import Marks
     from ._examples import marked_pairs
-    from ._tables import STDOUT
 
     output = request.output
     check_tables_out([output], (request.model, *request.data, request.pairs))
@@ -78,12 +77,9 @@ def query(request: QueryRequest) -> None:
         cells = table.cells(id_column)
         for side, name in enumerate("ij"):
             columns[f"id_{name}"] = cells.take(chosen[:, side])
-    if output is not None:
-        put_table(output, columns)
-    if output == STDOUT:
-        return
     result(pairs=rows_of(columns))
     if output is not None:
+        put_table(output, columns)
         say(
             f"{output}: {len(chosen)} pairs. Fill in the column similar, then run seraph fit "
             "--pairs."

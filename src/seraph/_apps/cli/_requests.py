@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ._prepare import Preparation
     from ._tables import InputTable
 
-# The default of the learners.
-_SOLVER_ITERATIONS = 200
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
@@ -106,9 +103,12 @@ class FitRequest(TableRequest):
     components: Annotated[
         int | None, typer.Option(min=1, help="Maximum dimension of the new space.")
     ] = None
-    max_iter: Annotated[int, typer.Option(min=1, help="Maximum number of solver iterations.")] = (
-        _SOLVER_ITERATIONS
-    )
+    max_iter: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Maximum number of solver iterations, 200 for seraph by default."
+        ),
+    ] = None
     parameter: Annotated[
         list[str] | None,
         typer.Option(
@@ -145,7 +145,7 @@ class FitRequest(TableRequest):
             "lam": None if self.lam == "cv" else _weight("--lam", self.lam),
             "mu": _weight("--mu", self.mu),
             "n_components": self.components,
-            "max_iter": None if self.max_iter == _SOLVER_ITERATIONS else self.max_iter,
+            "max_iter": self.max_iter,
             "unlabeled_pairs": _budget(self.unlabeled_pairs),
             "backend": self.backend,
             "device": self.device,

@@ -58,5 +58,4 @@ def transform(
         columns[f"seraph{number}"] = values
     result(n_rows=len(mapped), n_columns=mapped.shape[1])
     put_table(output, columns)
-    if output != STDOUT:
-        say(f"{output}: {len(mapped)} rows, {mapped.shape[1]} columns")
+    say(f"{output}: {len(mapped)} rows, {mapped.shape[1]} columns")
