@@ -1,5 +1,6 @@
 """seraph duplicates: from a raw table to questions, answers and groups."""
 
+import io
 import json
 
 import numpy as np
@@ -97,7 +98,7 @@ def test_json_has_the_figures(folder):
 
 def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
     done = ok(*FIND, "--precision", "1", "-o", "found.csv")
-    assert "cannot be reached" in done.out
+    assert "cannot be reached" in done.err
     assert len(pd.read_csv("found.csv")) > 80
     assert "cannot be reached" in json.loads(ok(*FIND, "--precision", "1", "--json").out)["note"]
     assert json.loads(ok(*FIND, "--json").out)["note"] == ""
@@ -112,7 +113,10 @@ def test_the_least_sure_pairs_are_shown_with_their_records(folder):
 
 
 def test_the_result_itself_goes_to_standard_output(folder):
-    assert ok(*FIND, "-o", "-", "--quiet").out.startswith("group,row,probability,id,name")
+    done = ok(*FIND, "--precision", "1", "-o", "-")
+    assert done.out.startswith("group,row,probability,id,name")
+    assert len(pd.read_csv(io.StringIO(done.out))) == done.out.count("\n") - 1  # and nothing else
+    assert "cannot be reached" in done.err
 
 
 def test_rows_are_found_by_id_after_sorting(folder):

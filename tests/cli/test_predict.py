@@ -207,6 +207,24 @@ def test_compare_holds_out_the_same_rows_as_fit_does(folder):
     assert error["Euclidean"] == pytest.approx(check["wrong_euclidean"] / check["n"])
 
 
+def test_compare_gives_the_same_errors_again(folder):
+    command = ("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+               "--learner", "lsml")  # fmt: skip
+    first, second = (values(*command)["methods"] for _ in range(2))
+    assert [m["error"] for m in first] == [m["error"] for m in second]
+
+
+def test_a_picture_cannot_go_to_standard_output(folder):
+    done = seraph("compare", "wine.csv", "--label", "kind", "--picture", "-")
+    assert_refused(done)
+    assert "must end in .png, .svg or .pdf" in done.err
+
+
+def test_another_learner_takes_the_iterations_that_seraph_has_by_default(folder):
+    ok(*FIT, "--learner", "itml", "--max-iter", "200", "--no-check", "-o", "itml.skops")
+    assert load("itml.skops")[-1].max_iter == 200  # its own default is 500
+
+
 def test_every_learner_of_the_package_is_compared():
     from seraph import classic
     from seraph._apps.cli._compare import _methods

@@ -17,7 +17,7 @@ from tests.helpers.command import assert_refused, seraph
 def write_answers(path, data, form, answers):
     """Write answers about a table as `seraph ask` does."""
     table = read_table(data)
-    ids = row_ids(table, table.n_rows, None)
+    ids = row_ids(table, None)
     with AnswerFile(path, ids, form, row_contents([table])) as file:
         for answer in answers:
             file.add(answer)

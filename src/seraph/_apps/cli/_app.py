@@ -18,35 +18,32 @@ from ._export import export
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
-from ._paper import demo, reproduce_command
+from ._paper import demo, reproduce
 from ._predict import predict
 from ._query import query
-from ._report_command import report
+from ._report import report
 from ._transform import transform
 
 
-class _Command(TyperCommand):
+class _Untyped:
     """A command whose help names no Python types, such as <bool> beside a flag."""
 
     def get_params(self, ctx: Any) -> Any:
         """Return the parameters, with the types of flags and arguments hidden."""
-        return _without_types(super().get_params(ctx))
+        parameters = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            named = getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"
+            if named and hasattr(parameter, "display_type_rich"):  # not in older versions of typer
+                parameter.display_type_rich = lambda ctx: None
+        return parameters
 
 
-class _Group(TyperGroup):
-    """The commands together; see `_Command`."""
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the parameters, with the types of flags and arguments hidden."""
-        return _without_types(super().get_params(ctx))
+class _Command(_Untyped, TyperCommand):
+    """A command; see `_Untyped`."""
 
 
-def _without_types(parameters: Any) -> Any:
-    for parameter in parameters:
-        named = getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"
-        if named and hasattr(parameter, "display_type_rich"):  # not in older versions of typer
-            parameter.display_type_rich = lambda ctx: None
-    return parameters
+class _Group(_Untyped, TyperGroup):
+    """The commands together; see `_Untyped`."""
 
 
 app = typer.Typer(
@@ -57,19 +54,11 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # the only mode that wraps paragraphs
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
-app.command(cls=_Command)(compare)
-app.command(cls=_Command)(fit)
-app.command(cls=_Command)(predict)
-app.command(cls=_Command)(report)
-app.command(cls=_Command)(transform)
-app.command(cls=_Command)(export)
-app.command(cls=_Command)(neighbors)
-app.command(cls=_Command)(query)
-app.command(cls=_Command)(ask)
-app.command(cls=_Command)(duplicates)
-app.command(cls=_Command)(inspect)
-app.command(cls=_Command)(demo)
-app.command("reproduce", cls=_Command)(reproduce_command)
+for _command in (
+    compare, fit, predict, report, transform, export, neighbors, query, ask, duplicates, inspect,
+    demo, reproduce,
+):  # fmt: skip
+    app.command(cls=_Command)(_command)
 
 
 @app.callback(invoke_without_command=True)
@@ -112,10 +101,11 @@ def main() -> None:
         # 0.26. No import gives the base class in all versions; all its errors have this method.
         if not hasattr(error, "format_message"):
             raise
-        message = _usage_message(error)
+        message = error.format_message().strip().rstrip(".")
         if not message:  # no arguments: the help has been shown
             sys.exit(2)
-        _refuse(message)
+        command = getattr(getattr(error, "ctx", None), "command_path", "seraph")
+        _refuse(f"{message}. (Options: {command} --help)")
     if code == 130:  # what typer makes of Ctrl-C
         raise KeyboardInterrupt
     sys.exit(code or 0)
@@ -124,13 +114,3 @@ def main() -> None:
 def _refuse(reason: str) -> NoReturn:
     print(f"seraph: {one_line(reason)}", file=sys.stderr)
     sys.exit(2)
-
-
-def _usage_message(error: Any) -> str:
-    """Return what is wrong with the command line, and where its options are explained."""
-    context = getattr(error, "ctx", None)
-    command = getattr(context, "command_path", "seraph")
-    message: str = error.format_message()
-    if not message.strip():
-        return ""
-    return f"{message.rstrip('.')}. (Options: {command} --help)"

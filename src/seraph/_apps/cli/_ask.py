@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,13 +15,14 @@ import typer
 from . import _options as options
 from ._ask_rows import Column, numbers_of, row_contents, row_ids, shown_table, what_to_show
 from ._console import command, notes, print_now, result, say
+from ._requests import preparation_of
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array
-    from ..ask._answers import Answer
+    from ..ask._answers import PairAnswer
     from ..ask._finish import Finish
     from ..ask._records import Records
-    from ..ask._session import Setting
+    from ..ask._session import Session, Setting
     from ._prepare import Preparation
     from ._tables import InputTable
 
@@ -35,6 +35,13 @@ _FAR_MORE_ROWS = 20_000
 _DEMO = Path("seraph-demo")
 # Features to list by name; the rest are counted.
 _LISTED = 40
+# Options of `AskRequest` that the command at the end has as well.
+_PASSED_ON = (
+    "against", "id_column", "scale", "impute", "dates", "encoding", "drop", "keep", "onehot",
+    "decimal_comma",
+)  # fmt: skip
+# Those without a meaning for records.
+_NOT_OF_RECORDS = ("scale", "classes", "table", "keep", "onehot", "impute", "dates")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +54,6 @@ class AskRequest:
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="Keep the answers here: .csv. If the file exists, the session goes on from it.",
         ),
     ] = Path("answers.csv")
@@ -69,9 +75,8 @@ class AskRequest:
     table: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
             help="Table with the ids and the columns to show, if DATA is an array: one line per "
-            "row.",
+            "row."
         ),
     ] = None
     pairs: options.PairsFile = None
@@ -85,17 +90,15 @@ class AskRequest:
     duplicates: Annotated[
         bool,
         typer.Option(
-            "--duplicates",
             help="The rows are records of text, numbers and dates: ask which describe the same "
-            "thing, for seraph duplicates.",
+            "thing, for seraph duplicates."
         ),
     ] = False
     against: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
             help="With --duplicates: second table with the same columns, to find the rows of "
-            "DATA in.",
+            "DATA in."
         ),
     ] = None
     scale: options.Scale = "standard"
@@ -110,13 +113,10 @@ class AskRequest:
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
     port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, metavar="NUMBER", help="Port; any free one by default."),
+        int | None, typer.Option(min=1, max=65535, help="Port; any free one by default.")
     ] = None
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address and open nothing.")
-    ] = False
-    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")] = 0
+    no_browser: Annotated[bool, typer.Option(help="Print the address and open nothing.")] = False
+    seed: options.Seed = 0
 
     def check(self) -> None:
         """Refuse what cannot be asked before anything is read."""
@@ -131,53 +131,38 @@ class AskRequest:
         check_output(self.output, (".csv",), (self.data, self.table, self.pairs, self.against))
         if self.against is not None and not self.duplicates:
             raise ValueError("--against has a meaning only with --duplicates.")
-        for option, given in (
-            ("--scale", self.scale != "standard"),
-            ("--classes", self.classes is not None),
-            ("--table", self.table is not None),
-            ("--keep", bool(self.keep)),
-            ("--onehot", bool(self.onehot)),
-            ("--impute", self.impute is not None),
-            ("--dates", self.dates is not None),
-        ):
-            if given and self.duplicates:
-                raise ValueError(
-                    f"{option} has no meaning with --duplicates: leave one of them out."
-                )
+        if self.classes is not None and self.pairs is not None:
+            raise ValueError("--pairs holds answers about pairs: leave out --classes, or --pairs.")
+        if self.duplicates and (given := self._given(_NOT_OF_RECORDS)):
+            raise ValueError(
+                f"{next(iter(given))} has no meaning with --duplicates: leave one of them out."
+            )
         _ = self.preparation  # refuses unknown choices
 
     @property
     def preparation(self) -> Preparation:
-        """What to do with the columns."""
-        from ._prepare import Preparation
+        """What to do with the columns; unknown choices are refused."""
+        return preparation_of(self)
 
-        return Preparation(
-            scale=self.scale,
-            impute=self.impute,
-            dates=self.dates,
-            onehot=self.onehot or (),
-            drop=self.drop or (),
-            keep=self.keep or (),
-        )
-
-    def arguments(self, *, named: bool) -> list[str]:
+    def arguments(self) -> list[str]:
         """Return the arguments of the command that learns from the answers, all but these."""
-        words = [*("duplicates" if self.duplicates else "fit", str(self.data))]
-        for option, value, default in (
-            ("--against", self.against, None),
-            ("--id", self.id_column if named else None, None),
-            ("--scale", self.scale, "standard"),
-            ("--impute", self.impute, None),
-            ("--dates", self.dates, None),
-            ("--encoding", self.encoding, None),
-        ):
-            if value != default:
-                words += [option, str(value)]
-        for option, names in (
-            ("--drop", self.drop), ("--keep", self.keep), ("--onehot", self.onehot)
-        ):  # fmt: skip
-            words += [part for name in names or () for part in (option, name)]
-        return [*words, *(["--decimal-comma"] if self.decimal_comma else [])]
+        words = ["duplicates" if self.duplicates else "fit", str(self.data)]
+        for option, value in self._given(_PASSED_ON).items():
+            if value is True:
+                words.append(option)
+            elif option != "--id" or self.table is None:  # else DATA is an array, without ids
+                for one in value if isinstance(value, list) else [value]:
+                    words += [option, str(one)]
+        return words
+
+    def _given(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the options among some that are not at their defaults."""
+        defaults = {field.name: field.default for field in fields(self)}
+        return {
+            f"--{name.removesuffix('_column').replace('_', '-')}": value
+            for name in names
+            if (value := getattr(self, name)) and value != defaults[name]
+        }
 
 
 @command
@@ -196,13 +181,18 @@ def ask(request: AskRequest) -> None:
     _check_installed()
     request.check()
     with notes():  # before the page opens, not when it is closed
-        job, rows = _read(request)
-    job.run(*rows)
+        asked = _read(request)
+    _serve(request, *asked)
 
 
-def _read(request: AskRequest) -> tuple[_Job, tuple[Any, ...]]:
-    """Read the tables; return the session to run, and the arguments of its ``run``."""
-    from ._tables import and_more, read_table
+def _read(
+    request: AskRequest,
+) -> tuple[Setting, list[str], list[str] | None, list[PairAnswer]]:
+    """Read the tables; return what to ask about, its ids or digests, and earlier answers."""
+    from ..ask._session import Setting, check_class
+    from ..ask._things import Folder, RowThings
+    from ._record_columns import check_records
+    from ._tables import read_table
 
     written: dict[str, Any] = {
         "decimal_comma": request.decimal_comma,
@@ -210,52 +200,55 @@ def _read(request: AskRequest) -> tuple[_Job, tuple[Any, ...]]:
     }
     points = read_table(request.data, **written)
     others = [] if request.against is None else [read_table(request.against, **written)]
+    tables, id_column = [points, *others], request.id_column
+    if request.duplicates:
+        check_records(tables, id_column)
     shown = shown_table(points, request.table)
     if points.n_rows < 3:
         raise ValueError(
             f"{request.data} has {points.n_rows} rows: at least 3 are needed to ask about."
         )
-    id_column = request.id_column
-    ids = row_ids(shown, points.n_rows, id_column)
-    for other in others:
-        ids += row_ids(other, other.n_rows, id_column)
-    contents = None if id_column else row_contents([points, *others])
+    ids = [name for table in (shown, *others) for name in row_ids(table, id_column)]
     columns, folder = what_to_show(shown, request.show or [], id_column)
-    job = _Job(
-        arguments=request.arguments(named=points.names is not None),
-        output=request.output,
-        title=" and ".join(table.path.name for table in (points, *others)),
-        classes=_class_names(request.classes),
-        port=request.port,
-        browser=not request.no_browser,
+    X, records, features = (_records if request.duplicates else _points)(tables, request)
+    cells = {name: Column(name, [shown, *others]) for name in columns}
+    sizes = {name: cell.sizes for name, cell in cells.items() if cell.sizes is not None}
+    classes = None
+    if request.classes is not None:
+        names = [check_class(name) for name in request.classes.split(",") if name.strip()]
+        classes = tuple(dict.fromkeys(names))
+    setting = Setting(
+        X,
+        RowThings(ids, cells, None if folder is None else Folder(folder, ids), sizes),
+        title=" and ".join(table.path.name for table in tables),
+        classes=classes,
         seed=request.seed,
+        records=records,
         question=request.question or "",
+        features=features,
     )
-    if request.duplicates:
-        without = [*(request.drop or []), *([id_column] if id_column else [])]
-        X, records = _records([points, *others], without)
-        compared = [name for name in points.names or () if name not in without]
-        job = replace(job, features=[("compared", and_more(compared[:_LISTED], len(compared)))])
-    else:
-        X, features = _points(points, request)
-        records, job = None, replace(job, features=features)
-    from ..ask._things import Folder, RowThings
-
-    cells = {name: Column(name, [shown, *others]) for name in columns if shown is not None}
-    things = RowThings(
-        ids,
-        cells,
-        None if folder is None else Folder(folder, ids),
-        {name: cell.sizes for name, cell in cells.items() if cell.sizes is not None},
-    )
-    earlier = []
-    if request.pairs is not None:
-        earlier = _earlier(request.pairs, ids, job, [points, *others])
-    return job, (X, things, ids, earlier, records, contents)
+    earlier = [] if request.pairs is None else _earlier(request.pairs, tables, ids)
+    return setting, ids, None if id_column else row_contents(tables), earlier
 
 
-def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[str, str]]]:
-    """Return the rows as numbers on one scale, and what the columns are used as."""
+def _records(
+    tables: Sequence[InputTable], request: AskRequest
+) -> tuple[Array, Records, list[tuple[str, str]]]:
+    """Return records as points to draw, their neighbors, and which columns are compared."""
+    from ..ask._records import Records
+    from ._record_columns import fitted_finder
+    from ._tables import and_more
+
+    without = [*(request.drop or []), *([request.id_column] if request.id_column else [])]
+    records = Records(fitted_finder(tables, without))
+    compared = [name for name in tables[0].names or () if name not in without]
+    return records.points(), records, [("compared", and_more(compared[:_LISTED], len(compared)))]
+
+
+def _points(
+    tables: Sequence[InputTable], request: AskRequest
+) -> tuple[Array, None, list[tuple[str, str]]]:
+    """Return the rows as numbers on one scale, no records, and what the columns are used as."""
     import numpy as np
 
     from ..._estimators._models import check_directions
@@ -263,6 +256,7 @@ def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[
     from ._prepare import prepare
     from ._tables import and_more
 
+    (points,) = tables
     named = points.names is not None
     without = [request.id_column] if request.id_column and named else []
     try:
@@ -278,13 +272,12 @@ def _points(points: InputTable, request: AskRequest) -> tuple[Array, list[tuple[
             f"{request.data}: --impute drop would leave out {points.n_rows - len(kept.kept):,} "
             "rows, which the page could then not ask about: fill the numbers in (--impute median)."
         )
-    said = [("features", f"{len(prepared.names):,}")]
-    if named:
-        said = [("features", and_more(prepared.names[:_LISTED], len(prepared.names)))]
-    noted = kept.noted(request.preparation.impute)
-    said += [(names, use) for names, use, _ in column_rows(noted)[1:]]
+    n = len(prepared.names)
+    used = and_more(prepared.names[:_LISTED], n) if named else f"{n:,}"
+    _, *others = column_rows(kept.noted(request.preparation.impute))
+    said = [("features", used), *((names, use) for names, use, _ in others)]
     # Half the memory; the fit at the end reads the file again.
-    return np.ascontiguousarray(prepared.matrix, dtype=np.float32), said
+    return np.ascontiguousarray(prepared.matrix, dtype=np.float32), None, said
 
 
 def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:
@@ -306,131 +299,113 @@ def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
     import numpy as np
     from sklearn.preprocessing import StandardScaler
 
-    from ..._utils._files import write_whole
     from ..ask._digits import DigitThings, demo_digits
+    from ..ask._session import Setting
+    from ._tables import write_table
 
     _DEMO.mkdir(exist_ok=True)
     say(f"The demo keeps your answers and its files in {_DEMO.resolve()}; delete it if you like.")
     X, pixels, _ = demo_digits()
-    vectors = _DEMO / "digits.npy"
-    content = io.BytesIO()
-    np.save(content, X, allow_pickle=False)
-    write_whole(vectors, content.getvalue())
-    job = _Job(
-        arguments=["fit", str(vectors)],
+    request = AskRequest(
+        data=_DEMO / "digits.npy",
         output=_DEMO / "answers.csv",
-        title="Handwritten digits",
-        classes=None,
         port=port,
-        browser=browser,
-        seed=0,
-        question="Is this the same digit?",
-        features=[
-            ("features", "5 principal components of the ink, and the color of the paper: 3")
-        ],
+        no_browser=not browser,
     )
-    scaled = StandardScaler().fit_transform(X).astype(np.float32)
-    job.run(scaled, DigitThings(pixels), [str(row) for row in range(len(X))], [])
+    write_table(request.data, {f"x{k}": column for k, column in enumerate(X.T)})
+    used = "5 principal components of the ink, and the color of the paper: 3"
+    setting = Setting(
+        StandardScaler().fit_transform(X).astype(np.float32),
+        DigitThings(pixels),
+        "Handwritten digits",
+        question="Is this the same digit?",
+        features=[("features", used)],
+    )
+    _serve(request, setting, [str(row) for row in range(len(X))])
 
 
-@dataclass(frozen=True)
-class _Job:
-    """A session to run: where its answers go, and the line that fits the model at the end."""
+def _serve(
+    request: AskRequest,
+    setting: Setting,
+    ids: Sequence[str],
+    contents: Sequence[str] | None = None,
+    earlier: Sequence[PairAnswer] = (),
+) -> None:
+    """Serve the page until the user ends it."""
+    from ..ask._answers import AnswerFile, ClassFormat, LinkFormat, PairFormat
+    from ..ask._server import Server
+    from ..ask._session import Session
 
-    arguments: Sequence[str]
-    output: Path
-    title: str
-    classes: tuple[str, ...] | None
-    port: int | None
-    browser: bool
-    seed: int
-    question: str = ""
-    features: Sequence[tuple[str, str]] = ()
+    form: ClassFormat | PairFormat = PairFormat()
+    if setting.classes is not None:
+        form = ClassFormat()
+    elif setting.records is not None and setting.records.n_first is not None:
+        form = LinkFormat(setting.records.n_first)
+    with AnswerFile(request.output, ids, form, contents) as file:
+        n_before = len(file.answers)
+        file.add_earlier(earlier)
+        finish = _finish(request, len(setting.X))
+        session = Session(setting, file, finish)
+        try:
+            server = Server(session, request.port)
+            _greet(server.address, session, request.output, n_before)
+            server.run(browser=not request.no_browser)
+        except KeyboardInterrupt:
+            pass  # the way to end it
+        finally:
+            session.close()
+        n_answers = len(file.answers)
+        learning = session.state()["learning"]
+    say(f"{n_answers} answers in {request.output}. Learn from them: {finish.command}")
+    judgments = learning["judgments"]
+    result(
+        answers=str(request.output),
+        n_answers=n_answers,
+        command=finish.command,
+        better=learning["better"] or None,
+        test=judgments[-1] if judgments else None,
+        advice=learning["advice"],
+    )
 
-    def run(
-        self,
-        X: Array,
-        things: Any,
-        ids: Sequence[str],
-        earlier: Sequence[Answer],
-        records: Records | None = None,
-        contents: Sequence[str] | None = None,
-    ) -> None:
-        """Serve the page until the user ends it."""
-        from ..ask._answers import AnswerFile, ClassFormat, LinkFormat, PairFormat
-        from ..ask._server import Server
-        from ..ask._session import Session, Setting
 
-        setting: Setting = Setting(
-            X, things, self.title, self.classes, self.seed, records, self.question, self.features
+def _finish(request: AskRequest, n_rows: int) -> Finish:
+    """Return the command that learns from the answers."""
+    from ..ask._finish import Finish
+
+    output, stem = request.output, request.output.name.removesuffix(".csv")
+    if request.duplicates:
+        found = output.with_name(f"{stem}-found.csv")
+        arguments = [*request.arguments(), "--pairs", str(output), "-o", str(found)]
+        return Finish(arguments, output, found, None)
+    model, report = (output.with_name(stem + end) for end in (".skops", ".html"))
+    answers = ["--pairs" if request.classes is None else "--labels", str(output)]
+    arguments = [
+        *request.arguments(),
+        *answers,
+        *(["--sample", str(_FAR_MORE_ROWS)] if n_rows > _FAR_MORE_ROWS else []),
+        *(["--unlabeled-pairs", _PAIRS] if n_rows > _MANY_ROWS else []),
+        *("-o", str(model), "--report", str(report)),
+    ]
+    then: list[str] = []
+    if request.classes is not None:
+        filled = output.with_name(f"{stem}-classes.csv")
+        then = ["predict", str(model), str(request.data), *answers, "-o", str(filled)]
+    return Finish(arguments, output, model, report, then)
+
+
+def _greet(address: str, session: Session, output: Path, n_before: int) -> None:
+    title, n_rows, n_missing = session.setting.title, len(session.setting.X), session.n_missing
+    missing = f", {n_missing:,} of them without a file and not asked" if n_missing else ""
+    going_on = f" Going on after {n_before} answers." if n_before else ""
+    say(f"{title}: {n_rows:,} rows{missing}. Answers go to {output}.{going_on}")
+    print_now(address)
+    say("Open this address in a browser on this machine. Ctrl-C ends the session.")
+    if "SSH_CONNECTION" in os.environ:
+        port = urlsplit(address).port
+        say(
+            f"You are logged in from elsewhere: run ssh -L {port}:127.0.0.1:{port} and the "
+            "name of this machine there, and open the address there."
         )
-        form: ClassFormat | PairFormat = PairFormat()
-        if self.classes is not None:
-            form = ClassFormat()
-        elif records is not None and records.n_first is not None:
-            form = LinkFormat(records.n_first)
-        with AnswerFile(self.output, ids, form, contents) as file:
-            n_before = len(file.answers)
-            file.add_earlier(earlier)
-            finish = self._finish(len(X), duplicates=records is not None)
-            session = Session(setting, file, finish)
-            try:
-                server = Server(session, self.port)
-                self._greet(server.address, len(X), n_before, session.n_missing)
-                server.run(browser=self.browser)
-            except KeyboardInterrupt:
-                pass  # the way to end it
-            finally:
-                session.close()
-            n_answers = len(file.answers)
-            learning = session.state()["learning"]
-        say(f"{n_answers} answers in {self.output}. Learn from them: {finish.command}")
-        judgments = learning["judgments"]
-        result(
-            answers=str(self.output),
-            n_answers=n_answers,
-            command=finish.command,
-            better=learning["better"] or None,
-            test=judgments[-1] if judgments else None,
-            advice=learning["advice"],
-        )
-
-    def _finish(self, n_rows: int, *, duplicates: bool) -> Finish:
-        from ..ask._finish import Finish
-
-        stem = self.output.name.removesuffix(".csv")
-        if duplicates:
-            found = self.output.with_name(f"{stem}-found.csv")
-            arguments = [*self.arguments, "--pairs", str(self.output), "-o", str(found)]
-            return Finish(arguments, self.output, found, None)
-        model, report = (self.output.with_name(stem + end) for end in (".skops", ".html"))
-        by_class = self.classes is not None
-        arguments = [
-            *self.arguments,
-            *("--labels" if by_class else "--pairs", str(self.output)),
-            *(["--sample", str(_FAR_MORE_ROWS)] if n_rows > _FAR_MORE_ROWS else []),
-            *(["--unlabeled-pairs", _PAIRS] if n_rows > _MANY_ROWS else []),
-            *("-o", str(model), "--report", str(report)),
-        ]
-        then: list[str] = []
-        if by_class:
-            filled = self.output.with_name(f"{stem}-classes.csv")
-            labels = ("--labels", str(self.output), "-o", str(filled))
-            then = ["predict", str(model), self.arguments[1], *labels]
-        return Finish(arguments, self.output, model, report, then)
-
-    def _greet(self, address: str, n_rows: int, n_before: int, n_missing: int) -> None:
-        missing = f", {n_missing:,} of them without a file and not asked" if n_missing else ""
-        going_on = f" Going on after {n_before} answers." if n_before else ""
-        say(f"{self.title}: {n_rows:,} rows{missing}. Answers go to {self.output}.{going_on}")
-        print_now(address)
-        say("Open this address in a browser on this machine. Ctrl-C ends the session.")
-        if "SSH_CONNECTION" in os.environ:
-            port = urlsplit(address).port
-            say(
-                f"You are logged in from elsewhere: run ssh -L {port}:127.0.0.1:{port} and the "
-                "name of this machine there, and open the address there."
-            )
 
 
 def _check_installed() -> None:
@@ -439,43 +414,13 @@ def _check_installed() -> None:
             raise ImportError("The page needs more packages: pip install 'seraph-learn[ask]'.")
 
 
-def _records(tables: Sequence[InputTable], without: Sequence[str]) -> tuple[Array, Records]:
-    """Return the neighbors of records, and the records as points to draw."""
-    from ..ask._records import Records
-    from ._record_columns import fitted_finder
-
-    for table in tables:
-        if table.names is None:
-            raise ValueError(f"{table.path} is an array of numbers: duplicates are found by text.")
-    records = Records(fitted_finder(tables, without))
-    return records.points(), records
-
-
-def _class_names(text: str | None) -> tuple[str, ...] | None:
-    from ..ask._session import check_class
-
-    if text is None:
-        return None
-    return tuple(dict.fromkeys(check_class(name) for name in text.split(",") if name.strip()))
-
-
-def _earlier(
-    path: Path, ids: Sequence[str], job: _Job, tables: Sequence[InputTable]
-) -> list[Answer]:
+def _earlier(path: Path, tables: Sequence[InputTable], ids: Sequence[str]) -> list[PairAnswer]:
     """Return the answers of an earlier file, by ids if it has them."""
     from ..ask._answers import PairAnswer
-    from ._answered import rows_by_content
-    from ._tables import read_pairs, read_table
+    from ._examples import answered_pairs
 
-    if job.classes is not None:
-        raise ValueError("--pairs holds answers about pairs: leave out --classes, or --pairs.")
     n = tables[0].n_rows
-    other = None if len(tables) == 1 else (len(ids) - n, list(ids[n:]))
-    answers = read_table(path)
-    pairs, same = read_pairs(answers, n, list(ids[:n]), other)
-    if other is not None:
-        pairs[:, 1] += n
-    pairs = rows_by_content(tables, pairs, answers)
+    pairs, same = answered_pairs(tables, path, [ids[:n], ids[n:]])
     return [
         PairAnswer(min(pair), max(pair), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from ._tables import InputTable
 
 
-def shown_table(points: InputTable, described: Path | None) -> InputTable | None:
-    """Return the table with ids and columns to show; None for an array without one."""
+def shown_table(points: InputTable, described: Path | None) -> InputTable:
+    """Return the table with ids and columns to show, which an array has in another file."""
     from ._tables import read_table
 
     if described is None:
-        return points if points.names is not None else None
+        return points
     if points.names is not None:
         raise ValueError(
             f"--table is for arrays: {points.path} has columns of its own to show and to name its "
@@ -33,13 +33,13 @@ def shown_table(points: InputTable, described: Path | None) -> InputTable | None
     return table
 
 
-def row_ids(table: InputTable | None, n_rows: int, column: str | None) -> list[str]:
+def row_ids(table: InputTable, column: str | None) -> list[str]:
     """Return the name of each row; refuse names that are missing or not unique."""
     if column is None:
-        return [str(row) for row in range(n_rows)]
-    if table is None:
+        return [str(row) for row in range(table.n_rows)]
+    if table.names is None:
         raise ValueError(f"--id {column}: an array has no columns: pass a table with --table.")
-    ids = [_text(cell) for cell in table.cells(column).to_pylist()]
+    ids = [text_of(cell) for cell in table.cells(column).to_pylist()]
     first: dict[str, int] = {}
     for row, name in enumerate(ids):
         if not name or not name.isprintable():
@@ -74,7 +74,7 @@ def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
 
 
 def what_to_show(
-    table: InputTable | None, wanted: Iterable[str], id_column: str | None
+    table: InputTable, wanted: Iterable[str], id_column: str | None
 ) -> tuple[list[str], Path | None]:
     """Return the columns and the folder to show."""
     columns: list[str] = []
@@ -84,20 +84,20 @@ def what_to_show(
             if folder is not None:
                 raise ValueError(f"--show names two folders, {folder} and {name}: choose one.")
             folder = Path(name)
-        elif table is not None and name in (table.names or ()):
+        elif name in (table.names or ()):
             columns.append(name)
         else:
             raise ValueError(
                 f"--show {name}: there is neither such a folder nor such a column. Columns: "
-                f"{', '.join((table.names if table is not None else None) or ['none'])}."
+                f"{', '.join(table.names or ['none'])}."
             )
     if not columns and folder is None:
-        if table is None:
+        if table.names is None:
             raise ValueError(
                 "An array has nothing to show: name a folder (--show), or a table of its rows "
                 "(--table)."
             )
-        columns = [name for name in table.names or () if name != id_column]
+        columns = [name for name in table.names if name != id_column]
     return columns, folder
 
 
@@ -132,7 +132,7 @@ class Column:
     def __getitem__(self, row: int) -> str:
         first = len(self._parts[0])
         part, place = (0, row) if row < first else (1, row - first)
-        text = _text(self._parts[part][place].as_py())
+        text = text_of(self._parts[part][place].as_py())
         number = math.nan if self._numbers is None else float(self._numbers[row])
         return text if math.isnan(number) or number.is_integer() else f"{number:.4g}"
 
@@ -149,7 +149,8 @@ def numbers_of(name: str, table: InputTable) -> FloatArray:
     return np.zeros(0) if np.isinf(values).any() or np.isnan(values).all() else values
 
 
-def _text(cell: Any) -> str:
+def text_of(cell: Any) -> str:
+    """Return a cell as text, empty if it is missing."""
     from ._tables import cell_text
 
     return "" if cell is None or cell != cell else cell_text(cell).strip()  # noqa: PLR0124 (NaN)

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._utils._files import save_whole
 from . import _options as options
-from ._console import command, print_table, progress_bar, result, say, show
+from ._console import (
+    brief,
+    check_tables_out,
+    command,
+    progress_bar,
+    put_table,
+    result,
+    say,
+    show,
+)
 from ._requests import TableRequest
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..._utils._typing import Array, FloatArray, IntArray
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -31,24 +42,11 @@ class CompareRequest(TableRequest):
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this learner (repeatable). Rivals stay."),
     ] = None
-    repeats: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Times to shuffle into five folds.")
-    ] = 3
+    repeats: Annotated[int, typer.Option(min=1, help="Times to shuffle into five folds.")] = 3
     picture: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the errors here: .png, .svg or .pdf."),
+        Path | None, typer.Option(help="Draw the errors here: .png, .svg or .pdf.")
     ] = None
     output: options.TableOutput = None
-
-    def check_files(self) -> None:
-        """Refuse output files that cannot be written, and tables that have no labels."""
-        from ._tables import MIXED_TABLES, STDOUT, check_output
-
-        for path, kinds in ((self.picture, _PICTURES), (self.output, MIXED_TABLES)):
-            if path is not None and path != STDOUT:
-                check_output(path, kinds, self.data)
-        if self.label is None and not all(path.suffix == ".npz" for path in self.data):
-            raise ValueError("compare needs labels: name the column with the classes (--label).")
 
 
 @command
@@ -61,7 +59,13 @@ def compare(request: CompareRequest) -> None:
 
     Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
     """
-    request.check_files()
+    from ._tables import check_output
+
+    if request.picture is not None:
+        check_output(request.picture, _PICTURES, request.data)
+    check_tables_out([request.output], request.data)
+    if request.label is None and not all(path.suffix == ".npz" for path in request.data):
+        raise ValueError("compare needs labels: name the column with the classes (--label).")
     preparation, table = request.preparation, request.read()
     methods = _methods(request.learner)
     # Only now: it imports scikit-learn, and a refusal should not wait for that.
@@ -69,30 +73,20 @@ def compare(request: CompareRequest) -> None:
 
     examples = Examples.read(table, request)
     points = preparation.matrix(examples.features)[1]
-    codes = examples.known.codes
-    scores = _cross_validate(methods, points, codes, request.repeats, request.seed)
-    _write(scores, request)
-
-
-def _write(scores: list[_Score], request: CompareRequest) -> None:
-    """Write the files, then print the table and the verdict."""
-    from ._tables import STDOUT, write_table
-
+    scores, failed = _cross_validate(
+        methods, points, examples.known.codes, request.repeats, request.seed
+    )
     rows, verdict = _rows(scores), _verdict(scores)
-    output, picture = request.output, request.picture
-    if output is not None:
-        columns = {name: [row[k] for row in rows[1:]] for k, name in enumerate(rows[0])}
-        print_table(columns) if output == STDOUT else write_table(output, columns)
-    if picture is not None:
-        from ..._utils._files import write_whole
-
-        write_whole(picture, _picture(scores, picture.suffix))
-    result(methods=[score.values() for score in scores], verdict=verdict)
-    if output != STDOUT:
-        show(rows, f"Error on held-out labels, {request.repeats} times five folds")
-        say(verdict)
-        if picture is not None:
-            say(f"Picture: {picture}")
+    if request.output is not None:
+        put_table(request.output, {head: cells for head, *cells in zip(*rows, strict=True)})
+    if request.picture is not None:
+        save_whole(_picture(scores), request.picture)
+    troubles = [{"method": name, "trouble": trouble} for name, trouble in failed.items()]
+    result(methods=[*(score.values() for score in scores), *troubles], verdict=verdict)
+    show(rows, f"Error on held-out labels, {request.repeats} times five folds")
+    say(verdict)
+    if request.picture is not None:
+        say(f"Picture: {request.picture}")
 
 
 @dataclass
@@ -102,8 +96,6 @@ class _Score:
     name: str
     wrong: FloatArray
     seconds: float = 0.0
-    trouble: str = ""
-    runs: list[float] = field(default_factory=list)
 
     @property
     def error(self) -> float:
@@ -118,8 +110,6 @@ class _Score:
         return float(np.sqrt(share * (1.0 - share) / n))
 
     def values(self) -> dict[str, Any]:
-        if self.trouble:
-            return {"method": self.name, "trouble": self.trouble}
         return {
             "method": self.name,
             "error": self.error,
@@ -128,54 +118,34 @@ class _Score:
         }
 
 
-def _methods(wanted: list[str] | None) -> dict[str, Callable[[], Any]]:
-    """Return what to compare: functions that make a classifier, by name."""
+def _methods(wanted: list[str] | None) -> dict[str, Any]:
+    """Return the classifiers to compare, by name."""
     from sklearn.linear_model import LogisticRegression
-    from sklearn.semi_supervised import LabelSpreading
+    from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
     from ..._estimators import MetricClassifier
-    from ._learners import learners
+    from ._learners import learners, make_learner
 
-    known = learners()
-    for name in wanted or ():
-        if name.casefold() not in known:
-            raise ValueError(f"--learner must be one of {', '.join(known)}; got {name!r}.")
-    chosen = {name.casefold() for name in wanted} | {"euclidean"} if wanted else set(known)
-
-    def nearest(cls: type) -> Callable[[], Any]:
-        return lambda: MetricClassifier(cls())
-
-    methods: dict[str, Callable[[], Any]] = {
-        cls.__name__: nearest(cls) for name, cls in known.items() if name in chosen
+    names = [*wanted, "euclidean"] if wanted else learners()
+    chosen = [make_learner(name, {}) for name in names]
+    return {
+        **{type(learner).__name__: MetricClassifier(learner) for learner in chosen},
+        # Without iterations, self-training is a fit on the labeled rows.
+        "logistic regression": SelfTrainingClassifier(
+            LogisticRegression(max_iter=1000), max_iter=0
+        ),
+        "label spreading": LabelSpreading(kernel="knn", n_neighbors=7, max_iter=200),
     }
-    methods["logistic regression"] = lambda: _LabeledOnly(LogisticRegression(max_iter=1000))
-    methods["label spreading"] = lambda: LabelSpreading(kernel="knn", n_neighbors=7, max_iter=200)
-    return methods
-
-
-class _LabeledOnly:
-    """A supervised classifier, fitted on the labeled rows."""
-
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
-
-    def fit(self, X: FloatArray, y: IntArray) -> _LabeledOnly:
-        self.classifier.fit(X[y >= 0], y[y >= 0])
-        return self
-
-    def predict(self, X: FloatArray) -> Array:
-        predicted: Array = self.classifier.predict(X)
-        return predicted
 
 
 def _cross_validate(
-    methods: dict[str, Callable[[], Any]],
+    methods: dict[str, Any],
     points: FloatArray,
     codes: IntArray,
     repeats: int,
     seed: int,
-) -> list[_Score]:
-    """Return the scores, best first; methods that failed last."""
+) -> tuple[list[_Score], dict[str, str]]:
+    """Return the scores, best first, and why a method has none."""
     import numpy as np
 
     from ._held_out import folds
@@ -187,24 +157,25 @@ def _cross_validate(
             "one of them."
         )
     rows = np.unique(np.concatenate(splits))
-    scores = []
+    scores: list[_Score] = []
+    failed: dict[str, str] = {}
     with progress_bar() as progress:
         task = progress.add_task("comparing", total=len(methods) * len(splits))
-        for name, make in methods.items():
-            score = _Score(name, np.zeros(len(codes)))
+        for number, (name, method) in enumerate(methods.items()):
+            progress.update(task, description=name, completed=number * len(splits))
+            wrong = np.zeros(len(codes))
             started = time.perf_counter()
-            for held in splits:
-                progress.update(task, description=name)
-                if not score.trouble:
-                    _judge(score, make, points, codes, held)
-                progress.advance(task)
-            score.seconds = (time.perf_counter() - started) / len(splits)
-            score.wrong = score.wrong[rows] / repeats
-            scores.append(score)
-    failed = [score for score in scores if score.trouble]
-    for score in failed:
-        warnings.warn(f"{score.name} is left out: {score.trouble}", stacklevel=2)
-    return [*_ranked([score for score in scores if not score.trouble]), *failed]
+            try:
+                for held in splits:
+                    wrong[held] += _predicted(method, points, codes, held) != codes[held]
+                    progress.advance(task)
+            except Exception as error:  # one method that cannot must not end the others
+                failed[name] = brief(error)
+                warnings.warn(f"{name} is left out: {failed[name]}", stacklevel=2)
+                continue
+            seconds = (time.perf_counter() - started) / len(splits)
+            scores.append(_Score(name, wrong[rows] / repeats, seconds))
+    return _ranked(scores), failed
 
 
 def _ranked(scores: list[_Score]) -> list[_Score]:
@@ -216,33 +187,21 @@ def _complexity(name: str) -> int:
     return _SIMPLEST.index(name) if name in _SIMPLEST else len(_SIMPLEST)
 
 
-def _judge(
-    score: _Score, make: Callable[[], Any], points: FloatArray, codes: IntArray, held: IntArray
-) -> None:
+def _predicted(method: Any, points: FloatArray, codes: IntArray, held: IntArray) -> Array:
+    """Return the classes of the held-out rows, learned from the others."""
     kept = codes.copy()
     kept[held] = -1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            predicted = make().fit(points, kept).predict(points[held])
-        except Exception as error:  # one method that cannot must not end the others
-            score.trouble = " ".join(str(error).split())[:200] or type(error).__name__
-            return
-    score.wrong[held] += predicted != codes[held]
+        predicted: Array = method.fit(points, kept).predict(points[held])
+    return predicted
 
 
 def _rows(scores: list[_Score]) -> list[list[str]]:
     rows = [["method", "error", "±", "seconds per fit"]]
     for score in scores:
-        if not score.trouble:
-            rows.append(
-                [
-                    score.name,
-                    f"{100 * score.error:.1f} %",
-                    f"{100 * score.standard_error:.1f} %",
-                    f"{score.seconds:.2f}",
-                ]
-            )
+        errors = [f"{100 * error:.1f} %" for error in (score.error, score.standard_error)]
+        rows.append([score.name, *errors, f"{score.seconds:.2f}"])
     return rows
 
 
@@ -250,10 +209,9 @@ def _verdict(scores: list[_Score]) -> str:
     """Say which method to take, or which are level: the labels cannot tell them apart."""
     from scipy.stats import binomtest
 
-    ran = [score for score in scores if not score.trouble]
-    best = ran[0]
+    best, *others = scores
     close = []
-    for score in ran[1:]:
+    for score in others:
         better = int((best.wrong < score.wrong).sum())
         worse = int((best.wrong > score.wrong).sum())
         p = float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
@@ -278,12 +236,10 @@ def _verdict(scores: list[_Score]) -> str:
     return f"{said} The simplest of them is {simplest}{nothing}; more labels would decide."
 
 
-def _picture(scores: list[_Score], suffix: str) -> bytes:
-    import io
-
+def _picture(scores: list[_Score]) -> Figure:
     from matplotlib.figure import Figure
 
-    ran = [score for score in scores if not score.trouble][::-1]
+    ran = scores[::-1]
     figure = Figure(figsize=(7.2, 0.38 * len(ran) + 1.1), layout="constrained")
     axes = figure.subplots()
     colors = ["0.55" if score.name in _SIMPLEST else "#0072B2" for score in ran]
@@ -293,6 +249,4 @@ def _picture(scores: list[_Score], suffix: str) -> bytes:
     axes.set(xlabel="error on held-out labels, % (lines: one standard error)")
     axes.set_xlim(left=0)
     axes.set_title("Learned distances (blue) and plain rivals (gray)", fontsize=11)
-    out = io.BytesIO()
-    figure.savefig(out, format=suffix.lstrip(".").lower(), dpi=120)
-    return out.getvalue()
+    return figure

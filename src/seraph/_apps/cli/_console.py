@@ -12,39 +12,39 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
-
-# Title of a table that `fit` and `inspect` both show.
-SHARES_TITLE = "What matters: share in the mean squared distance"
+    from rich.text import Text
 
 
 class _Output:
-    """What the current command prints: tables, one JSON object, or nothing."""
+    """What the current command prints: tables, one JSON object, one table as CSV, or nothing."""
 
     def __init__(self) -> None:
         self.json = False
         self.quiet = False
+        self.table = False
         self.values: dict[str, Any] = {}
 
     @property
     def silent(self) -> bool:
-        """Whether tables and sentences are left out."""
-        return self.json or self.quiet
+        """Whether tables and sentences are left out; a table for a program stays alone."""
+        return self.json or self.quiet or self.table
 
 
 _output = _Output()
 
+# What the help calls the value of an option.
+_METAVARS = {Path: "FILE", int: "NUMBER", float: "NUMBER"}
 _JSON = Annotated[
     bool, typer.Option("--json", help="Print the results as one JSON object instead of tables.")
 ]
@@ -56,21 +56,34 @@ _QUIET = Annotated[
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options --json and --quiet.
 
-    A command that takes one dataclass, its request, gets an option for each field.
+    A command whose parameter is a `request`, a dataclass, gets an option for each field. The help
+    calls files FILE and numbers NUMBER, and a flag is --flag, without --no-flag, unless the
+    declaration says otherwise.
     """
-    signature = inspect.signature(function, eval_str=True)
-    parameters = list(signature.parameters.values())
-    request: Any = parameters[0].annotation if len(parameters) == 1 else None
-    takes_request = is_dataclass(request)
-    if takes_request:
-        parameters = _fields_as_parameters(request)
+    request = get_type_hints(function).get("request")
+    parameters = []
+    hints = get_type_hints(request or function, include_extras=True)
+    for name, parameter in inspect.signature(request or function).parameters.items():
+        kind, option = get_args(hints[name])
+        if kind is bool and option.default is ...:  # typer keeps the first name there
+            option.param_decls = (f"--{name.replace('_', '-')}",)
+        while get_args(kind):  # list[Path] | None
+            kind = get_args(kind)[0]
+        option.metavar = option.metavar or _METAVARS.get(kind)
+        keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        parameters.append(keyword)
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hint)
+        for name, hint in (("json_output", _JSON), ("quiet", _QUIET))
+    ]
 
     @wraps(function)
-    def run(*, json_output: bool = False, quiet: bool = False, **arguments: Any) -> None:
-        _output.json, _output.quiet, _output.values = json_output, quiet, {}
+    def run(*, json_output: bool, quiet: bool, **arguments: Any) -> None:
+        _output.json, _output.quiet = json_output, quiet
+        _output.table, _output.values = False, {}
         _check_inputs(arguments)
         try:
-            function(request(**arguments)) if takes_request else function(**arguments)
+            function(**arguments) if request is None else function(request(**arguments))
             if json_output:
                 print(as_json(_output.values))
             sys.stdout.flush()
@@ -78,18 +91,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             # The reader has what it wants, as head does. Files are written before anything is
             # printed, so nothing is lost. (typer would end with status 1.)
             give_up_stdout()
-        finally:
-            _output.json = False
 
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
-        for name, kind in (("json_output", _JSON), ("quiet", _QUIET))
-    ]
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
-    ]
-    run.__signature__ = signature.replace(parameters=[*parameters, *more])  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in (*parameters, *more)}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
 
 
@@ -100,19 +103,6 @@ def _check_inputs(arguments: Mapping[str, Any]) -> None:
         for path in given if isinstance(given, list) else [given]:
             if path is not None and str(path) != "-" and not path.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-
-
-def _fields_as_parameters(request: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(request, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(request)
-    ]
 
 
 def give_up_stdout() -> None:
@@ -140,16 +130,15 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
-# What advice calls a parameter, and the option that sets it.
-_OPTIONS = {
-    "unlabeled_pairs": "--unlabeled-pairs",
-    "n_jobs": "--jobs",
-    "backend": "--backend",
-    "device": "--device",
-    "max_iter": "--max-iter",
-    "n_components": "--components",
-}
-_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=[\"']?([-\w:]+)[\"']?")
+def brief(error: Exception) -> str:
+    """Return what went wrong, in at most 200 letters."""
+    return one_line(str(error))[:200] or type(error).__name__
+
+
+# Parameters that advice names, and that an option of nearly the same name sets.
+_PARAMETER = re.compile(
+    r"\b(?:n_)?(unlabeled_pairs|jobs|backend|device|max_iter|components)=[\"']?([-\w:]+)[\"']?"
+)
 
 
 def as_options(text: str) -> str:
@@ -162,16 +151,20 @@ def as_options(text: str) -> str:
     """
     text = text.replace("X in float32", "--sample 5000")  # a table has no other type of number
     return _PARAMETER.sub(
-        lambda found: f"{_OPTIONS[found[1]]} {re.sub(r'(?<=[0-9])_', '', found[2])}", text
+        lambda found: f"--{found[1].replace('_', '-')} {found[2].replace('_', '')}", text
     )
+
+
+def _note(text: str) -> None:
+    if not _output.quiet:
+        print(f"seraph: note: {as_options(one_line(text))}", file=sys.stderr)
 
 
 class _Advice(logging.Handler):
     """Prints what a long fit says meanwhile."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not _output.quiet:
-            print(f"seraph: note: {as_options(one_line(record.getMessage()))}", file=sys.stderr)
+        _note(record.getMessage())
 
 
 @contextmanager
@@ -197,36 +190,22 @@ def notes() -> Iterator[None]:
         for said in ("y has the label", "The number of unique classes is greater"):
             warnings.filterwarnings("ignore", said, UserWarning)
         yield
-    if _output.quiet:
-        return
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        print(f"seraph: note: {as_options(one_line(text))}", file=sys.stderr)
+        _note(text)
 
 
 def progress_bar(*, shown: bool = True) -> Progress:
     """Make a progress bar on stderr, hidden unless stderr is a terminal."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        SpinnerColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
     stderr = Console(stderr=True)
     # Some versions of rich end a hidden bar with an empty line.
     stderr.quiet = not (shown and stderr.is_terminal and not _output.quiet)
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
+        *Progress.get_default_columns(),
         TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(compact=True),
         console=stderr,
         transient=True,
         disable=stderr.quiet,
@@ -239,35 +218,38 @@ def result(**values: Any) -> None:
 
 
 def show(
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str | Text]],
     title: str,
     *,
     numbers: slice = slice(1, None),
-    markup: bool = False,
+    headed: bool = True,
 ) -> None:
     """Print a table of text.
 
     Parameters
     ----------
-    rows : sequence of sequences of str
-        Headings first, then the rows.
+    rows : sequence of sequences of str or Text
+        Headings first, then the rows. A str is printed as it is; a Text may have a style.
     title : str
         Title above the table.
     numbers : slice, default=slice(1, None)
         Columns of numbers, aligned right.
-    markup : bool, default=False
-        Whether the text contains rich's markup; text from a user's file must not.
+    headed : bool, default=True
+        Whether the headings are printed.
     """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table()
+    if _output.silent:
+        return
+    table = Table(show_header=headed)
     right = range(len(rows[0]))[numbers]
     for number, text in enumerate(rows[0]):
-        table.add_column(one_line(text), justify="right" if number in right else "left")
+        table.add_column(one_line(f"{text}"), justify="right" if number in right else "left")
     for row in rows[1:]:
-        table.add_row(*(text if markup else Text(one_line(text)) for text in row))
-    _print(title, table)
+        table.add_row(*(Text(one_line(text)) if isinstance(text, str) else text for text in row))
+    # Not as the table's title, which rich would wrap to the width of the table.
+    console().print(Text(one_line(title), style="italic"), table)
 
 
 def show_columns(columns: Mapping[str, Sequence[str]], title: str, *, numbers: slice) -> None:
@@ -282,13 +264,7 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     """Print a table of names and texts, without headings."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(show_header=False)
-    for name, text in facts:
-        table.add_row(name, Text(one_line(text)))
-    _print(title, table)
+    show([["", ""], *facts], title, numbers=slice(0), headed=False)
 
 
 def show_preparation(noted: dict[str, Any]) -> None:
@@ -298,14 +274,6 @@ def show_preparation(noted: dict[str, Any]) -> None:
     rows = column_rows(noted)
     if len(rows) > 1:
         show(rows, "Columns that are not used as they are", numbers=slice(0))
-
-
-def _print(title: str, table: Table) -> None:
-    from rich.text import Text
-
-    if not _output.silent:
-        # Not as the table's title, which rich would wrap to the width of the table.
-        console().print(Text(one_line(title), style="italic"), table)
 
 
 def say(text: str) -> None:
@@ -322,23 +290,51 @@ def print_now(text: str) -> None:
     print(text, file=sys.stderr if _output.json else sys.stdout, flush=True)
 
 
-@contextmanager
-def silenced() -> Iterator[None]:
+def silenced() -> AbstractContextManager[Any]:
     """Keep what is printed off stdout, if the command prints no tables."""
-    with redirect_stdout(io.StringIO()) if _output.silent else nullcontext():
-        yield
+    return redirect_stdout(io.StringIO()) if _output.silent else nullcontext()
 
 
-def print_table(columns: Mapping[str, Any]) -> None:
-    """Print a table that is the result itself: as CSV, or as rows of the JSON object."""
-    from ._tables import csv_text
+def check_tables_out(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuse tables that cannot be written or would replace an input; None and - are no files."""
+    from ._tables import MIXED_TABLES, STDOUT, check_output
 
-    if _output.json:
+    for path in outputs:
+        if path is not None and path != STDOUT:
+            check_output(path, MIXED_TABLES, inputs)
+
+
+def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> None:
+    """Write a table that is the result itself to a file, or for - to stdout, and nothing else.
+
+    Parameters
+    ----------
+    path : Path
+        The file; - prints CSV, or adds the rows to the JSON object.
+    columns : mapping of str to array-like
+        The table.
+    name : str, default="output"
+        What the JSON object calls the file.
+    """
+    from ._tables import STDOUT, csv_text, write_table
+
+    if path != STDOUT:
+        write_table(path, columns)
+        result(**{name: str(path)})
+    elif _output.json:
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         result(columns=list(columns), rows=rows)
     else:
+        _output.table = True
         # UTF-8, whatever the terminal's encoding.
         sys.stdout.buffer.write(csv_text(columns).encode())
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name for a new column, with underlines after it if the table has such a column."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def as_json(values: dict[str, Any]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Examples:
         needed = _needed(pairs, labels, request.sample, request.seed)
         rows = sample_rows(table.n_rows, request.sample, needed, request.seed)
         some = table if len(rows) == table.n_rows else table.take(rows)
-        without = [] if request.label is None else [request.label]
+        without = [name for name in (request.label, request.id_column) if name is not None]
         features = request.preparation.features(some, without)
         rows = rows[features.kept]
         pairs, whole = renumbered(pairs, rows, table.n_rows)
@@ -106,10 +107,42 @@ def marked_pairs(
     """Read the marked pairs of a table, by row number, and which of them are similar."""
     if path is None:
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
-    ids = None if id_column is None else table.cells(id_column).to_pylist()
+    return answered_pairs([table], path, [ids_of(table, id_column)])
+
+
+def ids_of(table: InputTable, id_column: str | None) -> list[Any] | None:
+    """Return the id of each row; None if no column has ids."""
+    return None if id_column is None else table.cells(id_column).to_pylist()
+
+
+def answered_pairs(
+    tables: Sequence[InputTable], path: Path, ids: Sequence[Sequence[Any] | None]
+) -> tuple[IntArray, BoolArray]:
+    """Read the pairs that have been answered, and which of them are similar.
+
+    Parameters
+    ----------
+    tables : sequence of InputTable
+        The data: one table, or two, if a pair has a row of each.
+    path : Path
+        Table of answers; see `read_pairs`.
+    ids : sequence of sequence or None
+        The ids of the rows of each table; None if they have none.
+
+    Returns
+    -------
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Row numbers; those of a second table go on after those of the first.
+    similar : ndarray of bool of shape (n_pairs,)
+        Which pairs are similar.
+    """
+    first = tables[0]
     answers = read_table(path)
-    pairs, similar = read_pairs(answers, table.n_rows, ids, is_array=table.names is None)
-    return rows_by_content([table], pairs, answers), similar
+    other = None if len(tables) == 1 else (tables[1].n_rows, ids[1])
+    pairs, similar = read_pairs(answers, first.n_rows, ids[0], other, is_array=first.names is None)
+    if other is not None:
+        pairs[:, 1] += first.n_rows
+    return rows_by_content(tables, pairs, answers), similar
 
 
 def _check_labels(

@@ -19,13 +19,11 @@ def export(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="Write here: .npy or .safetensors (a matrix), or .onnx (a graph).",
         ),
     ],
     components: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="NUMBER", help="Keep only so many directions; needs --data."),
+        int | None, typer.Option(min=1, help="Keep only so many directions; needs --data.")
     ] = None,
     data: Annotated[
         list[Path] | None,
@@ -61,10 +59,11 @@ def export(
     n_features = fitted.estimator.n_features_in_
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
-    if output.suffix.lower() != ".onnx" and needs_unit_length(fitted.estimator):
+    graph = output.suffix.lower() == ".onnx"
+    if not graph and needs_unit_length(fitted.estimator):
         result(unit_length=True)
         say("Scale vectors to unit length before you multiply them with W.")
-    if output.suffix.lower() == ".onnx" and "KNNImputer" in repr(fitted.estimator.get_params()):
+    if graph and "KNNImputer" in repr(fitted.estimator.get_params()):
         say(
             "A row in which every number is missing may get other values from the graph, or fail "
             "there: knn has nothing to compare it by (--impute median fills it in)."

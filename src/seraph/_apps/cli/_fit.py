@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._console import SHARES_TITLE, command, result, say, show, show_facts, show_preparation
+from ._console import command, result, say, show, show_facts, show_preparation
 from ._requests import FitRequest
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ def fit(request: FitRequest) -> None:
 
     Example: seraph fit data.csv --label class --learner itml --set gamma=2.0
     """
-    request.check_files()
+    from ._tables import check_output
+
+    for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
+        if path is not None:
+            check_output(path, kinds, (*request.data, request.pairs))
     if request.jobs == 0:
         raise ValueError("--jobs must be at least 1, or -1 for all cores; got 0.")
     _ = request.preparation  # refuses unknown choices before the table is read
@@ -77,11 +81,13 @@ def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
 
 
 def _print(summary: FitSummary, title: str) -> None:
+    from ._summary import show_shares
+
     result(**summary.values())
     show_facts(summary.facts(), title)
     show_preparation(summary.learned_from())
     if summary.shares:
-        show(summary.table_of_features(), SHARES_TITLE, numbers=slice(1, 2))
+        show_shares(summary.shares)
     errors = summary.check.errors
     if errors is None:
         say(summary.check.skipped)

@@ -28,20 +28,18 @@ class NeighborsRequest(ModelRequest):
         str,
         typer.Option(metavar="ROW", help="Id of the row, with --id; or its number, from 0."),
     ]
-    k: Annotated[int, typer.Option("-k", min=1, metavar="NUMBER", help="Number of neighbors.")] = 5
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of neighbors.")] = 5
     index: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
             help="Keep the mapped rows here, as .safetensors: the first call writes the file, and "
-            "later ones search it without mapping all rows again.",
+            "later ones search it without mapping all rows again."
         ),
     ] = None
     components: Annotated[
         int | None,
         typer.Option(
             min=1,
-            metavar="NUMBER",
             help="Keep only so many directions in a new index. It is smaller and faster, finds "
             "candidates for the full distance to sort, and says how many neighbors it misses.",
         ),
@@ -62,73 +60,61 @@ def neighbors(request: NeighborsRequest) -> None:
     """
     import numpy as np
 
-    from ._models import SavedModel, find_row
+    from ._models import find_row
     from ._tables import check_output
 
-    k, index = request.k, request.index
-    if request.components is not None and index is None:
+    if request.components is not None and request.index is None:
         raise ValueError("--components is for a new index: name its file with --index.")
-    if index is not None:
-        check_output(index, (".safetensors",), inputs=(request.model, *request.data))
-    fitted = SavedModel.read(request.model)
-    table, (label, unlabeled, id_column) = request.read(fitted)
+    if request.index is not None:
+        check_output(request.index, (".safetensors",), inputs=(request.model, *request.data))
+    fitted, table, (label, unlabeled, id_column) = request.read()
     place = find_row(table, request.row, id_column)
     labels = table.labels(label, unlabeled)
     without = [label, id_column]
-    if index is None:
-        nearest, distances = _scanned(fitted, table, without, place, k)
+    if request.index is None:
+        points = fitted.points(table, without)
+        mapped = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
+        distances = np.linalg.norm(mapped - mapped[place], axis=1)
+        order = np.argsort(distances, kind="stable")
+        nearest = order[order != place][: request.k]
+        distances = distances[nearest]
     else:
-        nearest, distances = _searched(index, request.components, fitted, table, without, place, k)
+        nearest, distances = _searched(request.index, request, fitted, table, without, place)
 
     columns: dict[str, list[Any]] = {"row": nearest.tolist()}
     if id_column is not None:
-        cells = table.cells(id_column)
-        columns[id_column] = [cells[int(other)].as_py() for other in nearest]
+        columns[id_column] = table.cells(id_column).take(nearest).to_pylist()
     if labels is not None:
-        columns[label or "y"] = [labels[other] for other in nearest]
+        columns[label or "y"] = labels[nearest].tolist()
     left = len(columns)
     columns["distance"] = distances.tolist()
     if fitted.has("pair_proba"):
         few = fitted.some_points(table, np.concatenate([[place], nearest]), without)
         pairs = np.column_stack([np.zeros_like(nearest), np.arange(1, len(nearest) + 1)])
         columns["p(similar)"] = fitted.pair_proba(few, pairs).tolist()
-    own_label = None if labels is None else labels[place]
-    result(row=place, label=own_label, neighbors=rows_of(columns))
-    own = f" ({labels[place] or 'unlabeled'})" if labels is not None else ""
-    title = f"Nearest to row {place}{own} of {table.n_rows}"
+    own = None if labels is None else labels[place]
+    result(row=place, label=own, neighbors=rows_of(columns))
+    known = "" if labels is None else f" ({own or 'unlabeled'})"
     shown = {
         name: ["-" if cell is None else _FORMATS.get(name, "{}").format(cell) for cell in cells]
         for name, cells in columns.items()
     }
+    title = f"Nearest to row {place}{known} of {table.n_rows}"
     show_columns(shown, title, numbers=slice(left, None))
-
-
-def _scanned(
-    fitted: SavedModel, table: InputTable, without: list[str | None], place: int, k: int
-) -> tuple[IntArray, Array]:
-    """Map all rows, and return those nearest to one, with their distances."""
-    import numpy as np
-
-    points = fitted.points(table, without=without)
-    mapped = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
-    distances = np.linalg.norm(mapped - mapped[place], axis=1)
-    order = np.argsort(distances, kind="stable")
-    nearest = order[order != place][:k]
-    return nearest, distances[nearest]
 
 
 def _searched(
     path: Path,
-    components: int | None,
+    request: NeighborsRequest,
     fitted: SavedModel,
     table: InputTable,
     without: list[str | None],
     place: int,
-    k: int,
 ) -> tuple[IntArray, Array]:
-    """Do the same by an index, which is made if it does not exist."""
+    """Return the nearest rows and their distances by an index, made if it does not exist."""
     from ._index import K, build_index, open_index
 
+    components = request.components
     if not path.exists():
         index, mapped = build_index(path, fitted, table, without, components)
         n_rows, width = index.points.shape
@@ -149,4 +135,4 @@ def _searched(
             "was made)."
         )
     result(index=str(path), recall=index.recall)
-    return index.nearest(place, k, mapped)
+    return index.nearest(place, request.k, mapped)

@@ -39,9 +39,8 @@ LabelColumn = Annotated[
 LabelsFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE",
         help="Table of classes, such as the answers of seraph ask --classes: columns row "
-        "(numbers, from 0), class and id.",
+        "(numbers, from 0), class and id."
     ),
 ]
 Unlabeled = Annotated[
@@ -53,18 +52,15 @@ Unlabeled = Annotated[
 PairsFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE",
         help="Table of marked pairs: columns i and j (row numbers, from 0) and similar (1/0, "
-        "true/false, yes/no, +1/-1; empty if not answered yet). Other columns are ignored.",
+        "true/false, yes/no, +1/-1; empty if not answered yet). Other columns are ignored."
     ),
 ]
 IdColumn = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="Column that identifies the rows; not a feature."),
 ]
-DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="Read 1,5 in a text table as one and a half.")
-]
+DecimalComma = Annotated[bool, typer.Option(help="Read 1,5 in a text table as one and a half.")]
 Encoding = Annotated[
     str | None,
     typer.Option(
@@ -84,25 +80,12 @@ TableOutput = Annotated[
     typer.Option(
         "--output",
         "-o",
-        metavar="FILE",
         help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather; - for standard "
         "output.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(metavar="NUMBER", help="Number of threads; -1 uses all cores.")]
-NoCheck = Annotated[
-    bool, typer.Option("--no-check", help="Skip the comparison with the Euclidean distance.")
-]
-Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Random seed.")]
-
-Strict = Annotated[
-    bool,
-    typer.Option(
-        "--strict",
-        help="Refuse text, dates and missing values that no option mentions, instead of choosing "
-        "what to do.",
-    ),
-]
+NoCheck = Annotated[bool, typer.Option(help="Skip the comparison with the Euclidean distance.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 
 # What `fit` and `compare` do to the columns of a table before a learner sees them.
 Scale = Annotated[
@@ -148,14 +131,5 @@ Dates = Annotated[
         metavar="NAME",
         help="What to make of dates: days (since 1970, the default), parts (year, season and "
         "weekday), or drop.",
-    ),
-]
-Sample = Annotated[
-    int | None,
-    typer.Option(
-        min=2,
-        metavar="NUMBER",
-        help="Learn from a random sample of so many rows. It has all rows in pairs, and "
-        "those with labels first.",
     ),
 ]

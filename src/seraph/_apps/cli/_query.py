@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
 from . import _options as options
-from ._console import command, print_table, result, rows_of, say, show_columns
+from ._console import check_tables_out, command, put_table, result, rows_of, say, show_columns
 from ._requests import ModelRequest
 
 
@@ -17,7 +16,7 @@ from ._requests import ModelRequest
 class QueryRequest(ModelRequest):
     """What `seraph query` is asked for."""
 
-    n: Annotated[int, typer.Option("-n", min=1, metavar="NUMBER", help="Number of pairs.")] = 10
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of pairs.")] = 10
     output: options.TableOutput = None
     pairs: options.PairsFile = None
     strategy: Annotated[
@@ -47,19 +46,15 @@ def query(request: QueryRequest) -> None:
     from ..._estimators import query_pairs
     from ..._marks import Marks
     from ._examples import marked_pairs
-    from ._models import SavedModel
-    from ._tables import MIXED_TABLES, STDOUT, check_output
 
     output = request.output
-    if output is not None and output != STDOUT:
-        check_output(output, MIXED_TABLES, (request.model, *request.data, request.pairs))
-    fitted = SavedModel.read(request.model)
+    check_tables_out([output], (request.model, *request.data, request.pairs))
+    fitted, table, (label, unlabeled, id_column) = request.read()
     if not fitted.has("pair_proba"):
         raise ValueError(
             f"{request.model} holds a {type(fitted.learner).__name__}, which cannot say how sure "
             "it is about a pair: fit a SERAPH."
         )
-    table, (label, unlabeled, id_column) = request.read(fitted)
     points = fitted.points(table, without=[label, id_column])
     marks = Marks(*marked_pairs(table, request.pairs, id_column), rows=table.n_rows)
     chosen = query_pairs(
@@ -68,7 +63,7 @@ def query(request: QueryRequest) -> None:
         request.n,
         strategy=cast("Any", request.strategy),
         y=table.labels(label, unlabeled),
-        marks=None if request.pairs is None else marks,
+        marks=marks,
     )
     if len(chosen) == 0:
         raise ValueError(f"{table.path}: all pairs of rows are known: there is nothing to ask.")
@@ -82,22 +77,11 @@ def query(request: QueryRequest) -> None:
         cells = table.cells(id_column)
         for side, name in enumerate("ij"):
             columns[f"id_{name}"] = cells.take(chosen[:, side])
-    _write(columns, output)
-
-
-def _write(columns: dict[str, Any], output: Path | None) -> None:
-    from ._tables import STDOUT, write_table
-
-    if output == STDOUT:
-        print_table(columns)
-        return
-    rows = rows_of(columns)
-    result(pairs=rows)
+    result(pairs=rows_of(columns))
     if output is not None:
-        write_table(output, columns)
-        result(output=str(output))
+        put_table(output, columns)
         say(
-            f"{output}: {len(rows)} pairs. Fill in the column similar, then run seraph fit "
+            f"{output}: {len(chosen)} pairs. Fill in the column similar, then run seraph fit "
             "--pairs."
         )
         return

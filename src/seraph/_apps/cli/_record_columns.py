@@ -11,9 +11,21 @@ import numpy as np
 from ..._utils._typing import Array
 from ...records import DuplicateFinder
 from ...records._columns import is_code
+from ._ask_rows import row_ids
 from ._columns import looks_like_ids
 from ._prepare import with_decimal_commas
 from ._tables import InputTable
+
+
+def check_records(tables: Sequence[InputTable], id_column: str | None) -> None:
+    """Refuse arrays, which have no text, and ids that are missing or not unique."""
+    for table in tables:
+        if table.names is None:
+            raise ValueError(
+                f"{table.path} is an array of numbers: duplicates are found by text. Learn a "
+                "distance with seraph fit instead."
+            )
+        row_ids(table, id_column)
 
 
 def fitted_finder(
@@ -40,7 +52,10 @@ def record_columns(
     for name in (*without, *text):
         if not any(name in (table.names or ()) for table in tables):
             tables[0].cells(name)  # its error names the columns that there are
-    kept = [_kept(table, without) for table in tables]
+    kept: list[InputTable] = [
+        replace(table, columns={n: c for n, c in table.columns.items() if n not in without})  # type: ignore[attr-defined, type-var]
+        for table in tables
+    ]
     table = kept[0] if len(kept) == 1 else stack(kept)
     columns: dict[str, Array] = {}
     for name in table.names or ():
@@ -76,11 +91,3 @@ def record_columns(
 def _are_codes(numbers: Array) -> bool:
     """Return whether numbers are codes in no order; such text keeps its leading zeros."""
     return is_code(numbers) and looks_like_ids("", numbers) is None
-
-
-def _kept(table: InputTable, without: Collection[str]) -> InputTable:
-    columns = {name: cells for name, cells in table.columns.items() if name not in without}  # type: ignore[union-attr]
-    if not columns:
-        raise ValueError(f"{table.path}: no column is left to compare.")
-    kept: InputTable = replace(table, columns=columns)  # type: ignore[arg-type]
-    return kept

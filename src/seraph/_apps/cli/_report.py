@@ -1,4 +1,4 @@
-"""The report page of a fit: what was learned, how good it is, and what it looks like."""
+"""The command ``report``, and the page of a fit: what was learned, and how good it is."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import base64
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ..._utils._files import render
+import typer
+
+from ..._utils._files import png, render, write_whole
 from ..._utils._version import __version__
+from . import _options as options
+from ._console import as_json, brief, command, result, say
+from ._requests import ModelRequest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,8 +62,8 @@ of this page (JSON)</a></p>
 {% endif %}
 {% for picture in pictures %}
 <h2>{{ picture.heading }}</h2>
-{% if picture.table %}
-{{ macros.plain_table(picture.table) }}
+{% if picture.name == "features" %}
+{{ macros.plain_table(shares) }}
 {% endif %}
 {% if picture.png %}
 <figure>{{ macros.image(picture.png, picture.heading) }}<figcaption>{{ picture.caption }}
@@ -71,16 +77,35 @@ of this page (JSON)</a></p>
 """
 
 
-@dataclass(frozen=True)
-class _Picture:
-    """A picture of the page, or why there is none."""
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest(ModelRequest):
+    """What `seraph report` is asked for."""
 
-    name: str
-    heading: str
-    caption: str
-    png: str | None
-    trouble: str = ""
-    table: list[list[str]] | None = None
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write the page here: .html.")]
+    pairs: options.PairsFile = None
+    no_check: options.NoCheck = False
+    seed: options.Seed = 0
+
+
+@command
+def report(request: ReportRequest) -> None:
+    """Write a page with pictures about a saved model, on the table it learned from or another.
+
+    Without --no-check, the learner is fitted again with labels held out.
+
+    Example: seraph report model.skops data.csv --label class -o report.html
+    """
+    from ._learning import summarize_model
+    from ._tables import check_output
+
+    inputs = (request.model, *request.data, request.pairs)
+    check_output(request.output, (".html", ".htm"), inputs)
+    fitted, table, roles = request.read()
+    seed = None if request.no_check else request.seed
+    summary = summarize_model(fitted, table, roles, request.pairs, seed)
+    write_whole(request.output, fit_report(summary, table.path.name))
+    result(report=str(request.output), **summary.values())
+    say(f"Page: {request.output}")
 
 
 def fit_report(summary: FitSummary, source: str) -> str:
@@ -101,7 +126,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
         HTML that needs no other file.
     """
     from ._columns import column_rows
-    from ._console import as_json
+    from ._summary import share_rows
 
     columns = column_rows(summary.learned_from())
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
@@ -115,37 +140,32 @@ def fit_report(summary: FitSummary, source: str) -> str:
         facts=[*summary.facts(), *([used, names] for names, used, _ in columns[1:])],
         meanings=_MEANINGS,
         classes=classes if summary.classes else None,
+        shares=[row[:2] for row in share_rows(summary.shares)],
         pictures=list(_pictures(summary)),
         data=base64.b64encode(as_json(values).encode()).decode(),
     )
 
 
-def _pictures(summary: FitSummary) -> Iterator[_Picture]:
+def _pictures(summary: FitSummary) -> Iterator[dict[str, Any]]:
     """Draw each picture in a figure of its own; report those that fail."""
-    from ..._utils._files import png
-
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError("Pictures need matplotlib: pip install 'seraph-learn[cli]'.") from error
-    for name, heading, caption, draw in _plans(summary):
-        table = [row[:2] for row in summary.table_of_features()] if name == "features" else None
+    for name, heading, caption, draw in (*_plans_of_data(summary), *_plans_of_model(summary)):
+        picture = {"name": name, "heading": heading, "caption": caption, "png": None}
         try:
-            yield _Picture(name, heading, caption, png(draw()), table=table)
+            picture["png"] = png(draw())
         except Exception as error:  # a picture must never cost the page, nor the model
-            trouble = " ".join(str(error).split())[:200] or type(error).__name__
-            warnings.warn(f"The picture {heading!r} could not be drawn: {trouble}", stacklevel=2)
-            yield _Picture(name, heading, caption, None, trouble, table)
-
-
-def _plans(summary: FitSummary) -> Iterator[_Plan]:
-    """Yield what to draw: first the rows and columns, then the model."""
-    yield from _plans_of_data(summary)
-    yield from _plans_of_model(summary)
+            picture["trouble"] = brief(error)
+            warnings.warn(
+                f"The picture {heading!r} could not be drawn: {picture['trouble']}", stacklevel=2
+            )
+        yield picture
 
 
 def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import DistanceDisplay, EmbeddingDisplay, FeatureImportanceDisplay
+    from ...plot import DistanceDisplay, EmbeddingDisplay
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
@@ -171,7 +191,7 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
         "The share of each column in the mean squared distance, in % (left). The loadings "
         "(right) say how far one standard deviation of a feature moves a row along the leading "
         "components of the new space.",
-        lambda: _draw_features(summary, FeatureImportanceDisplay),
+        lambda: _draw_features(summary),
     )
     yield (
         "distances",
@@ -229,21 +249,20 @@ def _axes(size: tuple[float, float]) -> Axes:
     return new
 
 
-def _draw_features(summary: FitSummary, display: Any) -> Any:
+def _draw_features(summary: FitSummary) -> Any:
     """Draw the importances in the unit of the table: shares of the mean squared distance."""
     import numpy as np
 
-    drawn = display.from_estimator(
+    from ...plot import FeatureImportanceDisplay
+
+    display = FeatureImportanceDisplay.from_estimator(
         summary.learner, summary.scaled, feature_names=summary.names, ax=_axes(_WIDE)
     )
-    total = float(np.sum(drawn.importances)) or 1.0
-    shares = display(
-        importances=100.0 * np.asarray(drawn.importances) / total,
-        loadings=drawn.loadings,
-        feature_names=summary.names,
-    ).plot(ax=_axes(_WIDE))
-    shares.axes_[0].set_xlabel("share in the mean squared distance, %")
-    return shares.figure_
+    importances = np.asarray(display.importances)
+    display.importances = 100.0 * importances / (importances.sum() or 1.0)
+    display.plot(ax=_axes(_WIDE))
+    display.axes_[0].set_xlabel("share in the mean squared distance, %")
+    return display.figure_
 
 
 def _draw_spectrum(learner: Any) -> Figure | Any:
@@ -255,9 +274,8 @@ def _draw_spectrum(learner: Any) -> Figure | Any:
     lengths = np.linalg.svd(learned, compute_uv=False)
     shares = 100.0 * lengths**2 / (np.sum(lengths**2) or 1.0)
     shown = shares[:20]
-    axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
-    for number, share in enumerate(shown[:10], start=1):
-        axes.annotate(f"{share:.0f} %", (number, share), ha="center", va="bottom", fontsize=9)
+    bars = axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
+    axes.bar_label(bars, fmt="%.0f %%", fontsize=9)
     axes.set(
         xlabel="dimension",
         ylabel="share of the trace, %",

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ._prepare import Preparation
     from ._tables import InputTable
 
-# The default of the learners.
-_SOLVER_ITERATIONS = 200
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
@@ -37,27 +34,30 @@ class TableRequest:
     onehot: options.OneHot = None
     impute: options.Impute = None
     dates: options.Dates = None
-    strict: options.Strict = False
+    strict: Annotated[
+        bool,
+        typer.Option(
+            help="Refuse text, dates and missing values that no option mentions, instead of "
+            "choosing what to do."
+        ),
+    ] = False
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
     sql: options.Sql = None
-    sample: options.Sample = None
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Learn from a random sample of so many rows. It has all rows in pairs, and "
+            "those with labels first.",
+        ),
+    ] = None
     seed: options.Seed = 0
 
     @property
     def preparation(self) -> Preparation:
         """What to do with the columns; unknown choices are refused."""
-        from ._prepare import Preparation
-
-        return Preparation(
-            scale=self.scale,
-            impute=self.impute,
-            dates=self.dates,
-            onehot=self.onehot or (),
-            drop=[*(self.drop or ()), *([] if self.id_column is None else [self.id_column])],
-            keep=self.keep or (),
-            strict=self.strict,
-        )
+        return preparation_of(self, strict=self.strict)
 
     def read(self) -> InputTable:
         """Read the table."""
@@ -78,12 +78,10 @@ class FitRequest(TableRequest):
 
     pairs: options.PairsFile = None
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the model here: .skops."),
+        Path | None, typer.Option("--output", "-o", help="Save the model here: .skops.")
     ] = None
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a report page with pictures here: .html."),
+        Path | None, typer.Option(help="Write a report page with pictures here: .html.")
     ] = None
     learner: Annotated[
         str,
@@ -103,19 +101,21 @@ class FitRequest(TableRequest):
         "auto"
     )
     components: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="NUMBER", help="Maximum dimension of the new space."),
+        int | None, typer.Option(min=1, help="Maximum dimension of the new space.")
     ] = None
     max_iter: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Maximum number of solver iterations.")
-    ] = _SOLVER_ITERATIONS
+        int | None,
+        typer.Option(
+            min=1, help="Maximum number of solver iterations, 200 for seraph by default."
+        ),
+    ] = None
     parameter: Annotated[
         list[str] | None,
         typer.Option(
             "--set", metavar="NAME=VALUE", help="Any other parameter of the learner (repeatable)."
         ),
     ] = None
-    jobs: options.Jobs = 1
+    jobs: Annotated[int, typer.Option(help="Number of threads; -1 uses all cores.")] = 1
     unlabeled_pairs: Annotated[
         str,
         typer.Option(
@@ -134,22 +134,10 @@ class FitRequest(TableRequest):
     ] = None
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Keep the state of a long fit here, to resume if it is killed."
-        ),
+        typer.Option(help="Keep the state of a long fit here, to resume if it is killed."),
     ] = None
     no_check: options.NoCheck = False
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print a line for each iteration.")
-    ] = False
-
-    def check_files(self) -> None:
-        """Refuse output files that cannot be written."""
-        from ._tables import check_output
-
-        for path, kinds in ((self.output, (".skops",)), (self.report, (".html", ".htm"))):
-            if path is not None:
-                check_output(path, kinds, (*self.data, self.pairs))
+    verbose: Annotated[bool, typer.Option(help="Print a line for each iteration.")] = False
 
     def settings(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
@@ -157,9 +145,9 @@ class FitRequest(TableRequest):
             "lam": None if self.lam == "cv" else _weight("--lam", self.lam),
             "mu": _weight("--mu", self.mu),
             "n_components": self.components,
-            "max_iter": None if self.max_iter == _SOLVER_ITERATIONS else self.max_iter,
+            "max_iter": self.max_iter,
             "unlabeled_pairs": _budget(self.unlabeled_pairs),
-            "backend": None if self.backend == "auto" else self.backend,
+            "backend": self.backend,
             "device": self.device,
             "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
             "random_state": None if self.unlabeled_pairs == "all" else self.seed,
@@ -182,16 +170,41 @@ class ModelRequest:
     encoding: options.Encoding = None
     sql: options.Sql = None
 
-    def read(self, fitted: SavedModel) -> tuple[InputTable, Roles]:
-        """Read the table, and say what its columns are for."""
+    def read(self, *, labeled: bool = True) -> tuple[SavedModel, InputTable, Roles]:
+        """Read the model and the table, and say what its columns are for.
+
+        Parameters
+        ----------
+        labeled : bool, default=True
+            Whether the label column is one of this table.
+        """
+        from ._models import SavedModel
+
+        fitted = SavedModel.read(self.model)
+        label = self.label if labeled else None
         table = fitted.read_tables(
             self.data,
-            asked=[self.label, self.id_column],
+            asked=[label, self.id_column],
             decimal_comma=self.decimal_comma,
             encoding=self.encoding,
             sql=self.sql,
         )
-        return table, fitted.roles(table, self.label, self.unlabeled, self.id_column)
+        return fitted, table, fitted.roles(table, label, self.unlabeled, self.id_column)
+
+
+def preparation_of(request: Any, *, strict: bool = False) -> Preparation:
+    """Return what the options of a request say about the columns; refuse unknown choices."""
+    from ._prepare import Preparation
+
+    return Preparation(
+        scale=request.scale,
+        impute=request.impute,
+        dates=request.dates,
+        onehot=request.onehot or (),
+        drop=request.drop or (),
+        keep=request.keep or (),
+        strict=strict,
+    )
 
 
 def _weight(name: str, text: str) -> float | Literal["auto"]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..._utils._typing import Array, FloatArray, computed_once
 from ._columns import feature_names
+from ._console import show
+from ._tables import and_more
 
 if TYPE_CHECKING:
     from ._examples import Examples
@@ -109,35 +111,23 @@ class FitSummary:
     def _column(self, feature: str) -> str:
         """Return the column of the table that a feature comes from."""
         if feature in getattr(self.features.points, "columns", ()):
-            return self._date_column(feature)
+            parts = [name for name, use in self.features.dates.items() if use == "parts"]
+            return next((name for name in parts if feature.startswith(f"{name}.")), feature)
         origins = (n for n in self.features.categories if feature.startswith(f"{n}_"))
         return max(origins, key=len, default=feature)
-
-    def _date_column(self, feature: str) -> str:
-        for name, use in self.features.dates.items():
-            if use == "parts" and feature.startswith(f"{name}."):
-                return name
-        return feature
 
     def facts(self) -> list[list[str]]:
         """Return the facts of the fit, each a name and a text."""
         n, m = self.scaled.shape
         facts = [["rows", f"{n:,}"]]
         if self.examples.labels is not None:
-            facts += [
-                ["labeled rows", f"{sum(self.classes.values()):,}"],
-                ["classes", f"{len(self.classes)}: {classes_text(self.classes)}"],
-            ]
+            facts += class_facts(self.classes)
         scaling = _SCALINGS.get(self.preparation.scale) if self.preparation else None
         facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
         facts += learner_facts(self.learner)
         if self.seconds is not None:
             facts.append(["time", f"{self.seconds:.2f} s"])
         return facts
-
-    def table_of_features(self) -> list[list[str]]:
-        """Return the features that matter most as a table, headings first."""
-        return share_rows(self.shares)
 
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
@@ -152,22 +142,17 @@ class FitSummary:
 
     def values(self) -> dict[str, Any]:
         """Return the facts and figures as plain values, for --json."""
-        learner, errors = self.learner, self.check.errors
-        values: dict[str, Any] = {
-            "learner": type(learner).__name__,
+        errors = self.check.errors
+        return {
+            "learner": type(self.learner).__name__,
             "features": self.names,
             **self.learned_from(),
-            "rank": len(learner.learned_components_),
+            "rank": len(self.learner.learned_components_),
             "seconds": self.seconds,
             "check": None if errors is None else errors.values(),
+            **learner_values(self.learner),
+            **({"check_skipped": self.check.skipped} if errors is None else {}),
         }
-        for name in ("lam_", "mu_", "n_iter_", "converged_", "optimality_gap_", "n_similar_",
-                     "n_dissimilar_", "n_unlabeled_"):  # fmt: skip
-            if hasattr(learner, name):
-                values[name.rstrip("_")] = getattr(learner, name)
-        if errors is None:
-            values["check_skipped"] = self.check.skipped
-        return values
 
 
 _SCALINGS = {
@@ -191,28 +176,46 @@ def role_facts(noted: dict[str, Any]) -> list[list[str]]:
     return facts
 
 
+def class_facts(classes: dict[str, int]) -> list[list[str]]:
+    """Return how many rows have a label, and which."""
+    return [
+        ["labeled rows", f"{sum(classes.values()):,}"],
+        ["classes", f"{len(classes)}: {classes_text(classes)}"],
+    ]
+
+
+def learner_values(learner: Any) -> dict[str, Any]:
+    """Return what a learner says about its fit, as far as it does, for --json."""
+    names = ("lam", "mu", "n_iter", "converged", "optimality_gap", "n_similar", "n_dissimilar",
+             "n_unlabeled")  # fmt: skip
+    return {name: getattr(learner, f"{name}_") for name in names if hasattr(learner, f"{name}_")}
+
+
 def learner_facts(learner: Any) -> list[list[str]]:
     """Return what a learner says about itself, as far as it does."""
-    facts = []
+    said, facts = learner_values(learner), []
     if type(learner).__name__ != "SERAPH":
         facts.append(["learner", type(learner).__name__])
-    if hasattr(learner, "n_similar_"):
-        facts.append(["pairs", pairs_text(learner)])
+    if "n_similar" in said:
+        rest = f", {said['n_unlabeled']:,} unlabeled" if "n_unlabeled" in said else ""
+        pairs = f"{said['n_similar']:,} similar, {said['n_dissimilar']:,} dissimilar{rest}"
+        facts.append(["pairs", pairs])
     if hasattr(learner, "learned_components_"):
         facts.append(["rank of the metric", rank_text(learner)])
-    if hasattr(learner, "optimality_gap_"):
-        facts.append(["converged", convergence_text(learner)])
+    if "optimality_gap" in said:
+        word = "yes" if said["converged"] else "no"
+        gap = f"optimality gap {said['optimality_gap']:.1e}"
+        facts.append(["converged", f"{word}, after {said['n_iter']} iterations ({gap})"])
     inner = getattr(learner, "learner", None) or learner
-    chosen = " (chosen by cross-validation)" if inner is not learner else ""
     for name in ("lam", "mu"):
-        if hasattr(learner, f"{name}_"):
-            how = chosen if name == "lam" and chosen else _if_chosen(getattr(inner, name, None))
-            facts.append([name, f"{getattr(learner, f'{name}_'):.4g}{how}"])
+        if name in said:
+            chosen = ""
+            if name == "lam" and inner is not learner:
+                chosen = " (chosen by cross-validation)"
+            elif getattr(inner, name, None) == "auto":
+                chosen = " (chosen from the data)"
+            facts.append([name, f"{said[name]:.4g}{chosen}"])
     return facts
-
-
-def _if_chosen(value: Any) -> str:
-    return " (chosen from the data)" if value == "auto" else ""
 
 
 def count_classes(labels: Array) -> dict[str, int]:
@@ -224,8 +227,7 @@ def count_classes(labels: Array) -> dict[str, int]:
 def classes_text(classes: dict[str, int]) -> str:
     """List classes with their numbers of rows."""
     shown = [f"{name} ({count})" for name, count in list(classes.items())[:_LISTED]]
-    more = len(classes) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return and_more(shown, len(classes))
 
 
 def rank_text(learner: Any) -> str:
@@ -237,20 +239,9 @@ def rank_text(learner: Any) -> str:
     return f"{rank} of {m:,}{share}"
 
 
-def pairs_text(learner: Any) -> str:
-    """Say how many pairs of each kind a learner has seen."""
-    unlabeled = getattr(learner, "n_unlabeled_", None)
-    rest = "" if unlabeled is None else f", {unlabeled:,} unlabeled"
-    return f"{learner.n_similar_:,} similar, {learner.n_dissimilar_:,} dissimilar{rest}"
-
-
-def convergence_text(learner: Any) -> str:
-    """Say whether the solver converged, and after how many iterations."""
-    word = "yes" if learner.converged_ else "no"
-    return (
-        f"{word}, after {learner.n_iter_} iterations (optimality gap "
-        f"{learner.optimality_gap_:.1e})"
-    )
+def show_shares(shares: dict[str, float], of: str = "mean squared distance") -> None:
+    """Print the features that matter most."""
+    show(share_rows(shares), f"What matters: share in the {of}", numbers=slice(1, 2))
 
 
 def share_rows(shares: dict[str, float]) -> list[list[str]]:

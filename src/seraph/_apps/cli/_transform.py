@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from . import _options as options
-from ._console import command, print_table, result, say
+from ._console import command, put_table, result, say
 
 
 @command
@@ -16,15 +16,14 @@ def transform(
     model: options.ModelFile,
     data: options.DataFiles,
     output: Annotated[
-        Path | None,
+        Path,
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
-            help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy. By "
-            "default, or for -, print CSV.",
+            help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy; - "
+            "prints CSV.",
         ),
-    ] = None,
+    ] = Path("-"),
     id_column: options.IdColumn = None,
     decimal_comma: options.DecimalComma = False,
     encoding: options.Encoding = None,
@@ -40,10 +39,9 @@ def transform(
     import numpy as np
 
     from ._models import SavedModel
-    from ._tables import STDOUT, check_output, write_table
+    from ._tables import STDOUT, check_output
 
-    output = None if output == STDOUT else output
-    if output is not None:
+    if output != STDOUT:
         check_output(output, inputs=(model, *data))
         if id_column is not None and output.suffix == ".npy":
             raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
@@ -59,9 +57,5 @@ def transform(
             raise ValueError(f"The id column cannot be called {id_column!r}: rename it.")
         columns[f"seraph{number}"] = values
     result(n_rows=len(mapped), n_columns=mapped.shape[1])
-    if output is None:
-        print_table(columns)
-        return
-    result(output=str(output))
-    write_table(output, columns)
+    put_table(output, columns)
     say(f"{output}: {len(mapped)} rows, {mapped.shape[1]} columns")
