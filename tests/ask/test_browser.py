@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from seraph._apps.ask._answers import PairAnswer
+from seraph._apps.ask._answers import Answer
 from seraph._apps.ask._things import Folder, RowThings
 from tests.helpers.ask import clusters, served, session
 from tests.helpers.browser import KEYS, answer, expect, expect_answers, key_of, shot
@@ -73,13 +73,13 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     page.locator("#past-list button").last.click()
     page.wait_for_function(
         "key => fetch('state').then(r => r.json()).then(s => s.question.key === key)",
-        arg=f"{old.i}-{old.j}",
+        arg="{}-{}".format(*old.rows),
     )
     expect(page.locator("#said")).to_have_text("Asked again.")
-    page.keyboard.press(KEYS[not old.same])
+    page.keyboard.press(KEYS[not old.value])
     expect(page.locator("#said")).to_contain_text("Saved: ")
     assert len(opened.file.answers) == n
-    assert opened.file.answers[-1] == PairAnswer(old.i, old.j, not old.same, old.weight)
+    assert opened.file.answers[-1] == Answer(old.rows, not old.value, old.weight)
     opened.undo(n)  # for the tests that come
     expect_answers(page, n - 1)
     shot(page, "past")
@@ -116,7 +116,7 @@ def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
     expect(page.locator("#chart svg")).to_be_visible()
     times = page.evaluate("performance.getEntriesByName('next question').length")
     assert times >= 40
-    assert {type(a) for a in opened.file.answers} == {PairAnswer}
+    assert {len(a.rows) for a in opened.file.answers} == {2}
     shot(page, "learned")
 
 

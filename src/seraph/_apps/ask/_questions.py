@@ -5,12 +5,14 @@ Whatever the number of rows, a choice looks at a sample of them, so it takes mil
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain, combinations
 from math import sqrt
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.metrics import pairwise_distances_argmin_min
 
 from ..._estimators import query_pairs, query_rows
 from ..._marks import Marks
@@ -65,8 +67,13 @@ class Questions(Protocol):
         """Return a question without a model; None if there is none left."""
         ...
 
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
-        """Return the questions that a fitted learner would ask, the best first."""
+    def chosen(
+        self, learner: Any, known: Collection[tuple[int, ...]], codes: Mapping[int, int]
+    ) -> list[Question]:
+        """Return the questions that a fitted learner would ask, the best first.
+
+        `codes` are the class codes of the rows that it has learned from, if rows are named.
+        """
         ...
 
 
@@ -108,7 +115,7 @@ class PairQuestions:
             if pair not in known:
                 weight = round(2.0 * sqrt((place + 0.5) / DRAW), 4) if near else 1.0
                 return Question(pair, weight)
-        return self._any(known)
+        return self._first((), known)
 
     def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return a random pair, every other time a near one."""
@@ -117,12 +124,14 @@ class PairQuestions:
         if self._near:
             pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * DRAW)]]
             pairs = self._rng.permutation(pairs)
-        for pair in pairs.tolist():
-            if tuple(pair) not in known:
-                return Question(tuple(pair))
-        return self._any(known)
+        return self._first(map(tuple, pairs.tolist()), known)
 
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+    def chosen(
+        self,
+        learner: Any,
+        known: Collection[tuple[int, ...]],
+        codes: Mapping[int, int],  # noqa: ARG002
+    ) -> list[Question]:
         """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
         size = min(_ROWS, len(self._rows))
         rows = np.sort(self._rng.choice(self._rows, size, replace=False))
@@ -140,16 +149,16 @@ class PairQuestions:
         pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
         return pairs, distances_of(self._X, pairs)
 
-    def _any(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return the first pair that was not asked; None if all were."""
-        rows = self._rows.tolist()
-        if len(known) >= len(rows) * (len(rows) - 1) // 2:
-            return None
-        for a, i in enumerate(rows):
-            for j in rows[a + 1 :]:
-                if (i, j) not in known:
-                    return Question((i, j))
-        return None
+    def _all(self) -> Iterable[tuple[int, ...]]:
+        """Return all pairs that may be asked about."""
+        return combinations(self._rows.tolist(), 2)
+
+    def _first(
+        self, pairs: Iterable[tuple[int, ...]], known: Collection[tuple[int, ...]]
+    ) -> Question | None:
+        """Return the first of some pairs, or of all, that was not asked; None if all were."""
+        new = (pair for pair in chain(pairs, self._all()) if pair not in known)
+        return next(map(Question, new), None)
 
 
 class RowQuestions:
@@ -169,8 +178,6 @@ class RowQuestions:
         self._X = X
         self._rows = rows
         self._rng = rng
-        # Class code of each row that was named, as the last fit knew it.
-        self.codes: dict[int, int] = {}
 
     def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:  # noqa: ARG002
         """Return a random row."""
@@ -186,18 +193,20 @@ class RowQuestions:
         asked = np.array([row for (row,) in known], dtype=np.intp)
         if len(asked) == 0:
             return Question((int(sample[0]),))
-        nearest = squared_distances(self._X[sample], self._X[asked]).min(axis=1)
+        _, nearest = pairwise_distances_argmin_min(self._X[sample], self._X[asked])
         return Question((int(sample[np.argmax(nearest)]),))
 
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+    def chosen(
+        self, learner: Any, known: Collection[tuple[int, ...]], codes: Mapping[int, int]
+    ) -> list[Question]:
         """Return the rows that ``query_rows`` chooses from a sample of the rows."""
         free = self._free(known)
         if len(free) == 0:
             return []
         sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
-        rows = np.concatenate([np.array(list(self.codes), dtype=np.intp), sample])
+        rows = np.concatenate([np.array(list(codes), dtype=np.intp), sample])
         y = np.full(len(rows), -1)
-        y[: len(self.codes)] = list(self.codes.values())
+        y[: len(codes)] = list(codes.values())
         picked = query_rows(learner, self._X[rows], min(POOL, len(sample)), y=y, random_state=0)
         return [Question((row,)) for row in rows[picked].tolist()]
 
@@ -209,9 +218,3 @@ class RowQuestions:
 def distances_of(Z: Array, pairs: Array) -> Array:
     """Return the Euclidean distances of pairs of rows of `Z`."""
     return np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1).astype(np.float64)
-
-
-def squared_distances(A: Array, B: Array) -> Array:
-    """Return the squared Euclidean distances between rows of `A` and rows of `B`."""
-    squares = (A * A).sum(axis=1)[:, np.newaxis] + (B * B).sum(axis=1)
-    return np.maximum(squares - 2.0 * A @ B.T, 0.0).astype(np.float64)

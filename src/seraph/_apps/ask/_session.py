@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from ..._utils._typing import Array
-from ._answers import Answer, AnswerFile, ClassAnswer, PairAnswer
+from ._answers import Answer, AnswerFile
 from ._doubts import MOST, doubts
 from ._finish import Finish
 from ._judge import advice
-from ._learning import Labels, Learning, is_unsure
+from ._learning import Labels, Learning
 from ._questions import (
     FIRST_TESTS,
     TEST_EVERY,
@@ -48,6 +48,8 @@ _READY, _LOADED = 5, 3
 _LATER = 10
 # Past answers that the page lists.
 _LISTED = 200
+# What the page calls an answer; a class has its own name.
+_WORDS: dict[bool | str | None, str] = {True: "same", False: "different", None: "unsure"}
 LONGEST_NAME = 60
 MOST_CLASSES = 200
 
@@ -139,8 +141,7 @@ class Session:
         # A plain lock would do for requests; the condition also wakes the worker.
         self._lock = threading.Condition(threading.RLock())
         for answer in file.answers:
-            if isinstance(answer, ClassAnswer) and answer.name is not None:
-                self._learn_class(answer.name)
+            self._note_class(answer)
         with self._lock:
             self._top_up()
         self._worker = threading.Thread(target=self._work, name="seraph-refit", daemon=True)
@@ -190,8 +191,7 @@ class Session:
             else:
                 self.file.add(answer)
             self._queue.popleft()
-            if isinstance(answer, ClassAnswer) and answer.name is not None:
-                self._learn_class(answer.name)
+            self._note_class(answer)
             self._top_up()
             self._lock.notify_all()
             return True
@@ -236,7 +236,7 @@ class Session:
             return [
                 {
                     **self._card(Question(answer.rows)),
-                    "value": _word(answer),
+                    "value": _WORDS.get(answer.value, answer.value),
                     "test": answer.weight is not None,
                 }
                 for answer in self.file.answers[: -_LISTED - 1 : -1]
@@ -294,24 +294,23 @@ class Session:
 
     def _read(self, question: Question, value: str) -> Answer:
         if self.setting.classes is None:
-            meaning = {"same": True, "different": False, "unsure": None}
+            meaning = {word: meant for meant, word in _WORDS.items()}
             if value not in meaning:
                 raise Refused(f"An answer is same, different or unsure; got {value[:40]!r}.")
-            i, j = question.rows
-            return PairAnswer(i, j, meaning[value], question.weight)
-        (row,) = question.rows
+            return Answer(question.rows, meaning[value], question.weight)
         if value == "unsure":
-            return ClassAnswer(row, None, question.weight)
+            return Answer(question.rows, None, question.weight)
         if not value.startswith("class:"):
             raise Refused(f"An answer is a class or unsure; got {value[:40]!r}.")
         name = check_class(value.removeprefix("class:"))
         if name not in self._classes and len(self._classes) >= MOST_CLASSES:
             raise Refused(f"There are {MOST_CLASSES} classes already.")
-        return ClassAnswer(row, name, question.weight)
+        return Answer(question.rows, name, question.weight)
 
-    def _learn_class(self, name: str) -> None:
-        if name not in self._classes:
-            self._classes.append(name)
+    def _note_class(self, answer: Answer) -> None:
+        """Offer a class that was named from now on."""
+        if isinstance(answer.value, str) and answer.value not in self._classes:
+            self._classes.append(answer.value)
 
     def _top_up(self) -> None:
         """Fill the queue: every other question for the test, the others by the model."""
@@ -358,38 +357,27 @@ class Session:
         return {"key": question.key, "things": things}
 
     def _counts(self) -> dict[str, Any]:
-        answers = self.file.answers
-        counts: dict[str, Any] = {
-            "answers": len(answers),
-            "tests": sum(a.weight is not None for a in answers),
-        }
-        if self.setting.classes is None:
-            values = [a.same for a in answers if isinstance(a, PairAnswer)]
-            return counts | {
-                "same": values.count(True),
-                "different": values.count(False),
-                "unsure": values.count(None),
-            }
-        names = [a.name for a in answers if isinstance(a, ClassAnswer)]
-        return counts | {
-            "classes": {name: names.count(name) for name in self._classes},
-            "unsure": names.count(None),
+        values = [answer.value for answer in self.file.answers]
+        kinds = {"same": values.count(True), "different": values.count(False)}
+        if self.setting.classes is not None:
+            kinds = {name: values.count(name) for name in self._classes}
+        return {
+            "answers": len(values),
+            "tests": sum(answer.weight is not None for answer in self.file.answers),
+            "kinds": kinds,
+            "unsure": values.count(None),
         }
 
     def _learning_state(self) -> dict[str, Any]:
-        answers = self.file.answers
-        pairs_same = Labels.of(answers).all_pairs()[1]
-        tests = Labels.of([a for a in answers if a.weight is not None])
-        tests_same = tests.all_pairs()[1]
+        answers, judgments = self.file.answers, self._learning.judgments
         said = advice(
-            sum(not is_unsure(answer) for answer in answers),
-            self._learning.judgments,
+            sum(answer.value is not None for answer in answers),
+            judgments,
             self._learning.change,
-            tests=(int(tests_same.sum()), int((~tests_same).sum())),
-            kinds=(int(pairs_same.sum()), int((~pairs_same).sum())),
+            tests=Labels.of([a for a in answers if a.weight is not None]).kinds,
+            kinds=Labels.of(answers).kinds,
             left=bool(self._queue),
         )
-        judgments = self._learning.judgments
         return {
             "judgments": [asdict(judgment) for judgment in judgments],
             "better": judgments[-1].better if judgments else "",
@@ -439,16 +427,13 @@ class Session:
         """Refit and choose the next questions, without the lock; then show both."""
         learned = self._learning.refit(answers)
         pool: list[Question] = []
-        if learned:
-            if isinstance(self._questions, RowQuestions):
-                named = [a for a in answers if a.weight is None]
-                self._questions.codes = Labels.of(named).codes
-            known = {answer.rows for answer in answers}
-            pool = self._questions.chosen(self._learning.learner, known)
-        picture = self._learning.picture(answers)
         again: dict[str, Any] = {}
-        if learned and self.setting.classes is None:
+        if learned:
+            known = {answer.rows for answer in answers}
+            codes = Labels.of([a for a in answers if a.weight is None]).codes
+            pool = self._questions.chosen(self._learning.learner, known, codes)
             again = doubts(answers, lambda pairs: self._learning.distances(pairs)[0])
+        picture = self._learning.picture(answers)
         with self._lock:
             self._failure = ""
             self._picture = picture
@@ -456,8 +441,7 @@ class Session:
             self._version += 1
             if learned:
                 self._pool = deque(pool)
-                kept = list(self._queue)[:_LOADED]
-                self._queue = deque(kept)
+                self._queue = deque(list(self._queue)[:_LOADED])
                 self._top_up()
 
     def _recall(self, answers: Sequence[Answer]) -> None:
@@ -479,12 +463,6 @@ def _questions(setting: Setting, rows: Array, rng: np.random.Generator) -> Quest
 def is_rare(tests: Sequence[bool]) -> bool:
     """Return whether pairs that are the same seem to be rare: none of the first tests is one."""
     return len(tests) >= FIRST_TESTS and not any(tests[:FIRST_TESTS])
-
-
-def _word(answer: Answer) -> str:
-    if isinstance(answer, ClassAnswer):
-        return answer.name or "unsure"
-    return {True: "same", False: "different", None: "unsure"}[answer.same]
 
 
 def check_class(name: str) -> str:

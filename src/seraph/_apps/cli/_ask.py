@@ -357,19 +357,16 @@ class _Job:
         contents: Sequence[str] | None = None,
     ) -> None:
         """Serve the page until the user ends it."""
-        from ..ask._answers import AnswerFile, ClassFormat, LinkFormat, PairFormat
+        from ..ask._answers import AnswerFile, ClassFormat, PairFormat
         from ..ask._server import Server
         from ..ask._session import Session, Setting
 
         setting: Setting = Setting(
             X, things, self.title, self.classes, self.seed, records, self.question, self.features
         )
-        form: ClassFormat | PairFormat = PairFormat()
-        if self.classes is not None:
-            form = ClassFormat()
-        elif records is not None and records.n_first is not None:
-            form = LinkFormat(records.n_first)
-        with AnswerFile(self.output, ids, form, contents) as file:
+        form = PairFormat() if self.classes is None else ClassFormat()
+        n_first = None if records is None else records.n_first
+        with AnswerFile(self.output, ids, form, contents, n_first) as file:
             n_before = len(file.answers)
             file.add_earlier(earlier)
             finish = self._finish(len(X), duplicates=records is not None)
@@ -463,7 +460,7 @@ def _earlier(
     path: Path, ids: Sequence[str], job: _Job, tables: Sequence[InputTable]
 ) -> list[Answer]:
     """Return the answers of an earlier file, by ids if it has them."""
-    from ..ask._answers import PairAnswer
+    from ..ask._answers import Answer
     from ._answered import rows_by_content
     from ._tables import read_pairs, read_table
 
@@ -477,6 +474,6 @@ def _earlier(
         pairs[:, 1] += n
     pairs = rows_by_content(tables, pairs, answers)
     return [
-        PairAnswer(min(pair), max(pair), bool(alike))
+        Answer((min(pair), max(pair)), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)
     ]

@@ -250,17 +250,15 @@ async function showPast() {
 // What has been learned
 
 function showCounts({ counts, learning }) {
-  const number = (n, word) => `${n} ${word}`;
-  const kinds = byClass
-    ? Object.entries(counts.classes).filter(([, n]) => n).map(([name, n]) => [name, n, "class"])
-    : [["same", counts.same, "same"], ["different", counts.different, "different"]];
-  const parts = [...kinds.map(([name, n]) => (byClass ? `${name} ${n}` : number(n, name)))];
-  if (counts.unsure) parts.push(number(counts.unsure, "unsure"));
+  const kinds = Object.entries(counts.kinds).filter(([, n]) => n || !byClass);
+  const parts = kinds.map(([name, n]) => (byClass ? `${name} ${n}` : `${n} ${name}`));
+  if (counts.unsure) parts.push(`${counts.unsure} unsure`);
   const goal = learning.goal > counts.answers ? ` of about ${learning.goal}` : "";
   $("counts").textContent = `${counts.answers}${goal} ${counts.answers === 1 && !goal ? "answer" : "answers"}: ${parts.join(", ")}`;
   if (!counts.answers) $("counts").textContent = "No answers yet.";
-  $("bar").replaceChildren(...[...kinds, ["unsure", counts.unsure, "unsure"]].filter(([, n]) => n).map(([, n, kind]) => {
-    const part = make("i", { className: kind });
+  const colors = [...kinds.map(([name, n]) => [byClass ? "class" : name, n]), ["unsure", counts.unsure]];
+  $("bar").replaceChildren(...colors.filter(([, n]) => n).map(([className, n]) => {
+    const part = make("i", { className });
     part.style.flexGrow = n;
     return part;
   }));
