@@ -297,6 +297,7 @@ def test_pictures_are_served_as_pictures(client):
     reply = client.get("image/large/0")
     assert reply.status == 200
     assert reply.headers["content-type"] == "image/png"
+    assert reply.headers["cache-control"] == "private, max-age=3600"  # scaled once per browser
     assert reply.headers["content-disposition"] == "attachment"
     assert "sandbox" in reply.headers["content-security-policy"]
 
