@@ -458,9 +458,11 @@ def test_a_fit_says_how_far_it_is_and_can_be_canceled(tmp_path):
     assert wait_for_end(finish, 4)["status"] == "canceled"
     assert not (tmp_path / "model.skops").exists()
     finish.start(4)  # it can be started again
+    finish.cancel()
+    finish.start(4)  # even before the process before it has ended
     assert finish.state(4)["status"] == "running"
     finish.close()
-    wait_for_end(finish, 4)
+    assert wait_for_end(finish, 4)["status"] == "canceled"
 
 
 def test_closing_ends_the_process(tmp_path):
@@ -468,4 +470,3 @@ def test_closing_ends_the_process(tmp_path):
     finish.close()
     finish.start(0)
     assert finish.state(0)["status"] == "none"
-    assert finish._fit() == (1, "")

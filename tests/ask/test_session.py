@@ -79,9 +79,9 @@ def test_a_click_does_not_wait_for_a_refit(path, monkeypatch):
         assert begun.wait(120)
         answer_truly(opened, y, 8, patient=False)  # while the refit stands still
         state = opened.state()
+        assert opened._busy
         go_on.set()
         assert state["counts"]["answers"] == 16
-        assert state["busy"]
         assert opened.wait()
         assert opened.state()["version"] > state["version"]
 

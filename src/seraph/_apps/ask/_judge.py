@@ -41,10 +41,6 @@ class Estimate:
     low: float
     high: float
 
-    def text(self) -> str:
-        """Return the estimate and its interval as text."""
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
-
 
 def weighted_auc(distances: Array, same: Array, weights: Array) -> float:
     r"""Return the AUC of pairs that were sampled with unequal chances.

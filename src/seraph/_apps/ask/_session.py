@@ -130,8 +130,7 @@ class Session:
         self._pool: deque[Question] = deque()
         self._queue: deque[Question] = deque()
         self._later: dict[Question, int] = {}  # and after how many answers it comes back
-        self._n_changes = 0
-        self._fitted_at = (-1, 0)
+        self._fitted: list[Answer] | None = None  # the answers that the model has learned from
         self._picture = self._learning.picture(file.answers)
         self._version = 0
         self._busy = False
@@ -139,11 +138,10 @@ class Session:
         self._failure = ""
         self._doubts: dict[str, Any] = {}
         # A plain lock would do for requests; the condition also wakes the worker.
-        self._lock = threading.Condition(threading.RLock())
+        self._lock = threading.Condition()
         for answer in file.answers:
             self._note_class(answer)
-        with self._lock:
-            self._top_up()
+        self._top_up()
         self._worker = threading.Thread(target=self._work, name="seraph-refit", daemon=True)
         self._worker.start()
 
@@ -152,8 +150,7 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return all that the page shows, for JSON."""
         with self._lock:
-            if not all(self._can_be_shown(question) for question in self._queue):
-                self._top_up()
+            self._top_up()  # a file may have turned out to be unreadable
             ready = [self._card(question) for question in list(self._queue)[:_LOADED]]
             return {
                 "question": ready[0] if ready else None,
@@ -162,9 +159,7 @@ class Session:
                 "classes": self._classes if self.setting.classes is not None else None,
                 "learning": self._learning_state(),
                 "finish": self.finish_state(),
-                "missing": self.n_missing,
                 "version": self._version,
-                "busy": self._busy,
             }
 
     def finish_state(self) -> dict[str, Any]:
@@ -187,7 +182,6 @@ class Session:
             answer = self._read(question, value)
             if question.again:
                 self.file.replace(answer)
-                self._n_changes += 1
             else:
                 self.file.add(answer)
             self._queue.popleft()
@@ -199,9 +193,7 @@ class Session:
     def undo(self, n_answers: int) -> bool:
         """Take the last answer back and ask again, if there are `n_answers`."""
         with self._lock:
-            if len(self.file.answers) != n_answers:
-                return False
-            undone = self.file.undo()
+            undone = self.file.undo() if len(self.file.answers) == n_answers else None
             if undone is None:
                 return False
             self._queue.appendleft(Question(undone.rows, undone.weight))
@@ -217,6 +209,7 @@ class Session:
             if not question.again:
                 self._later[question] = len(self.file.answers) + _LATER
             self._top_up()
+            self._lock.notify_all()
             return True
 
     def again(self, keys: Sequence[str]) -> None:
@@ -330,21 +323,16 @@ class Session:
     def _next(self, known: Collection[tuple[int, ...]]) -> Question | None:
         """Return a new question, or one that was put off; None if nothing is left."""
         number = len(self.file.answers) + sum(not q.again for q in self._queue)
-        due = [q for q, count in self._later.items() if count <= number]
-        if due:
-            del self._later[due[0]]
-            return due[0]
-        question = None
-        if number % TEST_EVERY == 1:
+        question = next((q for q, count in self._later.items() if count <= number), None)
+        if question is None and number % TEST_EVERY == 1:
             tests = Labels.of([a for a in self.file.answers if a.weight is not None]).same
             question = self._questions.test(known, near=is_rare(tests.tolist()))
         while question is None and self._pool:
             candidate = self._pool.popleft()
             if candidate.rows not in known:
                 question = candidate
-        question = question or self._questions.plain(known)
-        if question is None and self._later:
-            question = next(iter(self._later))
+        question = question or self._questions.plain(known) or next(iter(self._later), None)
+        if question in self._later:
             del self._later[question]
         return question
 
@@ -391,10 +379,13 @@ class Session:
     # The worker
 
     def _due(self) -> bool:
-        n, (fitted, changes) = len(self.file.answers), self._fitted_at
-        if self._n_changes != changes:
+        """Return whether to refit: after a few answers, or once those asked again are there."""
+        answers, fitted = self.file.answers, self._fitted
+        if fitted is None or len(answers) < len(fitted):
+            return True
+        if answers[: len(fitted)] != fitted:
             return not any(question.again for question in self._queue)
-        return n != fitted and (fitted < 0 or n < fitted or n >= fitted + _REFIT_EVERY)
+        return len(answers) >= len(fitted) + _REFIT_EVERY
 
     def _work(self) -> None:
         while True:
@@ -405,7 +396,7 @@ class Session:
                 answers = list(self.file.answers)
                 due = self._due()
                 if due:
-                    self._fitted_at = len(answers), self._n_changes
+                    self._fitted = answers
                 else:
                     answers = answers[: self._recalled.popleft()]
                 self._busy = True
