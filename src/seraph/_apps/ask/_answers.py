@@ -11,7 +11,6 @@ import hashlib
 import io
 import math
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -118,8 +117,8 @@ def digests(rows: Iterable[bytes]) -> list[str]:
 _SAME = {"1": True, "0": False, "": None}
 
 
-class Format(ABC):
-    """The columns of the file, and how an answer is written in them."""
+class Format:
+    """The columns of the file, and how an answer is written in them: as text by default."""
 
     numbers: ClassVar[tuple[str, ...]]
     value: ClassVar[str]
@@ -130,13 +129,13 @@ class Format(ABC):
         """Names of the columns."""
         return (*self.numbers, self.value, *self.ids, "test_weight", "content", "when")
 
-    @abstractmethod
     def text(self, value: bool | str | None) -> str:
         """Return the cell of an answer."""
+        return str(value or "")
 
-    @abstractmethod
     def parsed(self, text: str) -> bool | str | None:
         """Return the answer in a cell."""
+        return text or None
 
     def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
@@ -182,14 +181,6 @@ class ClassFormat(Format):
     """One line per row that was named."""
 
     numbers, value, ids = ("row",), "class", ("id",)
-
-    def text(self, value: bool | str | None) -> str:
-        """Return the cell of an answer."""
-        return str(value or "")
-
-    def parsed(self, text: str) -> str | None:
-        """Return the answer in a cell."""
-        return text or None
 
 
 class AnswerFile:

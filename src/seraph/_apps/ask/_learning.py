@@ -16,7 +16,7 @@ from ..._estimators._seraph import SERAPH
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray, computed_once
 from ._answers import Answer
-from ._judge import WINDOW, Judgment, compare, steadiness
+from ._judge import WINDOW, Comparison, compare, steadiness
 from ._questions import distances_of
 from ._records import Records
 
@@ -93,7 +93,7 @@ class Moment(NamedTuple):
 
     answers: int  # by then, without the unsure ones
     distances: Array  # of the watched pairs
-    judgment: Judgment | None  # by the test, if it had enough answers
+    comparison: Comparison | None  # by the test, if it had enough answers
 
 
 class Learning:
@@ -133,9 +133,9 @@ class Learning:
         self._past: list[Moment] = []
 
     @property
-    def judgments(self) -> list[Judgment]:
-        """The test after one refit and another, oldest first."""
-        return [moment.judgment for moment in self._past if moment.judgment is not None]
+    def judgments(self) -> list[tuple[int, Comparison]]:
+        """What the test said after how many answers, oldest first."""
+        return [(m.answers, m.comparison) for m in self._past if m.comparison is not None]
 
     @property
     def change(self) -> float | None:
@@ -157,7 +157,7 @@ class Learning:
                 return False  # the trace costs more than the answers gain
             self.learner = self._warm
         n = sum(answer.value is not None for answer in answers)
-        moment = Moment(n, self.distances(self._watched)[0], self._judged(answers, n))
+        moment = Moment(n, self.distances(self._watched)[0], self._compared(answers))
         self._past = [*(past for past in self._past if past.answers < n), moment]
         return True
 
@@ -171,7 +171,7 @@ class Learning:
             pairs = np.searchsorted(rows, labels.pairs)
             self._warm.fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
 
-    def _judged(self, answers: Sequence[Answer], n: int) -> Judgment | None:
+    def _compared(self, answers: Sequence[Answer]) -> Comparison | None:
         """Judge the model by the answers of the test; None if they are too few."""
         tests = [a for a in answers if a.weight is not None and a.value is not None]
         labels = Labels.of(tests)
@@ -181,8 +181,7 @@ class Learning:
         weights, units = np.array([a.weight for a in tests], dtype=np.float64), None
         if labels.codes:
             weights, units = np.ones(len(pairs)), pairs
-        found = compare(*self.distances(pairs), same, weights, units)
-        return None if found is None else Judgment(**vars(found), answers=n)
+        return compare(*self.distances(pairs), same, weights, units)
 
     def remember(self, earlier: Learning) -> None:
         """Put what another model of these rows has noted after fewer answers before our own."""

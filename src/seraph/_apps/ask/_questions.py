@@ -5,11 +5,12 @@ Whatever the number of rows, a choice looks at a sample of them, so it takes mil
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
@@ -56,29 +57,12 @@ class Question:
         return "-".join(map(str, self.rows))
 
 
-class Questions(Protocol):
-    """A way to choose questions. `known` are the rows of questions that were asked."""
-
-    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:
-        """Return a question for the test, a `near` pair if wanted; None if there is none left."""
-        ...
-
-    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return a question without a model; None if there is none left."""
-        ...
-
-    def chosen(
-        self, learner: Any, known: Collection[tuple[int, ...]], codes: Mapping[int, int]
-    ) -> list[Question]:
-        """Return the questions that a fitted learner would ask, the best first.
-
-        `codes` are the class codes of the rows that it has learned from, if rows are named.
-        """
-        ...
+Known = Collection[tuple[int, ...]]
+Codes = Mapping[int, int]
 
 
-class PairQuestions:
-    """Questions about pairs.
+class Questions(ABC):
+    """A way to choose questions. `known` are the rows of questions that were asked.
 
     Parameters
     ----------
@@ -94,10 +78,32 @@ class PairQuestions:
         self._X = X
         self._rows = rows
         self._rng = rng
+
+    @abstractmethod
+    def test(self, known: Known, *, near: bool) -> Question | None:
+        """Return a question for the test, a `near` pair if wanted; None if there is none left."""
+
+    @abstractmethod
+    def plain(self, known: Known) -> Question | None:
+        """Return a question without a model; None if there is none left."""
+
+    @abstractmethod
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:
+        """Return the questions that a fitted learner would ask, the best first.
+
+        `codes` are the class codes of the rows that it has learned from, if rows are named.
+        """
+
+
+class PairQuestions(Questions):
+    """Questions about pairs; see `Questions` for the parameters."""
+
+    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
+        super().__init__(X, rows, rng)
         self._u = rng.random()
         self._near = False
 
-    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:
+    def test(self, known: Known, *, near: bool) -> Question | None:
         r"""Return a random pair; if `near`, one from a distribution that prefers near ones.
 
         With pairs ordered by their Euclidean distance, from 0 to 1, this takes the pair at u for a
@@ -117,7 +123,7 @@ class PairQuestions:
                 return Question(pair, weight)
         return self._first((), known)
 
-    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def plain(self, known: Known) -> Question | None:
         """Return a random pair, every other time a near one."""
         pairs, distances = self._draw()
         self._near = not self._near
@@ -126,12 +132,7 @@ class PairQuestions:
             pairs = self._rng.permutation(pairs)
         return self._first(map(tuple, pairs.tolist()), known)
 
-    def chosen(
-        self,
-        learner: Any,
-        known: Collection[tuple[int, ...]],
-        codes: Mapping[int, int],  # noqa: ARG002
-    ) -> list[Question]:
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
         """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
         size = min(_ROWS, len(self._rows))
         rows = np.sort(self._rng.choice(self._rows, size, replace=False))
@@ -153,38 +154,21 @@ class PairQuestions:
         """Return all pairs that may be asked about."""
         return combinations(self._rows.tolist(), 2)
 
-    def _first(
-        self, pairs: Iterable[tuple[int, ...]], known: Collection[tuple[int, ...]]
-    ) -> Question | None:
+    def _first(self, pairs: Iterable[tuple[int, ...]], known: Known) -> Question | None:
         """Return the first of some pairs, or of all, that was not asked; None if all were."""
         new = (pair for pair in chain(pairs, self._all()) if pair not in known)
         return next(map(Question, new), None)
 
 
-class RowQuestions:
-    """Questions about the class of single rows.
+class RowQuestions(Questions):
+    """Questions about the class of single rows; see `Questions` for the parameters."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        All points.
-    rows : ndarray of int
-        Rows that can be shown.
-    rng : numpy Generator
-        For the samples.
-    """
-
-    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
-        self._X = X
-        self._rows = rows
-        self._rng = rng
-
-    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:  # noqa: ARG002
+    def test(self, known: Known, *, near: bool) -> Question | None:  # noqa: ARG002
         """Return a random row."""
         free = self._free(known)
-        return None if len(free) == 0 else Question((int(self._rng.choice(free)),), 1.0)
+        return Question((int(self._rng.choice(free)),), 1.0) if len(free) else None
 
-    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def plain(self, known: Known) -> Question | None:
         """Return the row of a sample that is farthest from those asked about."""
         free = self._free(known)
         if len(free) == 0:
@@ -196,9 +180,7 @@ class RowQuestions:
         _, nearest = pairwise_distances_argmin_min(self._X[sample], self._X[asked])
         return Question((int(sample[np.argmax(nearest)]),))
 
-    def chosen(
-        self, learner: Any, known: Collection[tuple[int, ...]], codes: Mapping[int, int]
-    ) -> list[Question]:
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:
         """Return the rows that ``query_rows`` chooses from a sample of the rows."""
         free = self._free(known)
         if len(free) == 0:
@@ -210,7 +192,7 @@ class RowQuestions:
         picked = query_rows(learner, self._X[rows], min(POOL, len(sample)), y=y, random_state=0)
         return [Question((row,)) for row in rows[picked].tolist()]
 
-    def _free(self, known: Collection[tuple[int, ...]]) -> Array:
+    def _free(self, known: Known) -> Array:
         asked = np.array([row for (row,) in known], dtype=np.intp)
         return self._rows[~np.isin(self._rows, asked)]
 

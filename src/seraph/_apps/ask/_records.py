@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..._utils._typing import Array, IntArray
 from ...records import DuplicateFinder
 from ...records._model import PairModel
 from ...records._questions import open_questions, without_repeats
-from ._questions import DRAW, POOL, PairQuestions, Question
+from ._questions import DRAW, POOL, Codes, Known, PairQuestions, Question
 
 # Pairs that a choice by the model looks at.
 _PAIRS = 5000
@@ -84,12 +84,7 @@ class RecordQuestions(PairQuestions):
         if len(self._pairs) == 0:
             raise ValueError("No two neighboring records can be shown: check --show.")
 
-    def chosen(
-        self,
-        learner: Any,
-        known: Collection[tuple[int, ...]],
-        codes: Mapping[int, int],  # noqa: ARG002
-    ) -> list[Question]:
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
         """Return pairs that the answers leave open; no row is in two of them."""
         size = min(_PAIRS, len(self._pairs))
         sample = self._rng.choice(len(self._pairs), size, replace=False)

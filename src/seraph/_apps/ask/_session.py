@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from ._learning import Labels, Learning
 from ._questions import (
     FIRST_TESTS,
     TEST_EVERY,
+    Known,
     PairQuestions,
     Question,
     Questions,
@@ -320,7 +321,7 @@ class Session:
             if self._can_be_shown(question):
                 self._queue.append(question)
 
-    def _next(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def _next(self, known: Known) -> Question | None:
         """Return a new question, or one that was put off; None if nothing is left."""
         number = len(self.file.answers) + sum(not q.again for q in self._queue)
         question = next((q for q, count in self._later.items() if count <= number), None)
@@ -358,18 +359,19 @@ class Session:
 
     def _learning_state(self) -> dict[str, Any]:
         answers, judgments = self.file.answers, self._learning.judgments
+        now = judgments[-1][1] if judgments else None
         said = advice(
             sum(answer.value is not None for answer in answers),
-            judgments,
+            now,
             self._learning.change,
             tests=Labels.of([a for a in answers if a.weight is not None]).kinds,
             kinds=Labels.of(answers).kinds,
             left=bool(self._queue),
         )
         return {
-            "judgments": [asdict(judgment) for judgment in judgments],
-            "better": judgments[-1].better if judgments else "",
-            "verdict": judgments[-1].sentence() if judgments else "",
+            "judgments": [{**asdict(found), "answers": n} for n, found in judgments],
+            "better": now.better if now else "",
+            "verdict": now.sentence() if now else "",
             "advice": self._failure or said.text,
             "stop": said.stop and not self._failure,
             "goal": said.goal,

@@ -18,9 +18,8 @@ from typing import Any, Protocol
 
 from ..._utils._typing import FloatArray
 
-PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-DRAWINGS = (".svg",)
-SOUNDS = {
+_PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+_SOUNDS = {
     ".aac": "audio/aac",
     ".flac": "audio/flac",
     ".m4a": "audio/mp4",
@@ -31,12 +30,10 @@ SOUNDS = {
     ".wav": "audio/wav",
     ".weba": "audio/webm",
 }
-TEXTS = (".md", ".txt")
 _KINDS = {
-    **dict.fromkeys(PICTURES, "image"),
-    **dict.fromkeys(DRAWINGS, "drawing"),
-    **dict.fromkeys(SOUNDS, "sound"),
-    **dict.fromkeys(TEXTS, "text"),
+    **dict.fromkeys((*_PICTURES, ".svg"), "image"),
+    **dict.fromkeys(_SOUNDS, "sound"),
+    **dict.fromkeys((".md", ".txt"), "text"),
 }
 # Characters of a text, and of a cell, that the page shows.
 _LONGEST_TEXT, _LONGEST_CELL = 20_000, 2_000
@@ -89,10 +86,6 @@ class Folder:
     def __init__(self, root: Path, names: Sequence[str]) -> None:
         self.root = Path(os.path.realpath(root))
         self._paths: list[Path | None] = self._find(names)
-
-    def __len__(self) -> int:
-        """Return the number of rows that have a file."""
-        return sum(path is not None for path in self._paths)
 
     def forget(self, row: int) -> None:
         """Count the file of a row as missing, since it cannot be read."""
@@ -183,11 +176,9 @@ class RowThings:
             ],
         }
         if self.folder is not None:
-            found = self.folder.find(row)
-            kind = "missing" if found is None else found[1]
-            card["kind"] = "image" if kind == "drawing" else kind
-            if found is not None and kind == "text":
-                card["text"] = _read_text(found[0])
+            path, card["kind"] = self.folder.find(row) or (None, "missing")
+            if path is not None and card["kind"] == "text":
+                card["text"] = _read_text(path)
         elif len(self.columns) == 1:
             ((_, text, _),) = card["cells"]
             card |= {"kind": "text", "text": text, "cells": []}
@@ -201,12 +192,11 @@ class RowThings:
     def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
         """Return the picture of a row and its media type; None if it has none."""
         found = None if self.folder is None else self.folder.find(row)
-        if self.folder is None or found is None or found[1] not in ("image", "drawing"):
+        if self.folder is None or found is None or found[1] != "image":
             return None
-        path, kind = found
-        made = None
+        path, made = found[0], None
         if path.stat().st_size <= _LARGEST_FILE:
-            drawing = kind == "drawing"
+            drawing = path.suffix.lower() == ".svg"
             made = (path.read_bytes(), "image/svg+xml") if drawing else scaled(path, SIZES[size])
         if made is None:
             self.folder.forget(row)
@@ -217,7 +207,7 @@ class RowThings:
         found = None if self.folder is None else self.folder.find(row)
         if found is None or found[1] != "sound":
             return None
-        return found[0], SOUNDS[found[0].suffix.lower()]
+        return found[0], _SOUNDS[found[0].suffix.lower()]
 
 
 def _read_text(path: Path) -> str:

@@ -177,22 +177,15 @@ def to_markdown(rows: list[list[str]]) -> str:
 def to_latex(table: ErrorTable) -> str:
     """Format table 2 as a LaTeX tabular, six tasks at a time, as in the paper."""
     lines = [r"\begin{tabular}{l" + "c" * 6 + "}", r"\hline"]
-    rows = grid(table, bold="**{0}")
+    rows = grid(table, "${cell}$", bold=r"\mathbf{{{0}}}")
     for start in range(1, len(rows[0]), 6):
         for row in rows:
             cells = [row[0], *row[start : start + 6]]
-            lines.append(" & ".join(map(_latex, cells)) + r" \\")
+            lines.append(" & ".join(cells).replace("±", r"\pm") + r" \\")
             if row is rows[0]:
                 lines.append(r"\hline")
         lines.append(r"\hline")
     return "\n".join([*lines, r"\end{tabular}", ""])
-
-
-def _latex(text: str) -> str:
-    if " ± " not in text:
-        return text
-    number = text.removeprefix("**").replace(" ± ", r" \pm ")
-    return rf"$\mathbf{{{number}}}$" if text.startswith("**") else f"${number}$"
 
 
 def to_csv(table: ErrorTable) -> str:
