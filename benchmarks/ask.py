@@ -48,7 +48,7 @@ def our_answers(X, y, wrong, seed):
     rng = np.random.default_rng([seed, 1])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
-        nowhere = Finish([], path, path, path)
+        nowhere = Finish([], path, path)
         with AnswerFile(path, [str(row) for row in range(len(X))], PairFormat()) as file:
             session = Session(Setting(X, NoThings(), "", seed=seed), file, nowhere)
             try:

@@ -30,19 +30,16 @@ class Finish:
     ----------
     arguments : sequence of str
         ``fit`` or ``duplicates``, and its arguments.
-    answers : Path
-        File of answers that they name.
     model, report : Path
         Files that they write; ``duplicates`` writes its groups, and no report.
-    then : sequence of str
-        Arguments of the command to go on with; empty for none.
+    then : str
+        Line to go on with; empty for none.
     """
 
     arguments: Sequence[str]
-    answers: Path
     model: Path
     report: Path | None
-    then: Sequence[str] = ()
+    then: str = ""
     _made_from: int = field(default=-1, init=False)
     _status: str = field(default="none", init=False)
     _message: str = field(default="", init=False)
@@ -70,11 +67,6 @@ class Finish:
                 "message": self._message if fresh else "",
                 "progress": self._progress,
                 "seconds": round(time.monotonic() - self._since) if running else 0,
-                "command": self.command,
-                "then": shlex.join(["seraph", *self.then]) if self.then else "",
-                "model": self.model.name,
-                "report": None if self.report is None else self.report.name,
-                "answers": self.answers.name,
             }
 
     def start(self, stamp: int) -> None:

@@ -106,6 +106,8 @@ class _Pages:
             duplicates=setting.records is not None,
             n_rows=f"{len(setting.X):,}",
             n_missing=session.n_missing,
+            finish=session.finish,
+            answers=session.file.path.name,
             version=__version__,
         )
 

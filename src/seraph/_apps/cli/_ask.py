@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -399,7 +400,7 @@ class _Job:
         if duplicates:
             found = self.output.with_name(f"{stem}-found.csv")
             arguments = [*self.arguments, "--pairs", str(self.output), "-o", str(found)]
-            return Finish(arguments, self.output, found, None)
+            return Finish(arguments, found, None)
         model, report = (self.output.with_name(stem + end) for end in (".skops", ".html"))
         by_class = self.classes is not None
         arguments = [
@@ -409,12 +410,12 @@ class _Job:
             *(["--unlabeled-pairs", _PAIRS] if n_rows > _MANY_ROWS else []),
             *("-o", str(model), "--report", str(report)),
         ]
-        then: list[str] = []
+        then = ""
         if by_class:
             filled = self.output.with_name(f"{stem}-classes.csv")
             labels = ("--labels", str(self.output), "-o", str(filled))
-            then = ["predict", str(model), self.arguments[1], *labels]
-        return Finish(arguments, self.output, model, report, then)
+            then = shlex.join(["seraph", "predict", str(model), self.arguments[1], *labels])
+        return Finish(arguments, model, report, then)
 
     def _greet(self, address: str, n_rows: int, n_before: int, n_missing: int) -> None:
         missing = f", {n_missing:,} of them without a file and not asked" if n_missing else ""

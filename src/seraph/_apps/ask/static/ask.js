@@ -347,33 +347,23 @@ function side(name) {
 // The end
 
 function showEnd({ finish, counts, learning }) {
-  $("ask").hidden = ending;
+  $("ask").hidden = $("finish").hidden = ending;
   $("end").hidden = !ending;
-  $("finish").hidden = ending;
   if (!ending) return;
-  $("end-title").textContent = `Your ${finish.report ? "distance" : "duplicates"}, from ${counts.answers} answers`;
+  const { making, made } = document.body.dataset;
+  $("end-count").textContent = counts.answers;
   $("end-summary").textContent = learning.verdict || "The test has too few answers to say how good it is.";
   $("end-status").classList.toggle("working", finish.status === "running");
   $("end-status").textContent = {
-    running: [finish.report ? "Making the model and the report" : "Finding the duplicates", finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
-    done: `${finish.report ? "The model and the report" : "The duplicates"} are in the folder of your answers.`,
+    running: [making, finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
+    done: `${made} are in the folder of your answers.`,
     failed: `This failed: ${finish.message}`,
     canceled: "Canceled. Your answers are kept; finish again whenever you like.",
     none: "",
   }[finish.status];
-  $("stopping").hidden = finish.status !== "running";
-  $("then").textContent = finish.then;
-  $("next").hidden = !finish.then || finish.status !== "done";
   $("end-status").hidden = finish.status === "none";
-  for (const [name, file] of [["model", finish.model], ["report", finish.report], ["answers", finish.answers]]) {
-    const link = $(`get-${name}`);
-    link.querySelector("span").textContent = file;
-    if (name === "answers") continue;
-    link.hidden = finish.status !== "done" || file === null;
-    if (!link.hidden) link.href = `file/${name}`;
-  }
-  $("get-model").download = finish.model;
-  $("command").textContent = finish.command;
+  $("stopping").hidden = finish.status !== "running";
+  for (const node of document.querySelectorAll(".made")) node.hidden = finish.status !== "done";
 }
 
 async function finish() {
