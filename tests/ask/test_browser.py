@@ -85,6 +85,17 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     shot(page, "past")
 
 
+def test_what_another_tab_took_back_is_not_said_to_be_taken_back_here(rows, open_page):
+    opened, client = rows
+    page = open_page(client.address)
+    answer(page, 1, y)
+    page.route("**/state", lambda route: None)  # it does not hear of the other tab
+    opened.undo(len(opened.file.answers))
+    page.keyboard.press("u")
+    expect(page.locator("#problem")).to_contain_text("in another tab")
+    expect(page.locator("#said")).to_have_text("")
+
+
 def test_a_late_look_at_the_state_does_not_bring_an_old_question_back(rows, open_page):
     _, client = rows
     page = open_page(client.address)

@@ -327,7 +327,7 @@ def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
         seed=0,
         question="Is this the same digit?",
         features=[
-            ("features", "5 principal components of the ink, and the color of the paper: 3")
+            ("features", "3 principal components of the ink, and the color of the paper: 3")
         ],
     )
     scaled = StandardScaler().fit_transform(X).astype(np.float32)

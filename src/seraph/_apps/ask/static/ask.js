@@ -184,47 +184,38 @@ function setButtons(disabled) {
   for (const button of $("answers").children) button.setAttribute("aria-disabled", disabled);
 }
 
-async function give(value) {
-  if (waiting || !shownKey) return;
+// Send a change, show what is true after it, and say so; null if that failed.
+async function change(path, body, said = "") {
+  if (waiting) return null;
   waiting = true;
   changes += 1;
-  const start = performance.now();
-  const button = [...$("answers").children].find((b) => b.dataset.value === value);
-  button?.classList.add("given");
   try {
-    const next = await ask("answer", { key: shownKey, value });
+    const next = await ask(path, body);
     complain(next.elsewhere ? "That question was answered in another tab. Here is the current one." : "");
     show(next);
-    const kept = next.elsewhere ? "" : `Saved: ${value.replace("class:", "")}. `;
-    $("said").textContent = `${kept}${next.question ? next.question.things.map((t) => t.id).join(" and ") : ""}`;
-    $("question").focus({ preventScroll: true });
-    requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
+    $("said").textContent = next.elsewhere ? "" : said;
+    return next;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     complain(error.message);
+    return null;
   } finally {
     waiting = false;
-    setTimeout(() => button?.classList.remove("given"), 150);
   }
 }
 
-// Send a change, show what is true after it, and say so.
-async function change(path, body, said = "") {
-  if (waiting) return false;
-  waiting = true;
-  changes += 1;
-  try {
-    show(await ask(path, body));
-    complain("");
-    $("said").textContent = said;
-    return true;
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    complain(error.message);
-    return false;
-  } finally {
-    waiting = false;
+async function give(value) {
+  if (waiting || !shownKey) return;
+  const start = performance.now();
+  const button = [...$("answers").children].find((b) => b.dataset.value === value);
+  button?.classList.add("given");
+  const next = await change("answer", { key: shownKey, value }, `Saved: ${value.replace("class:", "")}. `);
+  if (next) {
+    if (next.question) $("said").textContent += next.question.things.map((t) => t.id).join(" and ");
+    $("question").focus({ preventScroll: true });
+    requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
   }
+  setTimeout(() => button?.classList.remove("given"), 150);
 }
 
 const undo = () => state?.counts.answers && change("undo", { answers: state.counts.answers }, "The last answer was taken back.");
