@@ -6,7 +6,7 @@ Whatever the number of rows, a choice looks at a sample of them, so it takes mil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import sqrt
@@ -150,9 +150,9 @@ class PairQuestions(Questions):
         pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
         return pairs, distances_of(self._X, pairs)
 
-    def _all(self) -> Iterable[tuple[int, ...]]:
-        """Return all pairs that may be asked about."""
-        return combinations(self._rows.tolist(), 2)
+    def _all(self) -> Iterator[tuple[int, ...]]:
+        """Yield all pairs that may be asked about; none are listed before one is needed."""
+        yield from combinations(self._rows.tolist(), 2)
 
     def _first(self, pairs: Iterable[tuple[int, ...]], known: Known) -> Question | None:
         """Return the first of some pairs, or of all, that was not asked; None if all were."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +100,6 @@ class RecordQuestions(PairQuestions):
         pairs = self._pairs[self._rng.integers(len(self._pairs), size=DRAW)]
         return pairs, 1.0 - self._score(pairs)
 
-    def _all(self) -> Iterable[tuple[int, ...]]:
-        """Return all pairs of neighbors."""
-        return map(tuple, self._pairs.tolist())
+    def _all(self) -> Iterator[tuple[int, ...]]:
+        """Yield all pairs of neighbors."""
+        yield from map(tuple, self._pairs.tolist())

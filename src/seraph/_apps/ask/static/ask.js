@@ -222,16 +222,14 @@ const undo = () => state?.counts.answers && change("undo", { answers: state.coun
 const skip = () => shownKey && change("skip", { key: shownKey }, "The question comes back later.");
 const again = (keys) => change("again", { keys }, "Asked again.").then((done) => done && $("question").focus());
 
+const thumbnail = ({ row, id }) => make("img", { src: `image/small/${row}`, alt: id, title: id, loading: "lazy" });
+
 async function showPast() {
   if (!$("past").open) return;
   const answers = await ask("answers").catch(() => null); // the next answer says what is wrong
   if (!answers) return;
   $("past-list").replaceChildren(...answers.map(({ key, things, value, test }) => {
-    const shown = things.map((thing) => {
-      if (thing.kind !== "image") return make("span", { dir: "auto", textContent: thing.id });
-      const image = make("img", { src: `image/small/${thing.row}`, alt: thing.id, loading: "lazy" });
-      return image;
-    });
+    const shown = things.map((thing) => (thing.kind === "image" ? thumbnail(thing) : make("span", { dir: "auto", textContent: thing.id })));
     const button = make("button", { type: "button", className: "link", textContent: "Ask again", "aria-label": `Ask again: ${things.map((t) => t.id).join(" and ")}` });
     button.addEventListener("click", () => again([key]));
     return make("li", {}, ...shown, make("b", { textContent: value }), test ? make("small", { textContent: "test" }) : "", button);
@@ -380,7 +378,7 @@ const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 
 
 // A row in few words: its picture, or its name and the cells that fit.
 function small(thing) {
-  if (thing.kind === "image") return make("img", { src: `image/small/${thing.row}`, alt: thing.id, title: thing.id });
+  if (thing.kind === "image") return thumbnail(thing);
   const cells = thing.cells.filter(([, text]) => text);
   const lines = cells.slice(0, SHOWN).map(([name, text]) => make("small", { dir: "auto", textContent: `${name}: ${cut(text, 40)}` }));
   if (thing.text) lines.unshift(make("small", { dir: "auto", textContent: cut(thing.text, 120) }));
