@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from seraph import SERAPH, Marks
-from seraph._apps.ask._answers import AnswerFile, PairAnswer, PairFormat
+from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
 from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._learning import Labels
 from seraph._apps.ask._session import Session, Setting
@@ -48,7 +48,7 @@ def our_answers(X, y, wrong, seed):
     rng = np.random.default_rng([seed, 1])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
-        nowhere = Finish([], path, path, path)
+        nowhere = Finish([], path, path)
         with AnswerFile(path, [str(row) for row in range(len(X))], PairFormat()) as file:
             session = Session(Setting(X, NoThings(), "", seed=seed), file, nowhere)
             try:
@@ -71,7 +71,7 @@ def random_answers(X, y, wrong, seed):
         i, j = sorted(rng.choice(len(X), 2, replace=False).tolist())
         if (i, j) not in known:
             known.add((i, j))
-            yield PairAnswer(i, j, bool((y[i] == y[j]) != (rng.random() < wrong)))
+            yield Answer((i, j), bool((y[i] == y[j]) != (rng.random() < wrong)))
 
 
 WAYS = {"random": random_answers, "ours": our_answers}

@@ -92,9 +92,7 @@ def run(X, y, wrong, seed, counts=COUNTS, draws=20):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
         with AnswerFile(path, [str(row) for row in range(len(X))], PairFormat()) as file:
-            session = Session(
-                Setting(X, NoThings(), "", seed=seed), file, Finish([], path, path, path)
-            )
+            session = Session(Setting(X, NoThings(), "", seed=seed), file, Finish([], path, path))
             try:
                 for n in range(1, max(counts) + 1):
                     session.wait()

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 
+from seraph.datasets._fetch import halved
 from seraph.datasets._files import CHECKSUMS
-from seraph.datasets._images import halved
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "seraph" / "datasets" / "data"

@@ -7,16 +7,15 @@ import sys
 import pytest
 
 from seraph._apps.ask._answers import (
+    Answer,
     AnswerFile,
-    ClassAnswer,
     ClassFormat,
-    PairAnswer,
     PairFormat,
     digests,
 )
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
-SOME = [PairAnswer(0, 1, True), PairAnswer(1, 2, False, 0.25), PairAnswer(0, 3, None)]
+SOME = [Answer((0, 1), True), Answer((1, 2), False, 0.25), Answer((0, 3), None)]
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def test_what_is_written_is_read_again(path):
 
 
 def test_classes_are_read_again(path):
-    some = [ClassAnswer(3, "x, y"), ClassAnswer(0, None), ClassAnswer(1, "z", 1.0)]
+    some = [Answer((3,), "x, y"), Answer((0,), None), Answer((1,), "z", 1.0)]
     write(path, some, form=ClassFormat())
     assert read(path, form=ClassFormat()) == some
 
@@ -80,8 +79,8 @@ def test_a_last_line_that_says_all_is_kept_although_its_end_is_missing(path):
         path.write_bytes(whole[:-cut])
         assert read(path) == SOME
         assert path.read_bytes() == whole[:-cut] + b"\n"
-        write(path, [PairAnswer(2, 3, True)])
-        assert read(path) == [*SOME, PairAnswer(2, 3, True)]
+        write(path, [Answer((2, 3), True)])
+        assert read(path) == [*SOME, Answer((2, 3), True)]
 
 
 def test_the_times_of_answers_stay_when_rows_have_moved(path):
@@ -132,7 +131,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path):
 def test_rows_are_found_by_name_when_their_order_has_changed(path):
     write(path)
     turned = IDS[::-1]
-    expected = [PairAnswer(2, 3, True), PairAnswer(1, 2, False, 0.25), PairAnswer(0, 3, None)]
+    expected = [Answer((2, 3), True), Answer((1, 2), False, 0.25), Answer((0, 3), None)]
     assert read(path, turned) == expected
     # Row numbers, which `seraph fit` may go by, are those of today.
     assert path.read_text().splitlines()[1].startswith('2,3,1,"b,c",a')
@@ -201,11 +200,11 @@ def test_only_one_session_at_a_time_writes_to_a_file(path):
 
 
 def test_earlier_answers_are_added_once(path):
-    write(path, [PairAnswer(0, 1, False)])
+    write(path, [Answer((0, 1), False)])
     with AnswerFile(path, IDS, PairFormat()) as file:
         assert file.add_earlier(SOME) == 2
         assert file.add_earlier(SOME) == 0
-        assert file.answers == [PairAnswer(0, 1, False), *SOME[1:]]
+        assert file.answers == [Answer((0, 1), False), *SOME[1:]]
 
 
 def test_the_lock_of_windows_is_behind_the_end_of_the_file(path, monkeypatch):
@@ -230,11 +229,11 @@ def test_rows_without_ids_are_known_by_their_content(path):
     rows = [f"cells of {k}".encode() for k in range(4)]
     numbers = [str(k) for k in range(6)]
     with AnswerFile(path, numbers[:4], PairFormat(), digests(rows)) as file:
-        file.add(PairAnswer(0, 1, True))
-        file.add(PairAnswer(1, 3, False))
+        file.add(Answer((0, 1), True))
+        file.add(Answer((1, 3), False))
     longer = digests([b"new", b"another", *rows])
     with AnswerFile(path, numbers, PairFormat(), longer) as file:
-        assert file.answers == [PairAnswer(2, 3, True), PairAnswer(3, 5, False)]
+        assert file.answers == [Answer((2, 3), True), Answer((3, 5), False)]
     assert path.read_text().splitlines()[1].startswith("2,3,1,2,3,,")
     before = path.read_bytes()
     others = digests([*rows[:3], b"another one"])

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from seraph._apps.ask._answers import PairAnswer
+from seraph._apps.ask._answers import Answer
 from seraph._apps.ask._things import Folder, RowThings
 from tests.helpers.ask import clusters, served, session
 from tests.helpers.browser import KEYS, answer, expect, expect_answers, key_of, shot
@@ -73,16 +73,27 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     page.locator("#past-list button").last.click()
     page.wait_for_function(
         "key => fetch('state').then(r => r.json()).then(s => s.question.key === key)",
-        arg=f"{old.i}-{old.j}",
+        arg="{}-{}".format(*old.rows),
     )
     expect(page.locator("#said")).to_have_text("Asked again.")
-    page.keyboard.press(KEYS[not old.same])
+    page.keyboard.press(KEYS[not old.value])
     expect(page.locator("#said")).to_contain_text("Saved: ")
     assert len(opened.file.answers) == n
-    assert opened.file.answers[-1] == PairAnswer(old.i, old.j, not old.same, old.weight)
+    assert opened.file.answers[-1] == Answer(old.rows, not old.value, old.weight)
     opened.undo(n)  # for the tests that come
     expect_answers(page, n - 1)
     shot(page, "past")
+
+
+def test_what_another_tab_took_back_is_not_said_to_be_taken_back_here(rows, open_page):
+    opened, client = rows
+    page = open_page(client.address)
+    answer(page, 1, y)
+    page.route("**/state", lambda route: None)  # it does not hear of the other tab
+    opened.undo(len(opened.file.answers))
+    page.keyboard.press("u")
+    expect(page.locator("#problem")).to_contain_text("in another tab")
+    expect(page.locator("#said")).to_have_text("")
 
 
 def test_a_late_look_at_the_state_does_not_bring_an_old_question_back(rows, open_page):
@@ -116,7 +127,7 @@ def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
     expect(page.locator("#chart svg")).to_be_visible()
     times = page.evaluate("performance.getEntriesByName('next question').length")
     assert times >= 40
-    assert {type(a) for a in opened.file.answers} == {PairAnswer}
+    assert {len(a.rows) for a in opened.file.answers} == {2}
     shot(page, "learned")
 
 

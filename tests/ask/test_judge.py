@@ -6,8 +6,8 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from seraph._apps.ask._judge import (
+    Comparison,
     Estimate,
-    Judgment,
     advice,
     auc_interval,
     compare,
@@ -112,7 +112,7 @@ def test_the_same_order_of_distances_is_steady(rng):
 
 
 def judgment(learned, difference):
-    return Judgment(Estimate(*learned), Estimate(0.8, 0.7, 0.9), Estimate(*difference), 40)
+    return Comparison(Estimate(*learned), Estimate(0.8, 0.7, 0.9), Estimate(*difference))
 
 
 OPEN = judgment((0.85, 0.60, 0.98), (0.05, -0.10, 0.20))
@@ -122,34 +122,32 @@ GOOD = judgment((0.92, 0.85, 0.98), (0.12, 0.02, 0.20))
 
 
 @pytest.mark.parametrize(
-    ("n", "judgments", "change", "kinds", "said", "stop", "goal"),
+    ("n", "now", "change", "kinds", "said", "stop", "goal"),
     [
-        (0, [], None, (0, 0), "after a few answers", False, 60),
-        (3, [], None, (0, 3), "the first pair that is same", False, 60),
-        (3, [], None, (3, 0), "the first pair that is different", False, 60),
-        (8, [], None, (4, 4), "So far 1 of 3 test questions is the same: 3 of each", False, 60),
-        (12, [GOOD], None, (6, 6), "(0.92 against 0.80, 95 % interval", False, 40),
-        (60, [GOOD], 0.9, (30, 30), "More answers still improve it", False, 70),
-        (60, [WORSE], 0.99, (30, 30), "one (0.60 against 0.80", False, 70),
-        (60, [OPEN], 0.99, (30, 30), "It is open which distance is better", False, 220),
-        (200, [LEVEL], 0.99, (30, 30), "even many more answers may not tell", False, 600),
-        (60, [GOOD], 0.99, (30, 30), "a good moment to finish", True, 60),
+        (0, None, None, (0, 0), "after a few answers", False, 60),
+        (3, None, None, (0, 3), "the first pair that is same", False, 60),
+        (3, None, None, (3, 0), "the first pair that is different", False, 60),
+        (8, None, None, (4, 4), "So far 1 of 3 test questions is the same: 3 of each", False, 60),
+        (12, GOOD, None, (6, 6), "(0.92 against 0.80, 95 % interval", False, 40),
+        (60, GOOD, 0.9, (30, 30), "More answers still improve it", False, 70),
+        (60, WORSE, 0.99, (30, 30), "one (0.60 against 0.80", False, 70),
+        (60, OPEN, 0.99, (30, 30), "It is open which distance is better", False, 220),
+        (200, LEVEL, 0.99, (30, 30), "even many more answers may not tell", False, 600),
+        (60, GOOD, 0.99, (30, 30), "a good moment to finish", True, 60),
     ],
 )
-def test_the_advice_says_which_is_better_and_when_to_stop(
-    n, judgments, change, kinds, said, stop, goal
-):
-    found = advice(n, judgments, change, tests=(1, 2), kinds=kinds)
+def test_the_advice_says_which_is_better_and_when_to_stop(n, now, change, kinds, said, stop, goal):
+    found = advice(n, now, change, tests=(1, 2), kinds=kinds)
     assert said in found.text
     assert (found.stop, found.goal) == (stop, goal)
 
 
 def test_a_test_with_enough_of_each_kind_is_judged_soon():
-    found = advice(20, [], None, tests=(3, 7), kinds=(6, 14))
+    found = advice(20, None, None, tests=(3, 7), kinds=(6, 14))
     assert found.text == "After a few more answers the page says how good the distance is."
 
 
 def test_the_advice_is_to_stop_when_nothing_is_left():
-    found = advice(3, [GOOD], None, tests=(0, 0), kinds=(1, 2), left=False)
+    found = advice(3, GOOD, None, tests=(0, 0), kinds=(1, 2), left=False)
     assert found.text.startswith("There is nothing left to ask. The learned distance is better")
     assert found.stop

@@ -105,7 +105,7 @@ def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(records
     some = made.pairs[::3]
     learner = made.learned(some, same(person, some))
     known = set(map(tuple, some.tolist()))
-    found = [question.rows for question in record_questions(made).chosen(learner, known)]
+    found = [question.rows for question in record_questions(made).chosen(learner, known, {})]
     assert 0 < len(found) <= POOL
     assert len({row for pair in found for row in pair}) == 2 * len(found)
     assert set(found) <= set(map(tuple, made.pairs.tolist())) - known
@@ -117,7 +117,7 @@ def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():
     pairs = np.array([[0, 3], [0, 1], [1, 4], [2, 3]])
     learner = SERAPH().fit(X, marks=Marks(pairs, [1, -1, 1, -1], rows=X))
     known = {tuple(pair) for pair in pairs.tolist()}
-    chosen = pair_questions().chosen(learner, known)
+    chosen = pair_questions().chosen(learner, known, {})
     rows = [row for question in chosen for row in question.rows]
     assert len(chosen) == 12
     assert len(set(rows)) == len(rows)
@@ -130,9 +130,8 @@ def test_rows_that_cannot_be_shown_are_not_asked():
     learner = SERAPH().fit(X, y)
     for questions in (PairQuestions, RowQuestions):
         some = questions(X, rows, np.random.default_rng(0))
-        if questions is RowQuestions:
-            some.codes = {0: 0, 1: 1}
-        asked = [some.test(set(), near=False), some.plain(set()), *some.chosen(learner, set())]
+        asked = [some.test(set(), near=False), some.plain(set())]
+        asked += some.chosen(learner, set(), {0: 0, 1: 1})
         assert all(row % 2 == 0 for question in asked for row in question.rows)
 
 
@@ -143,7 +142,7 @@ def test_rows_are_asked_once_and_then_there_is_nothing_left():
         known.add(question.rows)
     assert known == {(row,) for row in range(6)}
     assert questions.test(known, near=False) is None
-    assert questions.chosen(SERAPH().fit(X, y), known) == []
+    assert questions.chosen(SERAPH().fit(X, y), known, {}) == []
 
 
 def test_the_first_rows_are_far_from_each_other():
@@ -160,8 +159,8 @@ def test_the_rows_to_name_are_those_of_query_rows():
     known_classes[list(codes)] = list(codes.values())
     learner = SERAPH().fit(X, known_classes)
     questions = RowQuestions(X, ROWS, np.random.default_rng(0))
-    questions.codes = codes
-    asked = questions.chosen(learner, {(0,), (1,), (4,), (5,)})  # the person was unsure about 5
+    known = {(0,), (1,), (4,), (5,)}  # the person was unsure about 5
+    asked = questions.chosen(learner, known, codes)
     rows = [row for question in asked for row in question.rows]
     assert len(set(rows)) == POOL
     assert not {0, 1, 4, 5} & set(rows)

@@ -61,7 +61,7 @@ def test_the_page_and_its_parts_come_from_the_package(client):
     assert "<data>" not in text
     parts = re.findall(r'(?:src|href)="([^"#]+)"', text)
     assert "static/ask.js" in parts
-    for part in set(parts) - {"file/answers"}:
+    for part in set(parts) - {"file/answers", "file/model", "file/report"}:
         assert client.get(part).status == 200, part
     assert client.get("static/nothing.js").status == 404
     assert client.get("static/..%2f_server.py").status == 404
@@ -297,6 +297,7 @@ def test_pictures_are_served_as_pictures(client):
     reply = client.get("image/large/0")
     assert reply.status == 200
     assert reply.headers["content-type"] == "image/png"
+    assert reply.headers["cache-control"] == "private, max-age=3600"  # scaled once per browser
     assert reply.headers["content-disposition"] == "attachment"
     assert "sandbox" in reply.headers["content-security-policy"]
 
@@ -408,8 +409,7 @@ def test_the_page_is_opened_once_the_server_listens(client, monkeypatch):
 
 
 def finish_with(tmp_path, *arguments):
-    made = [tmp_path / name for name in ("answers.csv", "model.skops", "report.html")]
-    return Finish(list(arguments), *made)
+    return Finish(list(arguments), tmp_path / "model.skops", tmp_path / "report.html")
 
 
 def wait_for_end(finish, n):
@@ -457,9 +457,11 @@ def test_a_fit_says_how_far_it_is_and_can_be_canceled(tmp_path):
     assert wait_for_end(finish, 4)["status"] == "canceled"
     assert not (tmp_path / "model.skops").exists()
     finish.start(4)  # it can be started again
+    finish.cancel()
+    finish.start(4)  # even before the process before it has ended
     assert finish.state(4)["status"] == "running"
     finish.close()
-    wait_for_end(finish, 4)
+    assert wait_for_end(finish, 4)["status"] == "canceled"
 
 
 def test_closing_ends_the_process(tmp_path):
@@ -467,4 +469,3 @@ def test_closing_ends_the_process(tmp_path):
     finish.close()
     finish.start(0)
     assert finish.state(0)["status"] == "none"
-    assert finish._fit() == (1, "")

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from seraph._apps.ask import _learning
-from seraph._apps.ask._answers import ClassAnswer, PairAnswer
+from seraph._apps.ask._answers import Answer
 from seraph._apps.ask._doubts import contradictions, doubts
 from seraph._apps.ask._learning import Labels, Learning
 from seraph._apps.ask._questions import distances_of
@@ -31,8 +31,8 @@ def test_answers_are_counted_and_no_pair_is_asked_twice(path):
         opened.answer(opened.state()["question"]["key"], "unsure")
         counts = opened.state()["counts"]
     assert counts["answers"] == 25
-    assert counts["same"] == sum(y[i] == y[j] for i, j in asked)
-    assert counts["different"] == 24 - counts["same"]
+    assert counts["kinds"]["same"] == sum(y[i] == y[j] for i, j in asked)
+    assert counts["kinds"]["different"] == 24 - counts["kinds"]["same"]
     assert counts["unsure"] == 1
     assert counts["tests"] == 12  # every other one
 
@@ -56,8 +56,8 @@ def test_the_model_is_better_than_the_euclidean_distance_in_the_end(path):
 
 
 def test_answers_of_the_test_are_not_learned_from():
-    learn = [PairAnswer(0, 3, True), PairAnswer(0, 1, False), PairAnswer(1, 5, False)]
-    wrong = [PairAnswer(k, k + 1, True, 1.0) for k in range(10, 40, 2)]
+    learn = [Answer((0, 3), True), Answer((0, 1), False), Answer((1, 5), False)]
+    wrong = [Answer((k, k + 1), True, 1.0) for k in range(10, 40, 2)]
     plain, tested = Learning(X), Learning(X)
     assert plain.refit(learn)
     assert tested.refit(learn + wrong)
@@ -79,9 +79,9 @@ def test_a_click_does_not_wait_for_a_refit(path, monkeypatch):
         assert begun.wait(120)
         answer_truly(opened, y, 8, patient=False)  # while the refit stands still
         state = opened.state()
+        assert opened._busy
         go_on.set()
         assert state["counts"]["answers"] == 16
-        assert state["busy"]
         assert opened.wait()
         assert opened.state()["version"] > state["version"]
 
@@ -125,14 +125,14 @@ def test_an_answer_that_is_given_again_replaces_the_old_one(path):
         answer_truly(opened, y, 12)
         opened.end()
         first = opened.file.answers[0]
-        key = f"{first.i}-{first.j}"
+        key = "{}-{}".format(*first.rows)
         other = opened.state()["question"]["key"]
         opened.again([key])
         assert opened.state()["question"]["key"] == key
         learner = opened.learner.components_
-        opened.answer(key, "different" if first.same else "same")
+        opened.answer(key, "different" if first.value else "same")
         assert len(opened.file.answers) == 12
-        assert opened.file.answers[-1].same is not first.same
+        assert opened.file.answers[-1].value is not first.value
         assert opened.state()["question"]["key"] == other
         assert opened.wait()
         assert opened.learner.components_ is not learner
@@ -144,16 +144,16 @@ def test_an_answer_that_is_given_again_replaces_the_old_one(path):
 
 
 def test_answers_that_contradict_each_other_are_found():
-    same, different = (lambda i, j: PairAnswer(i, j, True)), (lambda i, j: PairAnswer(i, j, False))
+    same, different = (lambda i, j: Answer((i, j), True)), (lambda i, j: Answer((i, j), False))
     chain = [same(0, 1), same(1, 2), same(2, 3), different(4, 5), different(0, 4)]
     assert contradictions(chain) == []
     assert contradictions([*chain, different(0, 3)]) == [[(0, 3), (0, 1), (1, 2), (2, 3)]]
 
 
 def test_answers_unlike_the_others_are_asked_again_but_not_those_of_the_test():
-    near = [PairAnswer(k, k + 3, True) for k in range(0, 30, 3)]
-    far = [PairAnswer(k, k + 1, False) for k in range(30, 57, 3)]
-    odd = [PairAnswer(0, 1, True), PairAnswer(3, 4, True, 1.0)]
+    near = [Answer((k, k + 3), True) for k in range(0, 30, 3)]
+    far = [Answer((k, k + 1), False) for k in range(30, 57, 3)]
+    odd = [Answer((0, 1), True), Answer((3, 4), True, 1.0)]
     gaps = {1: 5.0, 3: 1.0}  # between the numbers of the rows, and the distances
     found = doubts(
         [*near, *far, *odd],
@@ -194,7 +194,7 @@ def test_a_question_that_another_tab_answered_is_not_answered_again(path):
         key = opened.state()["question"]["key"]
         assert opened.answer(key, "same")
         assert not opened.answer(key, "different")
-        assert opened.file.answers == [PairAnswer(*map(int, key.split("-")), True)]
+        assert opened.file.answers == [Answer(tuple(map(int, key.split("-"))), True)]
 
 
 def test_a_session_goes_on_where_it_ended(path):
@@ -257,7 +257,7 @@ def test_what_was_undone_is_not_remembered(path):
         for n in range(24, 14, -1):
             opened.undo(n)
         assert opened.wait()
-        counts = [count for count, _ in opened._learning._past]
+        counts = [moment.answers for moment in opened._learning._past]
         assert counts == sorted(set(counts))
         assert counts[-1] == 14
         assert len(counts) > 1
@@ -321,7 +321,7 @@ def test_rows_are_named_and_the_classes_are_learned_from(path):
         answer_truly(opened, y, 24)  # "c" is new
         state = opened.state()
         assert state["classes"] == ["a", "b", "c"]
-        assert sum(state["counts"]["classes"].values()) == 24
+        assert sum(state["counts"]["kinds"].values()) == 24
         assert state["counts"]["tests"] == 12
         learner = opened._learning.learner
         assert opened.picture()["learned"]
@@ -357,7 +357,7 @@ def test_a_class_has_no_spaces_around_it():
 
 
 def test_classes_imply_pairs():
-    answers = [ClassAnswer(5, "a"), ClassAnswer(2, "b"), ClassAnswer(9, "a"), ClassAnswer(1, None)]
+    answers = [Answer((5,), "a"), Answer((2,), "b"), Answer((9,), "a"), Answer((1,), None)]
     pairs, same = Labels.of(answers).all_pairs()
     assert dict(zip(map(tuple, pairs.tolist()), same.tolist(), strict=True)) == {
         (2, 5): False,
@@ -397,7 +397,8 @@ def test_the_picture_shows_the_points_before_and_after(path):
 
 
 def test_a_metric_of_rank_one_can_be_drawn():
-    flat = _learning._flat(np.arange(5.0)[:, np.newaxis])
+    Z = np.arange(5.0)[:, np.newaxis]
+    flat = _learning._flat(Z, *_learning._principal_plane(Z))
     assert flat.shape == (5, 2)
     assert not flat[:, 1].any()
 
@@ -412,13 +413,13 @@ def test_many_rows_are_learned_from_by_a_sample(monkeypatch):
         lambda self, Z, *a, **k: (seen.append(len(Z)), plain(self, Z, *a, **k))[1],
     )
     learning = Learning(X)
-    assert learning.refit([PairAnswer(0, 3, True), PairAnswer(0, 1, False)])
+    assert learning.refit([Answer((0, 3), True), Answer((0, 1), False)])
     assert 20 <= seen[0] <= 24
 
 
 def test_nothing_is_learned_from_answers_of_one_kind():
     learning = Learning(X)
-    assert not learning.refit([PairAnswer(0, 3, True), PairAnswer(3, 6, None)])
+    assert not learning.refit([Answer((0, 3), True), Answer((3, 6), None)])
     assert learning.learner is None
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from seraph import load
-from seraph._apps.ask._answers import AnswerFile, ClassAnswer, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
 from seraph._apps.cli._answered import rows_by_content
 from seraph._apps.cli._ask_rows import row_contents, row_ids
 from seraph._apps.cli._tables import read_table
@@ -36,9 +36,9 @@ def folder(tmp_path, monkeypatch):
     pd.concat([top, frame]).to_csv("moved.csv", index=False)
     (frame + 1.0).to_csv("other.csv", index=False)
     pairs = [(0, 1), (2, 4), (3, 5), (7, 9), (10, 13), (20, 23), (36, 39)]
-    answers = [PairAnswer(i, j, i % 2 == j % 2) for i, j in pairs]
+    answers = [Answer((i, j), i % 2 == j % 2) for i, j in pairs]
     write_answers(tmp_path / "pairs.csv", tmp_path / "data.csv", PairFormat(), answers)
-    classes = [ClassAnswer(k, "uv"[k % 2]) for k in (0, 1, 2, 3, 8, 9, 37, 38)]
+    classes = [Answer((k,), "uv"[k % 2]) for k in (0, 1, 2, 3, 8, 9, 37, 38)]
     write_answers(tmp_path / "classes.csv", tmp_path / "data.csv", ClassFormat(), classes)
     return tmp_path
 

@@ -406,7 +406,7 @@ def test_an_artificial_set_depends_on_its_seed_alone(make):
 @pytest.mark.parametrize("make", GENERATORS)
 @pytest.mark.parametrize("size", [19, 20.0, "many"])
 def test_too_few_points_are_refused(make, size):
-    with pytest.raises(ValueError, match="n_samples must be an integer of at least 20"):
+    with pytest.raises(ValueError, match="n_samples must be a finite whole number of at least 20"):
         make(size)
 
 

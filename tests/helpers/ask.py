@@ -35,7 +35,7 @@ def session(path, X, *, things=None, classes=None, finish=None, seed=0):
     ids = names(len(X))
     things = things or RowThings(ids, {"number": [str(k) for k in range(len(X))]})
     form = PairFormat() if classes is None else ClassFormat()
-    none = Finish(["--version"], path, path.with_suffix(".skops"), path.with_suffix(".html"))
+    none = Finish(["--version"], path.with_suffix(".skops"), path.with_suffix(".html"))
     with AnswerFile(path, ids, form) as file:
         opened = Session(Setting(X, things, "test <data>", classes, seed), file, finish or none)
         try:

@@ -22,7 +22,7 @@ from seraph import (
     query_pairs,
     query_rows,
 )
-from seraph._apps.ask._answers import AnswerFile, ClassFormat, PairAnswer, PairFormat
+from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import exceptions as metric_learn_errors
 from seraph.records import DuplicateFinder
@@ -318,7 +318,7 @@ def answers_file():
         ids = [f"row {k}" for k in range(6)]
         with AnswerFile(Path("answers.csv"), ids, PairFormat()) as file:
             for i, j, same in ((0, 1, True), (2, 5, False), (3, 4, None)):
-                file.add(PairAnswer(i, j, same))
+                file.add(Answer((i, j), same))
         return Path("answers.csv").read_bytes()
 
 

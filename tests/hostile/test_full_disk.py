@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from seraph import SERAPH, save
-from seraph._apps.ask._answers import AnswerFile, PairAnswer, PairFormat
+from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
 from seraph._utils._files import write_whole
 from seraph.classic import Euclidean
 from seraph.persist import export
@@ -123,13 +123,13 @@ def test_answers_on_a_full_disk_are_as_they_were(tmp_path):
     path = tmp_path / "answers.csv"
     ids = [f"row {k}" for k in range(6)]
     with AnswerFile(path, ids, PairFormat()) as file:
-        file.add(PairAnswer(0, 1, True))
+        file.add(Answer((0, 1), True))
         before = path.read_bytes()
         for room in range(len(before), len(before) + 30, 7):
             with full_disk(room), pytest.raises(OSError, match="File too large"):
-                file.add(PairAnswer(2, 3, False))
+                file.add(Answer((2, 3), False))
             assert path.read_bytes() == before
-        file.add(PairAnswer(2, 3, False))
+        file.add(Answer((2, 3), False))
     moved = ids[::-1]
     before = path.read_bytes()
     with full_disk(50), pytest.raises(OSError, match="File too large"):

@@ -10,7 +10,7 @@ from scipy.optimize import approx_fprime
 
 from seraph import Marks
 from seraph._apps.paper import _embeddings
-from seraph._apps.paper._embeddings import METHODS, demonstrate, judge, mark_pairs
+from seraph._apps.paper._embeddings import METHODS, demonstrate, judge, learn, mark_pairs
 from seraph._apps.paper._free_matrix import FreeMatrix, cosine_loss
 from tests.helpers.command import assert_refused, seraph
 
@@ -85,10 +85,10 @@ def test_too_few_pairs_of_a_kind_are_refused(vectors):
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_finds_what_matters(name, vectors):
     task = mark_pairs(*vectors, seed=0, n_pairs=60)
-    auc, precision, error = judge(METHODS[name](task), task)
+    auc, precision, error = judge(learn(name, task), task)
     assert 0 <= precision <= 100
     assert 0 <= error <= 100
-    before = judge(METHODS["cosine"](task), task)[0]
+    before = judge(learn("cosine", task), task)[0]
     if name in ("ITML", "GMML", "SERAPH"):
         assert auc > before + 3
     elif name == "cosine":

@@ -6,14 +6,11 @@ points are those nearest to fixed places, so that every seed shows the same effe
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._utils._typing import Array
-from .._utils._validation import check_seed, shown
+from .._utils._validation import check_number, check_seed
 
 _FEWEST, _MOST = 20, 10**8
 _LABELED = np.array([0, 0, 1, 1])
@@ -67,9 +64,7 @@ def make_posterior_sparsity(
     >>> X.shape, int((y_partial >= 0).sum())
     ((200, 2), 4)
     """
-    _check_size(n_samples)
-    check_seed(random_state)
-    random = check_random_state(random_state)
+    random = _checked(n_samples, random_state)
     column = np.arange(n_samples) % len(_COLUMNS)
     X = np.column_stack(
         [
@@ -117,9 +112,7 @@ def make_projection_sparsity(
     >>> X.shape, int((y_partial >= 0).sum())
     ((200, 2), 4)
     """
-    _check_size(n_samples)
-    check_seed(random_state)
-    random = check_random_state(random_state)
+    random = _checked(n_samples, random_state)
     y = np.arange(n_samples) % 2
     X = np.column_stack(
         [
@@ -130,18 +123,20 @@ def make_projection_sparsity(
     return X, y, _labels_near(_BAR_LABELS, X, y)
 
 
-def _check_size(n_samples: int) -> None:
-    if not isinstance(n_samples, Integral) or not _FEWEST <= n_samples <= _MOST:
-        raise ValueError(
-            f"n_samples must be an integer of at least {_FEWEST} and at most {_MOST}; got "
-            f"{shown(n_samples)}."
-        )
+def _checked(
+    n_samples: int, random_state: int | np.random.RandomState | None
+) -> np.random.RandomState:
+    """Refuse wrong parameters; return the source of random numbers."""
+    check_number("n_samples", n_samples, low=_FEWEST, high=_MOST, integer=True)
+    check_seed(random_state)
+    random: np.random.RandomState = check_random_state(random_state)
+    return random
 
 
-def _labels_near(places: ArrayLike, X: Array, y: Array) -> Array:
+def _labels_near(places: Array, X: Array, y: Array) -> Array:
     """Label the point of the right class nearest to each of the four places; -1 elsewhere."""
     y_partial = np.full(len(y), -1, dtype=y.dtype)
-    for place, label in zip(np.asarray(places), _LABELED, strict=True):
+    for place, label in zip(places, _LABELED, strict=True):
         free = np.flatnonzero((y == label) & (y_partial < 0))
         nearest = free[np.argmin(np.sum((X[free] - place) ** 2, axis=1))]
         y_partial[nearest] = label

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.utils import gen_batches
 
 from .._utils._typing import Array, FloatArray, IntArray
 from ._packages import Package, fetch_package, user_cache
@@ -59,14 +60,13 @@ def fetch_faces(
         for person in range(1, _PEOPLE + 1)
         for number in range(1, _PHOTOGRAPHS + 1)
     ]
-    parts = []
-    for start in range(0, len(files), _AT_ONCE):
-        images = np.stack([_read_pgm(path) for path in files[start : start + _AT_ONCE]])
-        parts.append(network(_squares(images), weights))
+    images = np.stack([_read_pgm(path) for path in files])
+    parts = [
+        network(_squares(images[some]), weights) for some in gen_batches(len(images), _AT_ONCE)
+    ]
     X = np.concatenate(parts).astype(np.float64)
-    return X / np.linalg.norm(X, axis=1, keepdims=True), np.repeat(
-        np.arange(_PEOPLE), _PHOTOGRAPHS
-    )
+    people = np.repeat(np.arange(_PEOPLE), _PHOTOGRAPHS)
+    return X / np.linalg.norm(X, axis=1, keepdims=True), people
 
 
 # Photographs

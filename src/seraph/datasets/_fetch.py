@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 
 from .._utils._typing import Array
-from ._images import halved, pixel_names
 from ._tasks import Points, Row, Task, digit_names, find_row, make_task
 
 
@@ -128,7 +127,25 @@ def _digits(name: str, row: Row, source: _ImageSource, X: Array, labels: Array) 
     chosen = np.isin(digits, row.digits)
     pixels = (X[chosen] - source.black) / (source.white - source.black)
     smaller = halved(pixels, source.side) / 4.0
-    return smaller, digits[chosen], pixel_names(row.n_features), digit_names(row)
+    return smaller, digits[chosen], *digit_names(row)
+
+
+def halved(images: Array, side: int) -> Array:
+    """Sum square images over blocks of 2 x 2 pixels, without rounding.
+
+    Images are rows of ``side**2`` pixels, and so are the sums, of ``side**2 / 4``: uint16 for
+    uint8 images, which holds them exactly; otherwise of the type of the images.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halved(np.arange(16, dtype=np.uint8)[np.newaxis], side=4)
+    array([[10, 18, 42, 50]], dtype=uint16)
+    """
+    kind = np.dtype(np.uint16) if images.dtype == np.uint8 else images.dtype
+    blocks = images.reshape(len(images), side // 2, 2, side // 2, 2)
+    sums: Array = blocks.sum(axis=(2, 4), dtype=kind)
+    return sums.reshape(len(images), -1)
 
 
 def _numbered(name: str, labels: Array, classes: dict[str, str]) -> Array:

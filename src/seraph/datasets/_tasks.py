@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._files import read_arrays
-from ._images import pixel_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,12 +200,14 @@ def _digits(row: Row) -> Points:
     arrays = read_arrays(f"{row.source}.npz")
     chosen = np.isin(arrays["digits"], row.digits)
     X = arrays["sums"][chosen] / 1020.0  # sums of four bytes
-    return X, arrays["digits"][chosen], pixel_names(X.shape[1]), digit_names(row)
+    return X, arrays["digits"][chosen], *digit_names(row)
 
 
-def digit_names(row: Row) -> tuple[str, ...]:
-    """Return the names of the classes of a digit task."""
-    return tuple(map(str, sorted(row.digits)))
+def digit_names(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the features and of the classes of a digit task."""
+    side = range(isqrt(row.n_features))
+    pixels = tuple(f"pixel_{i}_{j}" for i, j in product(side, side))
+    return pixels, tuple(map(str, sorted(row.digits)))
 
 
 _LOADERS: dict[str, Callable[[], Points]] = {

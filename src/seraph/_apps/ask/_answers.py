@@ -11,66 +11,33 @@ import hashlib
 import io
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, Self
+from typing import ClassVar, Self
 
 from ..._utils._files import note_write, write_whole
 
 
 @dataclass(frozen=True)
-class PairAnswer:
-    """An answer about two rows.
+class Answer:
+    """An answer about two rows, or about the class of one.
 
     Parameters
     ----------
-    i, j : int
-        Row numbers, smaller first.
-    same : bool or None
-        Whether the two are the same; None if the person was unsure.
+    rows : tuple of int
+        Row numbers that the question was about: two, smaller first, or one.
+    value : bool, str or None
+        Whether the two are the same, or the name of the class; None if the person was unsure.
     weight : float or None
         Weight in the test; None for an answer to learn from.
     """
 
-    i: int
-    j: int
-    same: bool | None
+    rows: tuple[int, ...]
+    value: bool | str | None
     weight: float | None = None
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """Row numbers that the question was about."""
-        return self.i, self.j
-
-
-@dataclass(frozen=True)
-class ClassAnswer:
-    """An answer about the class of one row.
-
-    Parameters
-    ----------
-    i : int
-        Row number.
-    name : str or None
-        Name of the class; None if the person was unsure.
-    weight : float or None
-        1.0 for a row of the test; None for an answer to learn from.
-    """
-
-    i: int
-    name: str | None
-    weight: float | None = None
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """Row numbers that the question was about."""
-        return (self.i,)
-
-
-Answer = PairAnswer | ClassAnswer
 
 
 class RowNames:
@@ -83,7 +50,6 @@ class RowNames:
     contents : sequence of str or None
         Digest of each row, all different (`digests`), if the ids are mere row numbers, which
         mean other rows in another table.
-
     n_first : int or None
         Number of rows of the first table, if the ids are those of two tables, which may share
         them; an answer then names a row of each.
@@ -106,6 +72,7 @@ class RowNames:
     ) -> None:
         self.ids = ids
         self._contents = contents
+        self._n_first = n_first
         one = {name: row for row, name in enumerate(contents or ids)}
         self._places = [one, one]
         if n_first is not None and contents is None:
@@ -113,6 +80,11 @@ class RowNames:
                 {name: row for row, name in enumerate(ids) if (row < n_first) == first}
                 for first in (True, False)
             ]
+
+    def numbers(self, rows: Sequence[int]) -> list[str]:
+        """Return the numbers of rows; a second table has row numbers of its own."""
+        first = self._n_first
+        return [str(row if first is None or row < first else row - first) for row in rows]
 
     def content(self, rows: Sequence[int]) -> str:
         """Return the digests of rows; nothing if they go by id."""
@@ -142,108 +114,73 @@ def digests(rows: Iterable[bytes]) -> list[str]:
     return found
 
 
-class Format(Protocol):
-    """How answers stand in the file."""
+_SAME = {"1": True, "0": False, "": None}
+
+
+class Format:
+    """The columns of the file, and how an answer is written in them: as text by default."""
+
+    numbers: ClassVar[tuple[str, ...]]
+    value: ClassVar[str]
+    ids: ClassVar[tuple[str, ...]]
 
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the columns."""
-        ...
+        return (*self.numbers, self.value, *self.ids, "test_weight", "content", "when")
 
-    @property
-    def n_first(self) -> int | None:
-        """Number of rows of the first table, if the rows are those of two tables."""
-        ...
+    def text(self, value: bool | str | None) -> str:
+        """Return the cell of an answer."""
+        return str(value or "")
+
+    def parsed(self, text: str) -> bool | str | None:
+        """Return the answer in a cell."""
+        return text or None
 
     def line(self, answer: Answer, names: RowNames) -> list[str]:
         """Return the cells of an answer, all but the time."""
-        ...
+        return [
+            *names.numbers(answer.rows),
+            self.text(answer.value),
+            *(names.ids[row] for row in answer.rows),
+            "" if answer.weight is None else format(answer.weight, ".6g"),
+            names.content(answer.rows),
+        ]
 
     def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
         """Return the answer in a line."""
-        ...
+        rows = names.find([cells[column] for column in self.ids], cells["content"])
+        if len(rows) != len(self.ids):
+            wanted = "one row" if len(self.ids) == 1 else "two rows"
+            raise ValueError(f"{cells['content'][:80]!r} does not name {wanted}")
+        if len(set(rows)) < len(rows):
+            raise ValueError("a row is paired with itself")
+        weight = float(cells["test_weight"]) if cells["test_weight"] else None
+        if weight is not None and not 0.0 < weight < math.inf:
+            raise ValueError(f"the weight {cells['test_weight'][:80]!r} is not a positive number")
+        return Answer(tuple(sorted(rows)), self.parsed(cells[self.value]), weight)
 
 
-_SAME = {"1": True, "0": False, "": None}
-
-
-class PairFormat:
+class PairFormat(Format):
     """The columns that ``seraph fit --pairs`` reads, and a few more that it ignores."""
 
-    header = ("i", "j", "similar", "id_i", "id_j", "test_weight", "content", "when")
-    n_first: int | None = None
+    numbers, value, ids = ("i", "j"), "similar", ("id_i", "id_j")
 
-    def line(self, answer: Answer, names: RowNames) -> list[str]:
-        """Return the cells of an answer, all but the time."""
-        assert isinstance(answer, PairAnswer)
-        similar = "" if answer.same is None else str(int(answer.same))
-        i, j = answer.rows
-        named = [str(i), str(j), similar, names.ids[i], names.ids[j]]
-        return [*named, _weight_text(answer.weight), names.content(answer.rows)]
+    def text(self, value: bool | str | None) -> str:
+        """Return the cell of an answer."""
+        return "" if value is None else str(int(value))
 
-    def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
-        """Return the answer in a line."""
-        rows = names.find([cells["id_i"], cells["id_j"]], cells["content"])
-        if len(rows) != 2:
-            raise ValueError(f"{cells['content'][:80]!r} does not name two rows")
-        i, j = sorted(rows)
-        if cells["similar"] not in _SAME:
-            raise ValueError(f"{cells['similar'][:80]!r} is neither 1, 0 nor empty")
-        same = _SAME[cells["similar"]]
-        if i == j:
-            raise ValueError("a row is paired with itself")
-        return PairAnswer(i, j, same, _weight(cells["test_weight"]))
+    def parsed(self, text: str) -> bool | None:
+        """Return the answer in a cell."""
+        if text not in _SAME:
+            raise ValueError(f"{text[:80]!r} is neither 1, 0 nor empty")
+        return _SAME[text]
 
 
-class LinkFormat(PairFormat):
-    """Pairs of a row of one table and a row of another, which has row numbers of its own.
-
-    Parameters
-    ----------
-    n_first : int
-        Number of rows of the first table.
-    """
-
-    def __init__(self, n_first: int) -> None:
-        self.n_first = n_first
-
-    def line(self, answer: Answer, names: RowNames) -> list[str]:
-        """Return the cells of an answer, all but the time."""
-        i, j, *rest = super().line(answer, names)
-        return [i, str(int(j) - (self.n_first or 0)), *rest]
-
-
-class ClassFormat:
+class ClassFormat(Format):
     """One line per row that was named."""
 
-    header = ("row", "class", "id", "test_weight", "content", "when")
-    n_first: int | None = None
-
-    def line(self, answer: Answer, names: RowNames) -> list[str]:
-        """Return the cells of an answer, all but the time."""
-        assert isinstance(answer, ClassAnswer)
-        named = [str(answer.i), answer.name or "", names.ids[answer.i]]
-        return [*named, _weight_text(answer.weight), names.content(answer.rows)]
-
-    def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
-        """Return the answer in a line."""
-        rows = names.find([cells["id"]], cells["content"])
-        if len(rows) != 1:
-            raise ValueError(f"{cells['content'][:80]!r} does not name one row")
-        return ClassAnswer(rows[0], cells["class"] or None, _weight(cells["test_weight"]))
-
-
-def _weight_text(weight: float | None) -> str:
-    return "" if weight is None else format(weight, ".6g")
-
-
-def _weight(text: str) -> float | None:
-    if not text:
-        return None
-    weight = float(text)
-    if not 0.0 < weight < math.inf:
-        raise ValueError(f"the weight {text[:80]!r} is not a positive number")
-    return weight
+    numbers, value, ids = ("row",), "class", ("id",)
 
 
 class AnswerFile:
@@ -259,6 +196,8 @@ class AnswerFile:
         Answers about pairs or about classes.
     contents : sequence of str, optional
         Digests of the rows, if `ids` are row numbers; see `RowNames`.
+    n_first : int, optional
+        Number of rows of the first table, if the rows are those of two tables.
 
     Attributes
     ----------
@@ -278,16 +217,22 @@ class AnswerFile:
         ids: Sequence[str],
         form: Format,
         contents: Sequence[str] | None = None,
+        n_first: int | None = None,
     ) -> None:
         self.path = path
-        self._names = RowNames(ids, contents, form.n_first)
+        self.answers: list[Answer] = []
+        self._names = RowNames(ids, contents, n_first)
         self._form = form
         self._file = path.open("a+b", buffering=0)
         try:
-            with _explained(path, "is in use by another `seraph ask`: end that one, or choose "):
-                _lock(self._file.fileno())
-            self._ends = [0]  # where the header ends, then each answer
-            self.answers: list[Answer] = []
+            _lock(self._file.fileno())
+        except OSError:
+            self.close()
+            raise ValueError(
+                f"{path} is in use by another `seraph ask`: end that one, or choose another file "
+                "with -o."
+            ) from None
+        try:
             self._read()
         except BaseException:
             self.close()
@@ -301,12 +246,9 @@ class AnswerFile:
     def replace(self, answer: Answer) -> None:
         """Take back the answer about the same rows, and write the new one at the end."""
         place = [old.rows for old in self.answers].index(answer.rows)
-        self._file.seek(0)
-        whens = [line[-1] for line, _ in self._lines(self._file.read())[1:]]
-        kept = [k for k in range(len(whens)) if k != place]
-        self._rewrite(
-            [*(self.answers[k] for k in kept), answer], [*(whens[k] for k in kept), _now()]
-        )
+        answers, times = list(self.answers), [line[-1] for line in self._lines(self._data())[1:]]
+        del answers[place], times[place]
+        self._rewrite([*answers, answer], [*times, _now()])
 
     def add_earlier(self, answers: Iterable[Answer]) -> int:
         """Add those answers whose rows have no answer yet; return how many."""
@@ -320,9 +262,9 @@ class AnswerFile:
         """Take the last answer back; None if there is none."""
         if not self.answers:
             return None
-        self._file.truncate(self._ends[-2])
+        data = self._data()
+        self._file.truncate(data.rfind(b"\n", 0, len(data) - 1) + 1)
         os.fsync(self._file.fileno())
-        self._ends.pop()
         return self.answers.pop()
 
     def close(self) -> None:
@@ -335,10 +277,13 @@ class AnswerFile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _data(self) -> bytes:
+        self._file.seek(0)
+        return self._file.read()
+
     def _append(self, cells: Sequence[str]) -> None:
-        out = io.StringIO(newline="")
-        csv.writer(out, lineterminator="\n").writerow(cells)
-        data = out.getvalue().encode()
+        data = _csv_text([cells]).encode()
+        end = self._file.seek(0, os.SEEK_END)
         try:
             written = 0
             while written < len(data):  # a full disk may take a part
@@ -346,9 +291,8 @@ class AnswerFile:
             os.fsync(self._file.fileno())
         except OSError:
             with suppress(OSError):
-                self._file.truncate(self._ends[-1])
+                self._file.truncate(end)
             raise
-        self._ends.append(self._ends[-1] + len(data))
         note_write(self.path)
 
     def _read(self) -> None:
@@ -356,48 +300,45 @@ class AnswerFile:
 
         The file is changed only once it is known to be one of answers.
         """
-        self._file.seek(0)
-        data = self._file.read()
+        data = self._data()
         whole = data[: data.rfind(b"\n") + 1]
         if not whole:
             if data and not ",".join(self._form.header).encode().startswith(data):
                 raise ValueError(self._refusal("has no header"))
             self._file.truncate(0)
             self._append(self._form.header)
-            self._ends = self._ends[1:]
             return
-        lines = self._lines(whole)
+        header, *lines = self._lines(whole)
         last = self._complete(data[len(whole) :])
-        moved = self._parse([*lines, *last])
+        lines += last
+        moved = self._parse(header, lines)
         if last or moved:
-            self._rewrite(self.answers, [line[-1] for line, _ in [*lines[1:], *last]])
+            self._rewrite(self.answers, [line[-1] for line in lines])
         elif len(whole) < len(data):
             self._file.truncate(len(whole))
 
-    def _lines(self, data: bytes) -> list[tuple[list[str], int]]:
-        """Return the cells of each line, and where it ends in the file."""
+    def _lines(self, data: bytes) -> list[list[str]]:
+        """Return the cells of each line; names hold no line breaks."""
         try:
-            return list(_csv_lines(data))
+            lines = data.decode().removesuffix("\n").split("\n")
+            return [cells for line in lines for cells in csv.reader([line], strict=True)]
         except (UnicodeDecodeError, csv.Error) as error:
             raise ValueError(self._refusal(f"cannot be read ({error})")) from None
 
-    def _complete(self, tail: bytes) -> list[tuple[list[str], int]]:
+    def _complete(self, tail: bytes) -> list[list[str]]:
         """Return the last line if only its end is missing, as where an editor left it out."""
         try:
-            lines = list(_csv_lines(tail))
-        except (UnicodeDecodeError, csv.Error):
+            return [cells for cells in self._lines(tail) if len(cells) == len(self._form.header)]
+        except ValueError:
             return []
-        return [(cells, end) for cells, end in lines if len(cells) == len(self._form.header)]
 
-    def _parse(self, lines: Sequence[tuple[list[str], int]]) -> bool:
+    def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> bool:
         """Read the answers; return whether row numbers have changed since they were written."""
-        (header, end), *rest = lines
         if tuple(header) != self._form.header:
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
-        self._ends, self.answers = [end], []
         moved = False
         lost: list[int] = []
-        for number, (line, end) in enumerate(rest):
+        for number, line in enumerate(lines):
             try:
                 if len(line) != len(header):
                     raise ValueError(f"{len(line)} cells instead of {len(header)}")
@@ -409,31 +350,28 @@ class AnswerFile:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
             moved |= self._form.line(answer, self._names) != line[:-1]
             self.answers.append(answer)
-            self._ends.append(end)
         if lost:
             raise ValueError(
-                f"{self.path} has answers about other rows: {len(lost)} of {len(rest)} name rows "
+                f"{self.path} has answers about other rows: {len(lost)} of {len(lines)} name rows "
                 f"that this table does not have, line {lost[0] + 2} first. Pass the table that "
                 "they are about, or choose another file with -o. (Without --id a row is known by "
                 "its cells; with --id it may change and keep its answers.)"
             )
         return moved
 
-    def _rewrite(self, answers: Sequence[Answer], whens: Sequence[str]) -> None:
+    def _rewrite(self, answers: Sequence[Answer], times: Sequence[str]) -> None:
         """Write the file again, with the row numbers of today and the times of then."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self._form.header)
-        for answer, when in zip(answers, whens, strict=True):
-            writer.writerow([*self._form.line(answer, self._names), when])
+        lines = [
+            [*self._form.line(answer, self._names), time]
+            for answer, time in zip(answers, times, strict=True)
+        ]
         self._file.close()  # Windows replaces no open file
         try:
-            write_whole(self.path, out.getvalue())
+            write_whole(self.path, _csv_text([self._form.header, *lines]))
         finally:  # if the disk is full, the file is as it was
             self._file = self.path.open("a+b", buffering=0)
             _lock(self._file.fileno())
-            self._file.seek(0)
-            self._parse(self._lines(self._file.read()))
+        self.answers = list(answers)
 
     def _refusal(self, fault: str) -> str:
         return (
@@ -446,21 +384,10 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _csv_lines(data: bytes) -> Iterator[tuple[list[str], int]]:
-    """Yield the cells of each line, and where it ends in the file."""
-    end = 0
-    for line in io.StringIO(data.decode(), newline="\n"):  # names hold no line breaks
-        end += len(line.encode())
-        (cells,) = csv.reader([line], strict=True)
-        yield cells, end
-
-
-@contextmanager
-def _explained(path: Path, reason: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError:
-        raise ValueError(f"{path} {reason}another file with -o.") from None
+def _csv_text(lines: Iterable[Sequence[str]]) -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
 
 
 def _lock(descriptor: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -68,19 +67,14 @@ class DigitThings:
 
     def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
         """Return the image of a row, enlarged."""
-        return _drawn(self._pixels[row].tobytes(), min(SIZES[size], 448)), "image/png"
+        from PIL import Image
+
+        image = Image.fromarray(np.round(self._pixels[row]).astype(np.uint8))
+        side = min(SIZES[size], 448)
+        out = io.BytesIO()
+        image.resize((side, side), Image.Resampling.BICUBIC).save(out, "PNG")
+        return out.getvalue(), "image/png"
 
     def sound(self, row: int) -> tuple[Path, str] | None:  # noqa: ARG002
         """Return None: digits make no sound."""
         return None
-
-
-@lru_cache(maxsize=256)
-def _drawn(pixels: bytes, side: int) -> bytes:
-    from PIL import Image
-
-    colors = np.frombuffer(pixels).reshape(_SIDE, _SIDE, 3)
-    image = Image.fromarray(np.round(colors).astype(np.uint8))
-    out = io.BytesIO()
-    image.resize((side, side), Image.Resampling.BICUBIC).save(out, "PNG")
-    return out.getvalue()

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._utils._typing import Array, IntArray
-from ._answers import Answer, PairAnswer
+from ._answers import Answer
+from ._learning import Labels
 from ._questions import Question
 
 # An answer is odd if so large a share of the other kind is on the wrong side of it: two rows that
@@ -43,38 +44,31 @@ def contradictions(answers: Sequence[Answer]) -> list[list[tuple[int, ...]]]:
 
     Examples
     --------
-    >>> contradictions([PairAnswer(0, 1, True), PairAnswer(1, 2, True), PairAnswer(0, 2, False)])
+    >>> contradictions([Answer((0, 1), True), Answer((1, 2), True), Answer((0, 2), False)])
     [[(0, 2), (0, 1), (1, 2)]]
     """
-    marked = [a for a in answers if isinstance(a, PairAnswer) and a.same is not None]
     alike: dict[int, list[int]] = {}
-    for answer in marked:
-        if answer.same:
-            alike.setdefault(answer.i, []).append(answer.j)
-            alike.setdefault(answer.j, []).append(answer.i)
-    found = []
-    for answer in marked:
-        chain = [] if answer.same else _chain(alike, answer.i, answer.j)
-        if chain:
-            found.append([answer.rows, *chain])
-    return found
+    for answer in answers:
+        if answer.value is True:
+            i, j = answer.rows
+            alike.setdefault(i, []).append(j)
+            alike.setdefault(j, []).append(i)
+    chains = [(a.rows, _chain(alike, *a.rows)) for a in answers if a.value is False]
+    return [[rows, *chain] for rows, chain in chains if chain]
 
 
 def _chain(alike: dict[int, list[int]], start: int, end: int) -> list[tuple[int, ...]]:
     """Return the pairs of a shortest path from row to row; empty if there is none."""
-    before = {start: start}
+    chains: dict[int, list[tuple[int, ...]]] = {start: []}
     waiting = deque([start])
-    while waiting and end not in before:
+    while waiting and end not in chains:
         row = waiting.popleft()
         for neighbor in alike.get(row, ()):
-            if neighbor not in before:
-                before[neighbor] = row
+            if neighbor not in chains:
+                pair = (min(row, neighbor), max(row, neighbor))
+                chains[neighbor] = [*chains[row], pair]
                 waiting.append(neighbor)
-    chain: list[tuple[int, ...]] = []
-    while end != start and end in before:
-        chain.insert(0, (min(end, before[end]), max(end, before[end])))
-        end = before[end]
-    return chain
+    return chains.get(end, [])
 
 
 def unlikely(
@@ -92,13 +86,11 @@ def unlikely(
     distances : callable
         Returns the learned distances of pairs of rows.
     """
-    marked = [
-        a for a in answers if isinstance(a, PairAnswer) and a.same is not None and a.weight is None
-    ]
-    same = np.array([a.same for a in marked], dtype=bool)
+    labels = Labels.of([answer for answer in answers if answer.weight is None])
+    same = labels.same
     if min(same.sum(), (~same).sum()) < _FEWEST:
         return []
-    d = distances(np.array([a.rows for a in marked], dtype=np.intp))
+    d = distances(labels.pairs)
     near, far = np.sort(d[same]), np.sort(d[~same])
     odd = np.where(
         same,
@@ -106,4 +98,4 @@ def unlikely(
         1.0 - np.searchsorted(near, d, "right") / len(near),
     )
     order = np.argsort(-odd, kind="stable")
-    return [marked[k].rows for k in order.tolist() if odd[k] >= _ODD]
+    return [tuple(pair) for pair in labels.pairs[order[odd[order] >= _ODD]].tolist()]

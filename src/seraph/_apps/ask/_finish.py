@@ -30,19 +30,16 @@ class Finish:
     ----------
     arguments : sequence of str
         ``fit`` or ``duplicates``, and its arguments.
-    answers : Path
-        File of answers that they name.
     model, report : Path
         Files that they write; ``duplicates`` writes its groups, and no report.
-    then : sequence of str
-        Arguments of the command to go on with; empty for none.
+    then : str
+        Line to go on with; empty for none.
     """
 
     arguments: Sequence[str]
-    answers: Path
     model: Path
     report: Path | None
-    then: Sequence[str] = ()
+    then: str = ""
     _made_from: int = field(default=-1, init=False)
     _status: str = field(default="none", init=False)
     _message: str = field(default="", init=False)
@@ -70,15 +67,11 @@ class Finish:
                 "message": self._message if fresh else "",
                 "progress": self._progress,
                 "seconds": round(time.monotonic() - self._since) if running else 0,
-                "command": self.command,
-                "then": shlex.join(["seraph", *self.then]) if self.then else "",
-                "model": self.model.name,
-                "report": None if self.report is None else self.report.name,
-                "answers": self.answers.name,
             }
 
     def start(self, stamp: int) -> None:
         """Start to make the files, unless that is under way or done for the same answers."""
+        verbose = ["--verbose"] if self.arguments[:1] == ["fit"] else []
         with self._lock:
             done = self._status == "done" and self._made_from == stamp
             if self._closed or self._status == "running" or done:
@@ -86,49 +79,37 @@ class Finish:
             self._made_from = stamp
             self._status, self._message, self._progress = "running", "", ""
             self._since = time.monotonic()
-        threading.Thread(target=self._run, name="seraph-finish", daemon=True).start()
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "seraph", *self.arguments, *verbose],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                )
+            except OSError as error:
+                self._status, self._message = "failed", f"{error.filename}: {error.strerror}"
+                return
+            threading.Thread(
+                target=self._watch, args=(self._process,), name="seraph-finish", daemon=True
+            ).start()
 
     def cancel(self) -> None:
         """Stop making the files; those of an earlier run stay as they are."""
         with self._lock:
-            if self._status == "running":
+            if self._process is not None:
+                self._process.terminate()
+                self._process = None
                 self._status = "canceled"
-                self._end()
 
     def close(self) -> None:
-        """End the process, if it runs."""
-        with self._lock:
-            self._closed = True
-            self._end()
+        """End the process, if it runs, and start no other."""
+        self._closed = True
+        self.cancel()
 
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.terminate()
-
-    def _run(self) -> None:
-        try:
-            code, message = self._fit()
-        except OSError as error:
-            code, message = 1, f"{error.filename}: {error.strerror}"
-        with self._lock:
-            if self._status == "running":
-                self._status = "failed" if code else "done"
-            self._message = message
-
-    def _fit(self) -> tuple[int, str]:
-        """Run the line; return its exit code and what it printed."""
-        verbose = ["--verbose"] if self.arguments[:1] == ["fit"] else []
-        with self._lock:
-            if self._closed or self._status != "running":
-                return 1, ""
-            self._process = process = subprocess.Popen(
-                [sys.executable, "-m", "seraph", *self.arguments, *verbose],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-            )
+    def _watch(self, process: subprocess.Popen[str]) -> None:
+        """Follow what the process prints until it ends."""
         said: deque[str] = deque(maxlen=_KEPT)
         with process:
             for line in process.stdout or ():
@@ -136,8 +117,9 @@ class Finish:
                 if found is None:
                     said.append(line)
                 else:
-                    with self._lock:
-                        self._progress = f"iteration {found[1]} of at most {found[2]}"
+                    self._progress = f"iteration {found[1]} of at most {found[2]}"
         with self._lock:
-            self._process = None
-        return process.returncode, "".join(said).strip()[-2000:]
+            if self._process is process:  # it was not canceled
+                self._process = None
+                self._status = "failed" if process.returncode else "done"
+                self._message = "".join(said).strip()[-2000:]

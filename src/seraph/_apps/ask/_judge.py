@@ -41,10 +41,6 @@ class Estimate:
     low: float
     high: float
 
-    def text(self) -> str:
-        """Return the estimate and its interval as text."""
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
-
 
 def weighted_auc(distances: Array, same: Array, weights: Array) -> float:
     r"""Return the AUC of pairs that were sampled with unequal chances.
@@ -239,21 +235,6 @@ def _effective(weights: Array) -> float:
     return float(weights.sum() ** 2 / (weights @ weights))
 
 
-@dataclass(frozen=True)
-class Judgment(Comparison):
-    """What the test says after some answers.
-
-    Parameters
-    ----------
-    learned, euclidean, difference : Estimate
-        See `Comparison`.
-    answers : int
-        Number of answers by then.
-    """
-
-    answers: int
-
-
 def steadiness(before: Array, after: Array) -> float:
     """Return the rank correlation of the distances of some pairs under two metrics.
 
@@ -289,7 +270,7 @@ class Advice:
 
 def advice(
     n_answers: int,
-    judgments: Sequence[Judgment],
+    now: Comparison | None,
     change: float | None,
     *,
     tests: tuple[int, int],
@@ -302,8 +283,8 @@ def advice(
     ----------
     n_answers : int
         Answers so far, without the unsure ones.
-    judgments : sequence of Judgment
-        The test so far, oldest first.
+    now : Comparison or None
+        What the test says; None if it has too few answers.
     change : float or None
         Rank correlation of today's distances with those of `WINDOW` answers ago; None if there
         were not as many.
@@ -314,14 +295,14 @@ def advice(
     """
     usual = max(USUAL, 10 * ceil((n_answers + 10) / 10))
     if not left:
-        said = f" {judgments[-1].sentence()}" if judgments else ""
+        said = f" {now.sentence()}" if now else ""
         return Advice(f"There is nothing left to ask.{said}", True, n_answers)
     if 0 in kinds:
         missing = "same" if kinds[0] == 0 else "different"
         if n_answers == 0:
             return Advice("The first distance is learned after a few answers.", False, usual)
         return Advice(f"Learning starts with the first pair that is {missing}.", False, usual)
-    if not judgments:
+    if now is None:
         said = (
             f"So far {tests[0]} of {sum(tests)} test questions {'is' if tests[0] == 1 else 'are'} "
             f"the same: {FEWEST} of each kind are needed to say how good the distance is."
@@ -329,7 +310,6 @@ def advice(
         if min(tests) >= FEWEST:  # the next refit judges
             said = "After a few more answers the page says how good the distance is."
         return Advice(said, False, usual)
-    now = judgments[-1]
     goal = answers_needed(now, n_answers)
     steady = change is not None and change >= _STEADY
     # Few answers may have spoiled the distance: more of them improve it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -14,9 +14,9 @@ from scipy.linalg import orthogonal_procrustes
 from ..._decisions import choose_threshold
 from ..._estimators._seraph import SERAPH
 from ..._marks import Marks
-from ..._utils._typing import Array, BoolArray, IntArray
-from ._answers import Answer, ClassAnswer, PairAnswer
-from ._judge import WINDOW, Judgment, compare, steadiness
+from ..._utils._typing import Array, BoolArray, IntArray, computed_once
+from ._answers import Answer
+from ._judge import WINDOW, Comparison, compare, steadiness
 from ._questions import distances_of
 from ._records import Records
 
@@ -51,13 +51,13 @@ class Labels:
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> Labels:
         """Collect the answers that are not "unsure"."""
-        marked = [a for a in answers if isinstance(a, PairAnswer) and a.same is not None]
-        named = [a for a in answers if isinstance(a, ClassAnswer) and a.name is not None]
-        names = sorted({a.name for a in named if a.name is not None})
+        marked = [a for a in answers if isinstance(a.value, bool)]
+        named = {a.rows[0]: a.value for a in answers if isinstance(a.value, str)}
+        names = sorted(set(named.values()))
         return cls(
             np.array([a.rows for a in marked], dtype=np.intp).reshape(-1, 2),
-            np.array([a.same for a in marked], dtype=bool),
-            {a.i: names.index(a.name) for a in named if a.name is not None},
+            np.array([a.value for a in marked], dtype=bool),
+            {row: names.index(name) for row, name in named.items()},
         )
 
     @property
@@ -77,13 +77,25 @@ class Labels:
         )
 
     @property
+    def kinds(self) -> tuple[int, int]:
+        """Numbers of pairs that are the same, and that are different."""
+        same = self.all_pairs()[1]
+        return int(same.sum()), int((~same).sum())
+
+    @property
     def enough(self) -> bool:
         """Whether there are pairs of both kinds."""
-        same = self.all_pairs()[1]
-        return bool(same.any() and not same.all())
+        return all(self.kinds)
 
 
-@dataclass
+class Moment(NamedTuple):
+    """What is kept of a model after a refit."""
+
+    answers: int  # by then, without the unsure ones
+    distances: Array  # of the watched pairs
+    comparison: Comparison | None  # by the test, if it had enough answers
+
+
 class Learning:
     """The model of a session, refitted as answers come in.
 
@@ -95,30 +107,42 @@ class Learning:
         Seed of the samples.
     records : Records, optional
         Their neighbors and how to compare them, if the rows are records.
+
+    Attributes
+    ----------
+    learner : estimator or None
+        The fitted model; None before anything was learned.
     """
 
-    X: Array
-    seed: int = 0
-    records: Records | None = None
-    learner: Any = None
-    judgments: list[Judgment] = field(default_factory=list)
-    change: float | None = None
-
-    def __post_init__(self) -> None:
-        rng = np.random.default_rng(self.seed)
-        n = len(self.X)
+    def __init__(self, X: Array, seed: int = 0, records: Records | None = None) -> None:
+        self.X = X
+        self.records = records
+        self.learner: Any = None
+        rng = np.random.default_rng(seed)
+        n = len(X)
         order = rng.permutation(n)
         self._rows = np.sort(order[:_ROWS])
         self._points = np.sort(order[:_POINTS])
         first = rng.integers(n, size=_WATCHED)
         second = (first + rng.integers(1, n, size=_WATCHED)) % n
         self._watched = np.column_stack([first, second])
-        if self.records is not None:  # other pairs are hardly ever compared
-            some = rng.permutation(len(self.records.pairs))[:_WATCHED]
-            self._watched = self.records.pairs[some]
+        if records is not None:  # other pairs are hardly ever compared
+            some = rng.permutation(len(records.pairs))[:_WATCHED]
+            self._watched = records.pairs[some]
         self._warm: Any = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
-        self._past: list[tuple[int, Array]] = []
-        self._frame: tuple[Array, Array] | None = None
+        self._past: list[Moment] = []
+
+    @property
+    def judgments(self) -> list[tuple[int, Comparison]]:
+        """What the test said after how many answers, oldest first."""
+        return [(m.answers, m.comparison) for m in self._past if m.comparison is not None]
+
+    @property
+    def change(self) -> float | None:
+        """Rank correlation of the last distances with those of `WINDOW` answers before."""
+        past = self._past
+        earlier = [m for m in past if m.answers <= past[-1].answers - WINDOW]
+        return steadiness(earlier[-1].distances, past[-1].distances) if earlier else None
 
     def refit(self, answers: Sequence[Answer]) -> bool:
         """Learn from the answers that are not in the test; return whether that was possible."""
@@ -127,77 +151,63 @@ class Learning:
             return False
         if self.records is not None:
             self.learner = self.records.learned(labels.pairs, labels.same)
-            self._note(answers)
-            return True
+        else:
+            self._fit(labels)
+            if len(self._warm.learned_components_) == 0:
+                return False  # the trace costs more than the answers gain
+            self.learner = self._warm
+        n = sum(answer.value is not None for answer in answers)
+        moment = Moment(n, self.distances(self._watched)[0], self._compared(answers))
+        self._past = [*(past for past in self._past if past.answers < n), moment]
+        return True
+
+    def _fit(self, labels: Labels) -> None:
         rows = np.union1d(self._rows, labels.rows)
-        learner = self._warm
         if labels.codes:
             y = np.full(len(rows), -1)
             y[np.searchsorted(rows, list(labels.codes))] = list(labels.codes.values())
-            learner.fit(self.X[rows], y)
+            self._warm.fit(self.X[rows], y)
         else:
             pairs = np.searchsorted(rows, labels.pairs)
-            marks = Marks(pairs, labels.same, rows=len(rows))
-            learner.fit(self.X[rows], marks=marks)
-        if len(learner.learned_components_) == 0:  # the trace costs more than the answers gain
-            return False
-        self.learner = learner
-        self._note(answers)
-        return True
+            self._warm.fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
 
-    def _note(self, answers: Sequence[Answer]) -> None:
-        """Judge the new metric by the test, and by how much it differs from earlier ones."""
-        n = sum(not is_unsure(answer) for answer in answers)
-        distances = self.distances(self._watched)[0]
-        self._past = [(count, d) for count, d in self._past if count < n]
-        self._past.append((n, distances))
-        self._compare()
-        self.judgments = [past for past in self.judgments if past.answers < n]
-        tested = [a for a in answers if a.weight is not None]
-        labels = Labels.of(tested)
+    def _compared(self, answers: Sequence[Answer]) -> Comparison | None:
+        """Judge the model by the answers of the test; None if they are too few."""
+        tests = [a for a in answers if a.weight is not None and a.value is not None]
+        labels = Labels.of(tests)
         pairs, same = labels.all_pairs()
         if len(pairs) == 0:
-            return
-        weights = np.ones(len(pairs))
-        if not labels.codes:
-            weights = np.array([a.weight for a in tested if not is_unsure(a)], dtype=np.float64)
-        learned, euclidean = self.distances(pairs)
-        found = compare(learned, euclidean, same, weights, pairs if labels.codes else None)
-        if found is not None:
-            self.judgments.append(Judgment(**vars(found), answers=n))
-
-    def _compare(self) -> None:
-        """Note how alike the distances of today and of `WINDOW` answers ago are."""
-        n, distances = self._past[-1]
-        earlier = [d for count, d in self._past if count <= n - WINDOW]
-        self.change = steadiness(earlier[-1], distances) if earlier else None
+            return None
+        weights, units = np.array([a.weight for a in tests], dtype=np.float64), None
+        if labels.codes:
+            weights, units = np.ones(len(pairs)), pairs
+        return compare(*self.distances(pairs), same, weights, units)
 
     def remember(self, earlier: Learning) -> None:
         """Put what another model of these rows has noted after fewer answers before our own."""
-        if not self._past:
-            return
-        first = self._past[0][0]
-        self._past = [past for past in earlier._past if past[0] < first] + self._past
-        self.judgments = [j for j in earlier.judgments if j.answers < first] + self.judgments
-        self._compare()
+        if self._past:
+            first = self._past[0].answers
+            self._past = [m for m in earlier._past if m.answers < first] + self._past
 
     def distances(self, pairs: IntArray) -> tuple[Array, Array]:
-        """Return the learned and the Euclidean distances of pairs of rows."""
-        if self.records is not None:
-            return self.records.distances(self.learner, pairs)
+        """Return the learned and the Euclidean distances of pairs of rows.
+
+        Before anything was learned, both are the Euclidean ones.
+        """
+        learner = self.learner
+        if learner is not None and self.records is not None:
+            return self.records.distances(learner, pairs)
         rows, places = np.unique(pairs, return_inverse=True)
         places = places.reshape(-1, 2)
         X = self.X[rows]
-        return distances_of(self.learner.transform(X), places), distances_of(X, places)
+        Z = X if learner is None else learner.transform(X)
+        return distances_of(Z, places), distances_of(X, places)
 
     def neighbors(self, row: int) -> dict[str, list[int]]:
         """Return the nearest rows among those of the map, by both distances."""
         others = self._points[self._points != row]
         pairs = np.column_stack([np.full(len(others), row), others])
-        if self.learner is None:
-            after = before = distances_of(self.X, pairs)
-        else:
-            after, before = self.distances(pairs)
+        after, before = self.distances(pairs)
         return {
             name: others[np.argsort(d, kind="stable")[:_NEIGHBORS]].tolist()
             for name, d in (("before", before), ("after", after))
@@ -211,11 +221,11 @@ class Learning:
         """
         pairs, same = Labels.of(answers).all_pairs()
         rows = np.union1d(self._points, pairs.ravel()).astype(np.intp)
-        before = self._before(self.X[rows])
+        before = _scaled(_flat(self.X[rows], *self._plane))
         after, places, groups = before, np.searchsorted(rows, pairs[:_LINES]), [-1] * len(rows)
         if self.learner is not None and self.records is None:  # records have no other map
             Z = self.learner.transform(self.X[rows])
-            after = _flat(Z)
+            after = _flat(Z, *_principal_plane(Z))
             after = _scaled(after @ orthogonal_procrustes(after, before)[0])
             groups = _groups(Z, places, same[:_LINES])
         return {
@@ -227,16 +237,9 @@ class Learning:
             "learned": self.learner is not None,
         }
 
-    def _before(self, X: Array) -> Array:
-        """Map points to the two leading principal components of the sample of rows."""
-        if self._frame is None:
-            sample = self.X[self._points].astype(np.float64)
-            center = sample.mean(axis=0)
-            directions = np.linalg.svd(sample - center, full_matrices=False)[2][:2]
-            self._frame = center, directions
-        center, directions = self._frame
-        flat = (X - center) @ directions.T
-        return _scaled(np.pad(flat, [(0, 0), (0, 2 - len(directions))]))
+    @computed_once
+    def _plane(self) -> tuple[Array, Array]:
+        return _principal_plane(self.X[self._points])
 
 
 def _groups(Z: Array, pairs: IntArray, same: BoolArray) -> list[int]:
@@ -250,17 +253,15 @@ def _groups(Z: Array, pairs: IntArray, same: BoolArray) -> list[int]:
     return [place[code] for code in found.tolist()]
 
 
-def is_unsure(answer: Answer) -> bool:
-    """Return whether an answer says nothing."""
-    value = answer.same if isinstance(answer, PairAnswer) else answer.name
-    return value is None
+def _principal_plane(Z: Array) -> tuple[Array, Array]:
+    """Return the center and the two leading principal directions, zeros for a missing second."""
+    center = Z.mean(axis=0, dtype=np.float64)
+    directions = np.linalg.svd(Z - center, full_matrices=False)[2][:2]
+    return center, np.pad(directions, [(0, 2 - len(directions)), (0, 0)])
 
 
-def _flat(Z: Array) -> Array:
-    """Return the two leading principal components; zeros for a second that does not exist."""
-    centered = np.asarray(Z, dtype=np.float64) - Z.mean(axis=0)
-    directions = np.linalg.svd(centered, full_matrices=False)[2][:2]
-    return np.pad(centered @ directions.T, [(0, 0), (0, 2 - len(directions))])
+def _flat(Z: Array, center: Array, directions: Array) -> Array:
+    return (Z - center) @ directions.T
 
 
 def _scaled(flat: Array) -> Array:

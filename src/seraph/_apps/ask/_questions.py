@@ -5,12 +5,15 @@ Whatever the number of rows, a choice looks at a sample of them, so it takes mil
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, combinations
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from sklearn.metrics import pairwise_distances_argmin_min
 
 from ..._estimators import query_pairs, query_rows
 from ..._marks import Marks
@@ -54,24 +57,12 @@ class Question:
         return "-".join(map(str, self.rows))
 
 
-class Questions(Protocol):
-    """A way to choose questions. `known` are the rows of questions that were asked."""
-
-    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:
-        """Return a question for the test, a `near` pair if wanted; None if there is none left."""
-        ...
-
-    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return a question without a model; None if there is none left."""
-        ...
-
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
-        """Return the questions that a fitted learner would ask, the best first."""
-        ...
+Known = Collection[tuple[int, ...]]
+Codes = Mapping[int, int]
 
 
-class PairQuestions:
-    """Questions about pairs.
+class Questions(ABC):
+    """A way to choose questions. `known` are the rows of questions that were asked.
 
     Parameters
     ----------
@@ -87,10 +78,32 @@ class PairQuestions:
         self._X = X
         self._rows = rows
         self._rng = rng
+
+    @abstractmethod
+    def test(self, known: Known, *, near: bool) -> Question | None:
+        """Return a question for the test, a `near` pair if wanted; None if there is none left."""
+
+    @abstractmethod
+    def plain(self, known: Known) -> Question | None:
+        """Return a question without a model; None if there is none left."""
+
+    @abstractmethod
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:
+        """Return the questions that a fitted learner would ask, the best first.
+
+        `codes` are the class codes of the rows that it has learned from, if rows are named.
+        """
+
+
+class PairQuestions(Questions):
+    """Questions about pairs; see `Questions` for the parameters."""
+
+    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
+        super().__init__(X, rows, rng)
         self._u = rng.random()
         self._near = False
 
-    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:
+    def test(self, known: Known, *, near: bool) -> Question | None:
         r"""Return a random pair; if `near`, one from a distribution that prefers near ones.
 
         With pairs ordered by their Euclidean distance, from 0 to 1, this takes the pair at u for a
@@ -108,21 +121,18 @@ class PairQuestions:
             if pair not in known:
                 weight = round(2.0 * sqrt((place + 0.5) / DRAW), 4) if near else 1.0
                 return Question(pair, weight)
-        return self._any(known)
+        return self._first((), known)
 
-    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def plain(self, known: Known) -> Question | None:
         """Return a random pair, every other time a near one."""
         pairs, distances = self._draw()
         self._near = not self._near
         if self._near:
             pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * DRAW)]]
             pairs = self._rng.permutation(pairs)
-        for pair in pairs.tolist():
-            if tuple(pair) not in known:
-                return Question(tuple(pair))
-        return self._any(known)
+        return self._first(map(tuple, pairs.tolist()), known)
 
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
         """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
         size = min(_ROWS, len(self._rows))
         rows = np.sort(self._rng.choice(self._rows, size, replace=False))
@@ -140,44 +150,25 @@ class PairQuestions:
         pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
         return pairs, distances_of(self._X, pairs)
 
-    def _any(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return the first pair that was not asked; None if all were."""
-        rows = self._rows.tolist()
-        if len(known) >= len(rows) * (len(rows) - 1) // 2:
-            return None
-        for a, i in enumerate(rows):
-            for j in rows[a + 1 :]:
-                if (i, j) not in known:
-                    return Question((i, j))
-        return None
+    def _all(self) -> Iterator[tuple[int, ...]]:
+        """Yield all pairs that may be asked about; none are listed before one is needed."""
+        yield from combinations(self._rows.tolist(), 2)
+
+    def _first(self, pairs: Iterable[tuple[int, ...]], known: Known) -> Question | None:
+        """Return the first of some pairs, or of all, that was not asked; None if all were."""
+        new = (pair for pair in chain(pairs, self._all()) if pair not in known)
+        return next(map(Question, new), None)
 
 
-class RowQuestions:
-    """Questions about the class of single rows.
+class RowQuestions(Questions):
+    """Questions about the class of single rows; see `Questions` for the parameters."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        All points.
-    rows : ndarray of int
-        Rows that can be shown.
-    rng : numpy Generator
-        For the samples.
-    """
-
-    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
-        self._X = X
-        self._rows = rows
-        self._rng = rng
-        # Class code of each row that was named, as the last fit knew it.
-        self.codes: dict[int, int] = {}
-
-    def test(self, known: Collection[tuple[int, ...]], *, near: bool) -> Question | None:  # noqa: ARG002
+    def test(self, known: Known, *, near: bool) -> Question | None:  # noqa: ARG002
         """Return a random row."""
         free = self._free(known)
-        return None if len(free) == 0 else Question((int(self._rng.choice(free)),), 1.0)
+        return Question((int(self._rng.choice(free)),), 1.0) if len(free) else None
 
-    def plain(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def plain(self, known: Known) -> Question | None:
         """Return the row of a sample that is farthest from those asked about."""
         free = self._free(known)
         if len(free) == 0:
@@ -186,22 +177,22 @@ class RowQuestions:
         asked = np.array([row for (row,) in known], dtype=np.intp)
         if len(asked) == 0:
             return Question((int(sample[0]),))
-        nearest = squared_distances(self._X[sample], self._X[asked]).min(axis=1)
+        _, nearest = pairwise_distances_argmin_min(self._X[sample], self._X[asked])
         return Question((int(sample[np.argmax(nearest)]),))
 
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:
         """Return the rows that ``query_rows`` chooses from a sample of the rows."""
         free = self._free(known)
         if len(free) == 0:
             return []
         sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
-        rows = np.concatenate([np.array(list(self.codes), dtype=np.intp), sample])
+        rows = np.concatenate([np.array(list(codes), dtype=np.intp), sample])
         y = np.full(len(rows), -1)
-        y[: len(self.codes)] = list(self.codes.values())
+        y[: len(codes)] = list(codes.values())
         picked = query_rows(learner, self._X[rows], min(POOL, len(sample)), y=y, random_state=0)
         return [Question((row,)) for row in rows[picked].tolist()]
 
-    def _free(self, known: Collection[tuple[int, ...]]) -> Array:
+    def _free(self, known: Known) -> Array:
         asked = np.array([row for (row,) in known], dtype=np.intp)
         return self._rows[~np.isin(self._rows, asked)]
 
@@ -209,9 +200,3 @@ class RowQuestions:
 def distances_of(Z: Array, pairs: Array) -> Array:
     """Return the Euclidean distances of pairs of rows of `Z`."""
     return np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1).astype(np.float64)
-
-
-def squared_distances(A: Array, B: Array) -> Array:
-    """Return the squared Euclidean distances between rows of `A` and rows of `B`."""
-    squares = (A * A).sum(axis=1)[:, np.newaxis] + (B * B).sum(axis=1)
-    return np.maximum(squares - 2.0 * A @ B.T, 0.0).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..._utils._typing import Array, IntArray
 from ...records import DuplicateFinder
 from ...records._model import PairModel
 from ...records._questions import open_questions, without_repeats
-from ._questions import DRAW, POOL, PairQuestions, Question
+from ._questions import DRAW, POOL, Codes, Known, PairQuestions, Question
 
 # Pairs that a choice by the model looks at.
 _PAIRS = 5000
@@ -84,7 +84,7 @@ class RecordQuestions(PairQuestions):
         if len(self._pairs) == 0:
             raise ValueError("No two neighboring records can be shown: check --show.")
 
-    def chosen(self, learner: Any, known: Collection[tuple[int, ...]]) -> list[Question]:
+    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
         """Return pairs that the answers leave open; no row is in two of them."""
         size = min(_PAIRS, len(self._pairs))
         sample = self._rng.choice(len(self._pairs), size, replace=False)
@@ -100,9 +100,6 @@ class RecordQuestions(PairQuestions):
         pairs = self._pairs[self._rng.integers(len(self._pairs), size=DRAW)]
         return pairs, 1.0 - self._score(pairs)
 
-    def _any(self, known: Collection[tuple[int, ...]]) -> Question | None:
-        """Return the first pair of neighbors that was not asked; None if all were."""
-        for pair in self._pairs.tolist():
-            if tuple(pair) not in known:
-                return Question(tuple(pair))
-        return None
+    def _all(self) -> Iterator[tuple[int, ...]]:
+        """Yield all pairs of neighbors."""
+        yield from map(tuple, self._pairs.tolist())

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 16_384
 _HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d{1,5})?")
@@ -49,31 +45,25 @@ class Guard:
         The secret.
     """
 
-    def __init__(self, app: App, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":  # no web sockets here
-            await send({"type": "websocket.close", "code": 1008})
-            return
+        """Answer one HTTP request; uvicorn is told to pass on nothing else."""
+        app = self._app
         refused = self._fault(scope)
-        if refused:
-            await _refuse(send, *refused)
-            return
-        scope = {**scope, "path": "/" + scope["path"].split("/", 2)[2], "raw_path": b""}
-        await self._app(scope, receive, _with_headers(send))
+        if refused is not None:
+            status, reason = refused
+            app = PlainTextResponse(reason, status)
+        else:
+            scope = {**scope, "path": "/" + scope["path"].split("/", 2)[2], "raw_path": b""}
+        await app(scope, receive, _with_headers(send))
 
     def _fault(self, scope: Scope) -> tuple[int, str] | None:
         """Return status and reason if a request is refused."""
-        headers: dict[str, list[str]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        hosts = headers.get("host", [])
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0].lower()):
             return 421, (
                 "This server answers only to 127.0.0.1 and localhost. From another machine, open "
@@ -84,11 +74,11 @@ class Guard:
         given = scope["path"].split("/", 2)
         if len(given) < 3 or not secrets.compare_digest(given[1].encode(), self._token):
             return 403, "Wrong address: open the one that `seraph ask` printed."
-        origins = headers.get("origin", [])
+        origins = headers.getlist("origin")
         if any(origin != f"http://{hosts[0].lower()}" for origin in origins):
             return 403, "Another site may not use this server."
-        from_elsewhere = headers.get("sec-fetch-site", ["none"])[0] in ("cross-site", "same-site")
-        if from_elsewhere and headers.get("sec-fetch-mode", [""])[0] != "navigate":
+        from_elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if from_elsewhere and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Another site may not use this server."
         if scope["method"] in ("GET", "HEAD"):
             return None
@@ -96,9 +86,9 @@ class Guard:
             return 405, "This server knows GET and POST."
         if len(origins) != 1:
             return 403, "A change must say which page asks for it (Origin)."
-        if headers.get("content-type", [""])[0].split(";")[0].strip() != "application/json":
+        if headers.get("content-type", "").split(";")[0].strip() != "application/json":
             return 415, "Send JSON."
-        length = headers.get("content-length", [""])[0]
+        length = headers.get("content-length", "")
         chunked = "transfer-encoding" in headers  # it would overrule the length
         if chunked or not length.isdecimal() or int(length) > LARGEST_BODY:
             return 413, f"Send at most {LARGEST_BODY} bytes, and say how many."
@@ -110,31 +100,9 @@ def _with_headers(send: Send) -> Send:
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = list(message.get("headers", []))
-            present = {name.decode("latin-1").lower() for name, _ in headers}
-            headers += [
-                (name.encode(), value.encode())
-                for name, value in _HEADERS.items()
-                if name not in present
-            ]
-            message = {**message, "headers": headers}
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return sending
-
-
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    body = reason.encode()
-    headers = {
-        **_HEADERS,
-        "content-type": "text/plain; charset=utf-8",
-        "content-length": str(len(body)),
-    }
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})

@@ -13,30 +13,27 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from ..._utils._files import render
 from ..._utils._version import __version__
 from ._security import Guard
 from ._session import Refused, Session
 from ._things import SIZES
 
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-_STATIC = {
-    "ask.css": "text/css; charset=utf-8",
-    "ask.js": "text/javascript; charset=utf-8",
-    "cells.js": "text/javascript; charset=utf-8",
-    "chart.js": "text/javascript; charset=utf-8",
-    "map.js": "text/javascript; charset=utf-8",
-    "page.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-}
+# Spelled out here: Windows may know a script by another type, and browsers would not run it.
+_STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 # A file of the user's is shown inside the page or saved, and never becomes a page of its own.
 _AS_PART = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -56,9 +53,6 @@ def make_app(session: Session, opened: Callable[[], None] = lambda: None) -> Sta
 
     `opened` is called whenever the page is.
     """
-    from starlette.applications import Starlette
-    from starlette.routing import Route
-
     pages = _Pages(session, opened)
     return Starlette(
         routes=[
@@ -72,13 +66,12 @@ def make_app(session: Session, opened: Callable[[], None] = lambda: None) -> Sta
             Route("/image/{size}/{row:int}", pages.image),
             Route("/sound/{row:int}", pages.sound),
             Route("/file/{name}", pages.file),
-            Route("/answer", pages.answer, methods=["POST"]),
-            Route("/undo", pages.undo, methods=["POST"]),
-            Route("/skip", pages.skip, methods=["POST"]),
-            Route("/again", pages.again, methods=["POST"]),
-            Route("/cancel", pages.cancel, methods=["POST"]),
-            Route("/end", pages.end, methods=["POST"]),
-        ]
+            *(
+                Route(f"/{name}", partial(pages.change, name), methods=["POST"])
+                for name in pages.changes
+            ),
+        ],
+        exception_handlers={HTTPException: _problem},
     )
 
 
@@ -86,17 +79,26 @@ class _Pages:
     """Answers to requests. Starlette runs those that are not ``async`` in threads."""
 
     def __init__(self, session: Session, opened: Callable[[], None]) -> None:
-        from jinja2 import Environment, StrictUndefined
-
         self._session = session
         self._opened = opened
+        # What the page may change: how, and the fields of the JSON object that it sends.
+        self.changes: dict[str, tuple[Callable[..., bool | None], dict[str, type]]] = {
+            "answer": (session.answer, {"key": str, "value": str}),
+            "undo": (session.undo, {"answers": int}),
+            "skip": (session.skip, {"key": str}),
+            "again": (session.again, {"keys": list}),
+            "cancel": (session.finish.cancel, {}),
+            "end": (session.end, {}),
+        }
         folder = files("seraph._apps.ask")
-        self._files = {name: (folder / "static" / name).read_bytes() for name in _STATIC}
-        template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
-            (folder / "templates" / "page.html").read_text(encoding="utf-8")
-        )
+        self._static = {
+            path.name: path.read_bytes()
+            for path in (folder / "static").iterdir()
+            if Path(path.name).suffix in _STATIC_TYPES
+        }
         setting = session.setting
-        self._page = template.render(
+        self._page = render(
+            (folder / "templates" / "page.html").read_text(encoding="utf-8"),
             title=setting.title,
             question=setting.question,
             features=setting.features,
@@ -104,136 +106,91 @@ class _Pages:
             duplicates=setting.records is not None,
             n_rows=f"{len(setting.X):,}",
             n_missing=session.n_missing,
+            finish=session.finish,
+            answers=session.file.path.name,
             version=__version__,
         )
 
     def page(self, _: Request) -> Response:
-        from starlette.responses import HTMLResponse
-
         self._opened()
         return HTMLResponse(self._page)
 
     def static(self, request: Request) -> Response:
-        from starlette.responses import Response
-
         name = request.path_params["name"]
-        if name not in self._files:
-            return _problem(404, "There is no such file.")
-        return Response(self._files[name], headers={"content-type": _STATIC[name]})
+        if name not in self._static:
+            raise HTTPException(404, "There is no such file.")
+        return Response(self._static[name], media_type=_STATIC_TYPES[Path(name).suffix])
 
     def state(self, _: Request) -> Response:
-        return _json(self._session.state())
+        return JSONResponse(self._session.state())
 
     def picture(self, _: Request) -> Response:
-        return _json(self._session.picture())
+        return JSONResponse(self._session.picture())
 
     def answers(self, _: Request) -> Response:
-        return _json(self._session.answers())
+        return JSONResponse(self._session.answers())
 
     def neighbors(self, request: Request) -> Response:
-        row = self._row(request)
-        if row is None:
-            return _problem(404, "There is no such row.")
-        return _json(self._session.neighbors(row))
+        return JSONResponse(self._session.neighbors(self._row(request)))
 
     def thing(self, request: Request) -> Response:
-        row = self._row(request)
-        if row is None:
-            return _problem(404, "There is no such row.")
-        return _json(self._session.setting.things.card(row))
+        return JSONResponse(self._session.setting.things.card(self._row(request)))
 
     def image(self, request: Request) -> Response:
-        from starlette.responses import Response
-
         row, size = self._row(request), request.path_params["size"]
-        made = None
-        if row is not None and size in SIZES:
-            made = self._session.setting.things.picture(row, size)
+        made = self._session.setting.things.picture(row, size) if size in SIZES else None
         if made is None:
-            return _problem(404, "There is no such picture.")
+            raise HTTPException(404, "There is no such picture.")
         data, kind = made
-        return Response(data, headers={"content-type": kind, **_AS_PART})
+        return Response(data, media_type=kind, headers=_AS_PART)
 
     def sound(self, request: Request) -> Response:
-        from starlette.responses import FileResponse
-
-        row = self._row(request)
-        found = None if row is None else self._session.setting.things.sound(row)
+        found = self._session.setting.things.sound(self._row(request))
         if found is None:
-            return _problem(404, "There is no such sound.")
+            raise HTTPException(404, "There is no such sound.")
         path, kind = found
         return FileResponse(path, media_type=kind, headers=_AS_PART)
 
     def file(self, request: Request) -> Response:
-        from starlette.responses import FileResponse
-
         finish = self._session.finish
-        made = self._session.finish_state()["status"] == "done"
+        offered: dict[str, Path | None] = {"answers": self._session.file.path}
+        if self._session.finish_state()["status"] == "done":
+            offered |= {"model": finish.model, "report": finish.report}
         name = request.path_params["name"]
-        offered = {"answers": self._session.file.path}
-        if made:
-            offered["model"] = finish.model
-            if finish.report is not None:
-                offered["report"] = finish.report
-        if name not in offered or not offered[name].is_file():
-            return _problem(404, "There is no such file yet.")
-        path = offered[name]
+        path = offered.get(name)
+        if path is None or not path.is_file():
+            raise HTTPException(404, "There is no such file yet.")
         if name == "report":
             return FileResponse(path, media_type="text/html", headers=_AS_REPORT)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
-    async def answer(self, request: Request) -> Response:
-        sent = await _sent(request, {"key": str, "value": str})
-        if sent is None:
-            return _problem(400, "An answer has a key and a value.")
-        return await self._change(lambda: self._session.answer(sent["key"], sent["value"]))
-
-    async def undo(self, request: Request) -> Response:
-        sent = await _sent(request, {"answers": int})
-        if sent is None:
-            return _problem(400, "To undo, say how many answers there are.")
-        return await self._change(lambda: self._session.undo(sent["answers"]))
-
-    async def skip(self, request: Request) -> Response:
-        sent = await _sent(request, {"key": str})
-        if sent is None:
-            return _problem(400, "To put a question off, send its key.")
-        return await self._change(lambda: self._session.skip(sent["key"]))
-
-    async def again(self, request: Request) -> Response:
-        sent = await _sent(request, {"keys": list})
-        if sent is None or not all(isinstance(key, str) for key in sent["keys"]):
-            return _problem(400, "To ask again, send the keys of the questions.")
-        return await self._change(lambda: self._session.again(sent["keys"]))
-
-    async def cancel(self, request: Request) -> Response:
-        if await _sent(request, {}) is None:
-            return _problem(400, "Send an empty object.")
-        return await self._change(self._session.finish.cancel)
-
-    async def end(self, request: Request) -> Response:
-        if await _sent(request, {}) is None:
-            return _problem(400, "Send an empty object.")
-        return await self._change(self._session.end)
-
-    async def _change(self, change: Callable[[], bool | None]) -> Response:
+    async def change(self, name: str, request: Request) -> Response:
         """Make a change in a thread; return the state after it, or why it was not made."""
-        from starlette.concurrency import run_in_threadpool
+        make, fields = self.changes[name]
+        sent = _parsed(await request.body(), fields)
 
         def work() -> Response:
             try:
-                made = change()
+                made = make(*(sent[field] for field in fields))
             except Refused as error:
-                return _problem(422, str(error))
+                raise HTTPException(422, str(error)) from error
             except OSError as error:
-                return _problem(507, _disk_message(self._session.file.path, error))
-            return _json({**self._session.state(), "elsewhere": made is False})
+                message = _disk_message(self._session.file.path, error)
+                raise HTTPException(507, message) from error
+            return JSONResponse({**self._session.state(), "elsewhere": made is False})
 
         return await run_in_threadpool(work)
 
-    def _row(self, request: Request) -> int | None:
+    def _row(self, request: Request) -> int:
         row = int(request.path_params["row"])
-        return row if row < len(self._session.setting.X) else None
+        if row >= len(self._session.setting.X):
+            raise HTTPException(404, "There is no such row.")
+        return row
+
+
+def _problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"problem": error.detail}, error.status_code, error.headers)
 
 
 def _disk_message(path: Path, error: OSError) -> str:
@@ -243,27 +200,20 @@ def _disk_message(path: Path, error: OSError) -> str:
     return f"{path} was not written ({reason}). Nothing before is lost; answer again."
 
 
-def _json(value: Any) -> Response:
-    from starlette.responses import JSONResponse
-
-    return JSONResponse(value)
-
-
-def _problem(status: int, message: str) -> Response:
-    from starlette.responses import JSONResponse
-
-    return JSONResponse({"problem": message}, status_code=status)
-
-
-async def _sent(request: Request, fields: dict[str, type]) -> dict[str, Any] | None:
-    """Return the JSON object of a request; None if it has not these fields of these types."""
+def _parsed(body: bytes, fields: dict[str, type]) -> dict[str, Any]:
+    """Return the JSON object of a request; refuse one without these fields of these types."""
     try:
-        value = json.loads(await request.body())
+        sent = json.loads(body)
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict) or value.keys() != fields.keys():
-        return None
-    return value if all(type(value[name]) is kind for name, kind in fields.items()) else None
+        sent = None
+    if (
+        not isinstance(sent, dict)
+        or {name: type(value) for name, value in sent.items()} != fields
+        or not all(type(key) is str for key in sent.get("keys", ()))
+    ):
+        listed = [f"{name} ({kind.__name__})" for name, kind in fields.items()]
+        raise HTTPException(400, f"Send a JSON object with {' and '.join(listed) or 'no fields'}.")
+    return sent
 
 
 class Server:
@@ -283,15 +233,13 @@ class Server:
     """
 
     def __init__(self, session: Session, port: int | None = None) -> None:
-        import uvicorn
-
         self._socket = _listen(port)
         self._folder = session.file.path.resolve().parent
         self._door: Path | None = None
         token = secrets.token_urlsafe(24)
         port = self._socket.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}/{token}/"
-        self._server: uvicorn.Server = uvicorn.Server(
+        self._server = uvicorn.Server(
             uvicorn.Config(
                 Guard(make_app(session, self._close_door), token),
                 loop="asyncio",

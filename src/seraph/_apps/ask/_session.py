@@ -15,21 +15,22 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._utils._typing import Array
-from ._answers import Answer, AnswerFile, ClassAnswer, PairAnswer
+from ._answers import Answer, AnswerFile
 from ._doubts import MOST, doubts
 from ._finish import Finish
 from ._judge import advice
-from ._learning import Labels, Learning, is_unsure
+from ._learning import Labels, Learning
 from ._questions import (
     FIRST_TESTS,
     TEST_EVERY,
+    Known,
     PairQuestions,
     Question,
     Questions,
@@ -48,6 +49,8 @@ _READY, _LOADED = 5, 3
 _LATER = 10
 # Past answers that the page lists.
 _LISTED = 200
+# What the page calls an answer; a class has its own name.
+_WORDS: dict[bool | str | None, str] = {True: "same", False: "different", None: "unsure"}
 LONGEST_NAME = 60
 MOST_CLASSES = 200
 
@@ -128,8 +131,7 @@ class Session:
         self._pool: deque[Question] = deque()
         self._queue: deque[Question] = deque()
         self._later: dict[Question, int] = {}  # and after how many answers it comes back
-        self._n_changes = 0
-        self._fitted_at = (-1, 0)
+        self._fitted: list[Answer] | None = None  # the answers that the model has learned from
         self._picture = self._learning.picture(file.answers)
         self._version = 0
         self._busy = False
@@ -137,12 +139,10 @@ class Session:
         self._failure = ""
         self._doubts: dict[str, Any] = {}
         # A plain lock would do for requests; the condition also wakes the worker.
-        self._lock = threading.Condition(threading.RLock())
+        self._lock = threading.Condition()
         for answer in file.answers:
-            if isinstance(answer, ClassAnswer) and answer.name is not None:
-                self._learn_class(answer.name)
-        with self._lock:
-            self._top_up()
+            self._note_class(answer)
+        self._top_up()
         self._worker = threading.Thread(target=self._work, name="seraph-refit", daemon=True)
         self._worker.start()
 
@@ -151,8 +151,7 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return all that the page shows, for JSON."""
         with self._lock:
-            if not all(self._can_be_shown(question) for question in self._queue):
-                self._top_up()
+            self._top_up()  # a file may have turned out to be unreadable
             ready = [self._card(question) for question in list(self._queue)[:_LOADED]]
             return {
                 "question": ready[0] if ready else None,
@@ -161,9 +160,7 @@ class Session:
                 "classes": self._classes if self.setting.classes is not None else None,
                 "learning": self._learning_state(),
                 "finish": self.finish_state(),
-                "missing": self.n_missing,
                 "version": self._version,
-                "busy": self._busy,
             }
 
     def finish_state(self) -> dict[str, Any]:
@@ -186,12 +183,10 @@ class Session:
             answer = self._read(question, value)
             if question.again:
                 self.file.replace(answer)
-                self._n_changes += 1
             else:
                 self.file.add(answer)
             self._queue.popleft()
-            if isinstance(answer, ClassAnswer) and answer.name is not None:
-                self._learn_class(answer.name)
+            self._note_class(answer)
             self._top_up()
             self._lock.notify_all()
             return True
@@ -199,9 +194,7 @@ class Session:
     def undo(self, n_answers: int) -> bool:
         """Take the last answer back and ask again, if there are `n_answers`."""
         with self._lock:
-            if len(self.file.answers) != n_answers:
-                return False
-            undone = self.file.undo()
+            undone = self.file.undo() if len(self.file.answers) == n_answers else None
             if undone is None:
                 return False
             self._queue.appendleft(Question(undone.rows, undone.weight))
@@ -217,6 +210,7 @@ class Session:
             if not question.again:
                 self._later[question] = len(self.file.answers) + _LATER
             self._top_up()
+            self._lock.notify_all()
             return True
 
     def again(self, keys: Sequence[str]) -> None:
@@ -236,7 +230,7 @@ class Session:
             return [
                 {
                     **self._card(Question(answer.rows)),
-                    "value": _word(answer),
+                    "value": _WORDS.get(answer.value, answer.value),
                     "test": answer.weight is not None,
                 }
                 for answer in self.file.answers[: -_LISTED - 1 : -1]
@@ -294,24 +288,23 @@ class Session:
 
     def _read(self, question: Question, value: str) -> Answer:
         if self.setting.classes is None:
-            meaning = {"same": True, "different": False, "unsure": None}
+            meaning = {word: meant for meant, word in _WORDS.items()}
             if value not in meaning:
                 raise Refused(f"An answer is same, different or unsure; got {value[:40]!r}.")
-            i, j = question.rows
-            return PairAnswer(i, j, meaning[value], question.weight)
-        (row,) = question.rows
+            return Answer(question.rows, meaning[value], question.weight)
         if value == "unsure":
-            return ClassAnswer(row, None, question.weight)
+            return Answer(question.rows, None, question.weight)
         if not value.startswith("class:"):
             raise Refused(f"An answer is a class or unsure; got {value[:40]!r}.")
         name = check_class(value.removeprefix("class:"))
         if name not in self._classes and len(self._classes) >= MOST_CLASSES:
             raise Refused(f"There are {MOST_CLASSES} classes already.")
-        return ClassAnswer(row, name, question.weight)
+        return Answer(question.rows, name, question.weight)
 
-    def _learn_class(self, name: str) -> None:
-        if name not in self._classes:
-            self._classes.append(name)
+    def _note_class(self, answer: Answer) -> None:
+        """Offer a class that was named from now on."""
+        if isinstance(answer.value, str) and answer.value not in self._classes:
+            self._classes.append(answer.value)
 
     def _top_up(self) -> None:
         """Fill the queue: every other question for the test, the others by the model."""
@@ -328,24 +321,19 @@ class Session:
             if self._can_be_shown(question):
                 self._queue.append(question)
 
-    def _next(self, known: Collection[tuple[int, ...]]) -> Question | None:
+    def _next(self, known: Known) -> Question | None:
         """Return a new question, or one that was put off; None if nothing is left."""
         number = len(self.file.answers) + sum(not q.again for q in self._queue)
-        due = [q for q, count in self._later.items() if count <= number]
-        if due:
-            del self._later[due[0]]
-            return due[0]
-        question = None
-        if number % TEST_EVERY == 1:
+        question = next((q for q, count in self._later.items() if count <= number), None)
+        if question is None and number % TEST_EVERY == 1:
             tests = Labels.of([a for a in self.file.answers if a.weight is not None]).same
             question = self._questions.test(known, near=is_rare(tests.tolist()))
         while question is None and self._pool:
             candidate = self._pool.popleft()
             if candidate.rows not in known:
                 question = candidate
-        question = question or self._questions.plain(known)
-        if question is None and self._later:
-            question = next(iter(self._later))
+        question = question or self._questions.plain(known) or next(iter(self._later), None)
+        if question in self._later:
             del self._later[question]
         return question
 
@@ -358,42 +346,32 @@ class Session:
         return {"key": question.key, "things": things}
 
     def _counts(self) -> dict[str, Any]:
-        answers = self.file.answers
-        counts: dict[str, Any] = {
-            "answers": len(answers),
-            "tests": sum(a.weight is not None for a in answers),
-        }
-        if self.setting.classes is None:
-            values = [a.same for a in answers if isinstance(a, PairAnswer)]
-            return counts | {
-                "same": values.count(True),
-                "different": values.count(False),
-                "unsure": values.count(None),
-            }
-        names = [a.name for a in answers if isinstance(a, ClassAnswer)]
-        return counts | {
-            "classes": {name: names.count(name) for name in self._classes},
-            "unsure": names.count(None),
+        values = [answer.value for answer in self.file.answers]
+        kinds = {"same": values.count(True), "different": values.count(False)}
+        if self.setting.classes is not None:
+            kinds = {name: values.count(name) for name in self._classes}
+        return {
+            "answers": len(values),
+            "tests": sum(answer.weight is not None for answer in self.file.answers),
+            "kinds": kinds,
+            "unsure": values.count(None),
         }
 
     def _learning_state(self) -> dict[str, Any]:
-        answers = self.file.answers
-        pairs_same = Labels.of(answers).all_pairs()[1]
-        tests = Labels.of([a for a in answers if a.weight is not None])
-        tests_same = tests.all_pairs()[1]
+        answers, judgments = self.file.answers, self._learning.judgments
+        now = judgments[-1][1] if judgments else None
         said = advice(
-            sum(not is_unsure(answer) for answer in answers),
-            self._learning.judgments,
+            sum(answer.value is not None for answer in answers),
+            now,
             self._learning.change,
-            tests=(int(tests_same.sum()), int((~tests_same).sum())),
-            kinds=(int(pairs_same.sum()), int((~pairs_same).sum())),
+            tests=Labels.of([a for a in answers if a.weight is not None]).kinds,
+            kinds=Labels.of(answers).kinds,
             left=bool(self._queue),
         )
-        judgments = self._learning.judgments
         return {
-            "judgments": [asdict(judgment) for judgment in judgments],
-            "better": judgments[-1].better if judgments else "",
-            "verdict": judgments[-1].sentence() if judgments else "",
+            "judgments": [{**asdict(found), "answers": n} for n, found in judgments],
+            "better": now.better if now else "",
+            "verdict": now.sentence() if now else "",
             "advice": self._failure or said.text,
             "stop": said.stop and not self._failure,
             "goal": said.goal,
@@ -403,10 +381,13 @@ class Session:
     # The worker
 
     def _due(self) -> bool:
-        n, (fitted, changes) = len(self.file.answers), self._fitted_at
-        if self._n_changes != changes:
+        """Return whether to refit: after a few answers, or once those asked again are there."""
+        answers, fitted = self.file.answers, self._fitted
+        if fitted is None or len(answers) < len(fitted):
+            return True
+        if answers[: len(fitted)] != fitted:
             return not any(question.again for question in self._queue)
-        return n != fitted and (fitted < 0 or n < fitted or n >= fitted + _REFIT_EVERY)
+        return len(answers) >= len(fitted) + _REFIT_EVERY
 
     def _work(self) -> None:
         while True:
@@ -417,7 +398,7 @@ class Session:
                 answers = list(self.file.answers)
                 due = self._due()
                 if due:
-                    self._fitted_at = len(answers), self._n_changes
+                    self._fitted = answers
                 else:
                     answers = answers[: self._recalled.popleft()]
                 self._busy = True
@@ -439,16 +420,13 @@ class Session:
         """Refit and choose the next questions, without the lock; then show both."""
         learned = self._learning.refit(answers)
         pool: list[Question] = []
-        if learned:
-            if isinstance(self._questions, RowQuestions):
-                named = [a for a in answers if a.weight is None]
-                self._questions.codes = Labels.of(named).codes
-            known = {answer.rows for answer in answers}
-            pool = self._questions.chosen(self._learning.learner, known)
-        picture = self._learning.picture(answers)
         again: dict[str, Any] = {}
-        if learned and self.setting.classes is None:
+        if learned:
+            known = {answer.rows for answer in answers}
+            codes = Labels.of([a for a in answers if a.weight is None]).codes
+            pool = self._questions.chosen(self._learning.learner, known, codes)
             again = doubts(answers, lambda pairs: self._learning.distances(pairs)[0])
+        picture = self._learning.picture(answers)
         with self._lock:
             self._failure = ""
             self._picture = picture
@@ -456,8 +434,7 @@ class Session:
             self._version += 1
             if learned:
                 self._pool = deque(pool)
-                kept = list(self._queue)[:_LOADED]
-                self._queue = deque(kept)
+                self._queue = deque(list(self._queue)[:_LOADED])
                 self._top_up()
 
     def _recall(self, answers: Sequence[Answer]) -> None:
@@ -479,12 +456,6 @@ def _questions(setting: Setting, rows: Array, rng: np.random.Generator) -> Quest
 def is_rare(tests: Sequence[bool]) -> bool:
     """Return whether pairs that are the same seem to be rare: none of the first tests is one."""
     return len(tests) >= FIRST_TESTS and not any(tests[:FIRST_TESTS])
-
-
-def _word(answer: Answer) -> str:
-    if isinstance(answer, ClassAnswer):
-        return answer.name or "unsure"
-    return {True: "same", False: "different", None: "unsure"}[answer.same]
 
 
 def check_class(name: str) -> str:

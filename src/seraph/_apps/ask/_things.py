@@ -10,18 +10,16 @@ import io
 import math
 import os
 import stat
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import Any, Protocol
 
 from ..._utils._typing import FloatArray
 
-PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-DRAWINGS = (".svg",)
-SOUNDS = {
+_PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+_SOUNDS = {
     ".aac": "audio/aac",
     ".flac": "audio/flac",
     ".m4a": "audio/mp4",
@@ -32,19 +30,15 @@ SOUNDS = {
     ".wav": "audio/wav",
     ".weba": "audio/webm",
 }
-TEXTS = (".md", ".txt")
 _KINDS = {
-    **dict.fromkeys(PICTURES, "image"),
-    **dict.fromkeys(DRAWINGS, "drawing"),
-    **dict.fromkeys(SOUNDS, "sound"),
-    **dict.fromkeys(TEXTS, "text"),
+    **dict.fromkeys((*_PICTURES, ".svg"), "image"),
+    **dict.fromkeys(_SOUNDS, "sound"),
+    **dict.fromkeys((".md", ".txt"), "text"),
 }
 # Characters of a text, and of a cell, that the page shows.
 _LONGEST_TEXT, _LONGEST_CELL = 20_000, 2_000
 # Sides of pictures in pixels: beside the question, and over a point of the map.
 SIZES = {"large": 960, "small": 160}
-# Scaled pictures that are kept, in bytes.
-_CACHE = 48 * 2**20
 _LARGEST_PICTURE = 200_000_000  # pixels
 _LARGEST_FILE = 200 * 2**20
 
@@ -93,10 +87,6 @@ class Folder:
         self.root = Path(os.path.realpath(root))
         self._paths: list[Path | None] = self._find(names)
 
-    def __len__(self) -> int:
-        """Return the number of rows that have a file."""
-        return sum(path is not None for path in self._paths)
-
     def forget(self, row: int) -> None:
         """Count the file of a row as missing, since it cannot be read."""
         self._paths[row] = None
@@ -109,7 +99,7 @@ class Folder:
         return path, _KINDS[path.suffix.lower()]
 
     def _find(self, names: Sequence[str]) -> list[Path | None]:
-        listed: dict[str, dict[str, Path]] = {}
+        stems = cache(self._stems)
         found: list[Path | None] = []
         for name in names:
             path = self._below(name)
@@ -118,20 +108,15 @@ class Folder:
             elif path.suffix.lower() in _KINDS and self._inside(path):
                 found.append(path)
             else:
-                folder = str(path.parent)
-                if folder not in listed:
-                    listed[folder] = self._stems(path.parent)
-                found.append(listed[folder].get(path.name))
+                found.append(stems(path.parent).get(path.name))
         return found
 
     def _below(self, name: str) -> Path | None:
         """Return the path that a name means; None if that is not below the folder."""
-        if not name or "\0" in name or name.startswith(("/", "\\")):
+        path = Path(name)
+        if not path.parts or path.anchor or ".." in path.parts:
             return None
-        parts = Path(name).parts
-        if Path(name).is_absolute() or ".." in parts or not parts:
-            return None
-        return self.root.joinpath(*parts)
+        return self.root / path
 
     def _stems(self, folder: Path) -> dict[str, Path]:
         """Return the files of a folder that can be shown, by their names without suffix."""
@@ -174,10 +159,6 @@ class RowThings:
     columns: Mapping[str, Cells]
     folder: Folder | None = None
     sizes: Mapping[str, FloatArray] = field(default_factory=dict)
-    _pictures: OrderedDict[tuple[int, str], tuple[bytes, str]] = field(
-        default_factory=OrderedDict, init=False
-    )
-    _lock: Lock = field(default_factory=Lock, init=False)
 
     def shown(self, row: int) -> bool:
         """Return whether there is anything to show for a row."""
@@ -195,11 +176,9 @@ class RowThings:
             ],
         }
         if self.folder is not None:
-            found = self.folder.find(row)
-            kind = "missing" if found is None else found[1]
-            card["kind"] = "image" if kind == "drawing" else kind
-            if found is not None and kind == "text":
-                card["text"] = _read_text(found[0])
+            path, card["kind"] = self.folder.find(row) or (None, "missing")
+            if path is not None and card["kind"] == "text":
+                card["text"] = _read_text(path)
         elif len(self.columns) == 1:
             ((_, text, _),) = card["cells"]
             card |= {"kind": "text", "text": text, "cells": []}
@@ -212,35 +191,23 @@ class RowThings:
 
     def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
         """Return the picture of a row and its media type; None if it has none."""
-        found = self.folder.find(row) if self.folder is not None else None
-        if self.folder is None or found is None or found[1] not in ("image", "drawing"):
+        found = None if self.folder is None else self.folder.find(row)
+        if self.folder is None or found is None or found[1] != "image":
             return None
-        path, kind = found
-        if path.stat().st_size > _LARGEST_FILE:
-            self.folder.forget(row)
-            return None
-        if kind == "drawing":
-            return path.read_bytes(), "image/svg+xml"
-        with self._lock:
-            if (row, size) in self._pictures:
-                self._pictures.move_to_end((row, size))
-                return self._pictures[row, size]
-        made = scaled_picture(path, SIZES[size])
+        path, made = found[0], None
+        if path.stat().st_size <= _LARGEST_FILE:
+            drawing = path.suffix.lower() == ".svg"
+            made = (path.read_bytes(), "image/svg+xml") if drawing else scaled(path, SIZES[size])
         if made is None:
             self.folder.forget(row)
-            return None
-        with self._lock:
-            self._pictures[row, size] = made
-            while sum(len(data) for data, _ in self._pictures.values()) > _CACHE:
-                self._pictures.popitem(last=False)
         return made
 
     def sound(self, row: int) -> tuple[Path, str] | None:
         """Return the sound file of a row and its media type; None if it has none."""
-        found = self.folder.find(row) if self.folder is not None else None
+        found = None if self.folder is None else self.folder.find(row)
         if found is None or found[1] != "sound":
             return None
-        return found[0], SOUNDS[found[0].suffix.lower()]
+        return found[0], _SOUNDS[found[0].suffix.lower()]
 
 
 def _read_text(path: Path) -> str:
@@ -255,7 +222,7 @@ def _cut(text: str, longest: int) -> str:
     return f"{text[:longest]} […] (cut after {longest:,} characters)"
 
 
-def scaled_picture(path: Path, side: int) -> tuple[bytes, str] | None:
+def scaled(path: Path, side: int) -> tuple[bytes, str] | None:
     """Return a picture with no side longer than `side`, and its media type.
 
     The picture is decoded and encoded again, so what a browser gets is a picture, whatever is in

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from ._requests import preparation_of
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array
-    from ..ask._answers import PairAnswer
+    from ..ask._answers import Answer
     from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._session import Session, Setting
@@ -187,7 +188,7 @@ def ask(request: AskRequest) -> None:
 
 def _read(
     request: AskRequest,
-) -> tuple[Setting, list[str], list[str] | None, list[PairAnswer]]:
+) -> tuple[Setting, list[str], list[str] | None, list[Answer]]:
     """Read the tables; return what to ask about, its ids or digests, and earlier answers."""
     from ..ask._session import Setting, check_class
     from ..ask._things import Folder, RowThings
@@ -313,7 +314,7 @@ def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
         no_browser=not browser,
     )
     write_table(request.data, {f"x{k}": column for k, column in enumerate(X.T)})
-    used = "5 principal components of the ink, and the color of the paper: 3"
+    used = "3 principal components of the ink, and the color of the paper: 3"
     setting = Setting(
         StandardScaler().fit_transform(X).astype(np.float32),
         DigitThings(pixels),
@@ -329,19 +330,16 @@ def _serve(
     setting: Setting,
     ids: Sequence[str],
     contents: Sequence[str] | None = None,
-    earlier: Sequence[PairAnswer] = (),
+    earlier: Sequence[Answer] = (),
 ) -> None:
     """Serve the page until the user ends it."""
-    from ..ask._answers import AnswerFile, ClassFormat, LinkFormat, PairFormat
+    from ..ask._answers import AnswerFile, ClassFormat, PairFormat
     from ..ask._server import Server
     from ..ask._session import Session
 
-    form: ClassFormat | PairFormat = PairFormat()
-    if setting.classes is not None:
-        form = ClassFormat()
-    elif setting.records is not None and setting.records.n_first is not None:
-        form = LinkFormat(setting.records.n_first)
-    with AnswerFile(request.output, ids, form, contents) as file:
+    form = PairFormat() if setting.classes is None else ClassFormat()
+    n_first = None if setting.records is None else setting.records.n_first
+    with AnswerFile(request.output, ids, form, contents, n_first) as file:
         n_before = len(file.answers)
         file.add_earlier(earlier)
         finish = _finish(request, len(setting.X))
@@ -376,7 +374,7 @@ def _finish(request: AskRequest, n_rows: int) -> Finish:
     if request.duplicates:
         found = output.with_name(f"{stem}-found.csv")
         arguments = [*request.arguments(), "--pairs", str(output), "-o", str(found)]
-        return Finish(arguments, output, found, None)
+        return Finish(arguments, found, None)
     model, report = (output.with_name(stem + end) for end in (".skops", ".html"))
     answers = ["--pairs" if request.classes is None else "--labels", str(output)]
     arguments = [
@@ -386,11 +384,12 @@ def _finish(request: AskRequest, n_rows: int) -> Finish:
         *(["--unlabeled-pairs", _PAIRS] if n_rows > _MANY_ROWS else []),
         *("-o", str(model), "--report", str(report)),
     ]
-    then: list[str] = []
+    then = ""
     if request.classes is not None:
         filled = output.with_name(f"{stem}-classes.csv")
-        then = ["predict", str(model), str(request.data), *answers, "-o", str(filled)]
-    return Finish(arguments, output, model, report, then)
+        named = [str(model), str(request.data), *answers, "-o", str(filled)]
+        then = shlex.join(["seraph", "predict", *named])
+    return Finish(arguments, model, report, then)
 
 
 def _greet(address: str, session: Session, output: Path, n_before: int) -> None:
@@ -414,14 +413,14 @@ def _check_installed() -> None:
             raise ImportError("The page needs more packages: pip install 'seraph-learn[ask]'.")
 
 
-def _earlier(path: Path, tables: Sequence[InputTable], ids: Sequence[str]) -> list[PairAnswer]:
+def _earlier(path: Path, tables: Sequence[InputTable], ids: Sequence[str]) -> list[Answer]:
     """Return the answers of an earlier file, by ids if it has them."""
-    from ..ask._answers import PairAnswer
+    from ..ask._answers import Answer
     from ._examples import answered_pairs
 
     n = tables[0].n_rows
     pairs, same = answered_pairs(tables, path, [ids[:n], ids[n:]])
     return [
-        PairAnswer(min(pair), max(pair), bool(alike))
+        Answer((min(pair), max(pair)), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)
     ]

@@ -7,7 +7,6 @@ except matplotlib for the picture.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 
@@ -34,7 +33,7 @@ LEARNERS: dict[str, MahalanobisLearner] = {
 }
 
 
-def main(n_samplings: int = 20, picture: str | Path = "demo.png") -> dict[str, list[float]]:
+def main(n_samplings: int, picture: Path) -> dict[str, list[float]]:
     """Print a table of errors and draw the picture; return the 1-NN errors of each method in %."""
     task = load_task("usps-1-5-20")
     print(
@@ -77,7 +76,7 @@ def _sample(X: Array, y: Array, seed: int) -> Sampling:
     return Sampling(X[train], y[train], place[train] < 2, X[test], y[test])
 
 
-def _draw_digits(learner: SERAPH, sampling: Sampling, path: str | Path) -> bool:
+def _draw_digits(learner: SERAPH, sampling: Sampling, path: Path) -> bool:
     """Draw the training images and 400 test images; return False without matplotlib.
 
     Both panels show the two leading principal components, before and after.
@@ -113,9 +112,5 @@ def _draw_digits(learner: SERAPH, sampling: Sampling, path: str | Path) -> bool:
                     bbox={"boxstyle": "circle", "fc": color, "ec": "black"},
                 )
         axes.set(title=title, xticks=[], yticks=[], aspect="equal", adjustable="datalim")
-    save_whole(figure, Path(path))
+    save_whole(figure, path)
     return True
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 from ..._estimators._models import fit_model
 from ..._estimators._seraph import SERAPH
@@ -38,6 +39,8 @@ SAMPLINGS = 5
 MEASURES = ("pair AUC", "MAP@R", "1-NN error")
 
 Map = Callable[[Array], Array]
+# What `judge` returns for each method, in each sampling of rows and pairs.
+Found = dict[str, list[tuple[float, float, float]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,33 +81,25 @@ def mark_pairs(X: Array, y: Array, seed: int, n_pairs: int = N_PAIRS) -> Marked:
 # Methods
 
 
-def _learn(make: Callable[[], Any]) -> Callable[[Marked], Map]:
-    def fit(task: Marked) -> Map:
-        marks = Marks(task.pairs, task.marks, rows=task.X)
-        fitted: Map = fit_model(make(), task.X, None, marks).transform
-        return fitted
-
-    return fit
-
-
-def _cosine(_: Marked) -> Map:
-    return lambda X: X
-
-
-def _pca(task: Marked) -> Map:
-    fitted: Map = PCA(0.9, svd_solver="full").fit(task.X).transform
-    return fitted
-
-
-METHODS: dict[str, Callable[[Marked], Map]] = {
-    "cosine": _cosine,
-    "PCA": _pca,
-    "free matrix": _learn(FreeMatrix),
-    "RCA": _learn(RCA),
-    "ITML": _learn(lambda: ITML(gamma=1.0)),
-    "GMML": _learn(GMML),
-    "SERAPH": _learn(lambda: make_pipeline(Normalizer(), SERAPH())),
+METHODS: dict[str, Callable[[], Any]] = {
+    "cosine": FunctionTransformer,  # leaves the vectors as they are
+    "PCA": partial(PCA, 0.9, svd_solver="full"),
+    "free matrix": FreeMatrix,
+    "RCA": RCA,
+    "ITML": partial(ITML, gamma=1.0),
+    "GMML": GMML,
+    "SERAPH": lambda: make_pipeline(Normalizer(), SERAPH()),
 }
+_WITHOUT_MARKS = ("cosine", "PCA")
+
+
+def learn(name: str, task: Marked) -> Map:
+    """Fit one of the `METHODS` to the rows and the marked pairs; return the map of points."""
+    model = METHODS[name]()
+    marks = Marks(task.pairs, task.marks, rows=task.X)
+    fitted = fit_model(model, task.X, None, None if name in _WITHOUT_MARKS else marks)
+    found: Map = fitted.transform
+    return found
 
 
 def judge(learned: Map, task: Marked) -> tuple[float, float, float]:
@@ -120,9 +115,7 @@ def judge(learned: Map, task: Marked) -> tuple[float, float, float]:
 # The demonstration
 
 
-def main(
-    n_samplings: int = SAMPLINGS, picture: str | Path = "demo-embeddings.png"
-) -> dict[str, list[tuple[float, float, float]]]:
+def main(n_samplings: int, picture: Path) -> Found:
     """Compare the methods on the definitions that the package ships, and draw the picture.
 
     Returns what `judge` does for each method, in each sampling of rows and pairs.
@@ -135,9 +128,7 @@ def main(
     return demonstrate(data.X, data.y, data.target_names, about, n_samplings, picture)
 
 
-def main_faces(
-    n_samplings: int = SAMPLINGS, picture: str | Path = "demo-faces.png"
-) -> dict[str, list[tuple[float, float, float]]]:
+def main_faces(n_samplings: int, picture: Path) -> Found:
     """Compare the methods on the faces of 40 people; fetch what they need the first time."""
     X, people = fetch_faces(say=lambda text: print(text, flush=True))
     n_people = int(people.max()) + 1
@@ -154,9 +145,9 @@ def demonstrate(
     y: Array,
     names: tuple[str, ...],
     about: str,
-    n_samplings: int = SAMPLINGS,
-    picture: str | Path = "demo-embeddings.png",
-) -> dict[str, list[tuple[float, float, float]]]:
+    n_samplings: int,
+    picture: Path,
+) -> Found:
     """Compare the methods on vectors of unit length with known classes; return as `main` does.
 
     It prints what the vectors are `about` and a table, and draws the picture.
@@ -166,15 +157,15 @@ def demonstrate(
         f"other half judges.\nMean of {n_samplings} samplings in %, and CPU seconds of a fit:\n"
     )
     print("".join(f"{title:>14}" for title in ("", *MEASURES, "seconds")))
-    found: dict[str, list[tuple[float, float, float]]] = {}
-    for name, fit in METHODS.items():
+    found: Found = {}
+    for name in METHODS:
         found[name], seconds = [], []
         for seed in range(n_samplings):
             task = mark_pairs(X, y, seed)
             start = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                learned = fit(task)
+                learned = learn(name, task)
             seconds.append(time.process_time() - start)
             found[name].append(judge(learned, task))
         means = np.mean(found[name], axis=0)
@@ -194,7 +185,7 @@ def demonstrate(
     return found
 
 
-def draw_maps(task: Marked, names: tuple[str, ...], path: str | Path) -> bool:
+def draw_maps(task: Marked, names: tuple[str, ...], path: Path) -> bool:
     """Draw the rows that judge before and after learning; return False without matplotlib.
 
     Each panel is a t-SNE map, made from the distances alone.
@@ -210,7 +201,7 @@ def draw_maps(task: Marked, names: tuple[str, ...], path: str | Path) -> bool:
         (("cosine", "Before: cosine"), ("SERAPH", f"After {N_PAIRS} marked pairs: SERAPH")),
         strict=True,
     ):
-        learned = METHODS[name](task)
+        learned = learn(name, task)
         auc, precision, _ = judge(learned, task)
         Z = learned(task.X_test)
         spread = min(30.0, (len(Z) - 1) / 3)
@@ -231,5 +222,5 @@ def draw_maps(task: Marked, names: tuple[str, ...], path: str | Path) -> bool:
     if len(names) <= 20:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", frameon=False, markerscale=1.6)
-    save_whole(figure, Path(path))
+    save_whole(figure, path)
     return True

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TextIO
 
@@ -60,21 +61,14 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     Each finished sampling is written to ``records.jsonl`` at once, one line per record.
     """
     path = folder / "records.jsonl"
-    done = [
-        record
-        for record in load_records(path, plan)
-        if record.task in plan.tasks
-        and record.method in plan.methods
-        and record.sampling < plan.samplings
-    ]
-    yield from done
-    finished = {(r.task, r.method, r.sampling) for r in done}
+    found = {(r.task, r.method, r.sampling): r for r in load_records(path, plan)}
     work = []
-    for number in range(plan.samplings):  # so that all tasks advance together
-        for task in plan.tasks:
-            missing = [m for m in plan.methods if (task, m, number) not in finished]
-            if missing:
-                work.append((task, number, missing, plan.seed, plan.scaling))
+    for number, task in product(range(plan.samplings), plan.tasks):  # tasks advance together
+        keys = [(task, method, number) for method in plan.methods]
+        yield from (found[key] for key in keys if key in found)
+        missing = [method for _, method, _ in keys if (task, method, number) not in found]
+        if missing:
+            work.append((task, number, missing))
     if not work:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +78,7 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
             _write(file, [{"format": 1, **describe(plan)}])
         note_write(path)
         parallel = Parallel(jobs, return_as="generator_unordered", batch_size=1)
-        for records in parallel(delayed(_run_sampling)(one) for one in work):
+        for records in parallel(delayed(_run_sampling)(plan, *one) for one in work):
             _write(file, [asdict(record) for record in records])
             yield from records
 
@@ -144,14 +138,12 @@ def evaluate(sampling: Sampling, method: str) -> tuple[float, float, int, bool]:
 
 
 _load = cache(load_task)
-_Work = tuple[str, int, list[str], int, Scaling]  # task, number, methods, seed and scaling
 
 
-def _run_sampling(work: _Work) -> list[Record]:
-    name, number, methods, seed, scaling = work
-    sampling = sample_task(_load(name), seed, number, scaling)
+def _run_sampling(plan: Plan, task: str, number: int, methods: list[str]) -> list[Record]:
+    sampling = sample_task(_load(task), plan.seed, number, plan.scaling)
     with threadpool_limits(1):
-        return [Record(name, m, number, *evaluate(sampling, m)) for m in methods]
+        return [Record(task, m, number, *evaluate(sampling, m)) for m in methods]
 
 
 def _write(file: TextIO, lines: Iterable[dict[str, object]]) -> None:

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import StandardScaler, minmax_scale
 
 from ..._base import MahalanobisLearner
 from ..._estimators._classifier import MetricClassifier
@@ -58,12 +59,9 @@ def scaled(X: Array, scaling: Scaling) -> Array:
     if scaling == "raw":
         return X
     if scaling == "zscore":
-        spread = X.std(axis=0)
-        z_scores = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        return np.asarray(z_scores / np.sqrt(X.shape[1]))
-    low, high = X.min(axis=0), X.max(axis=0)
-    unit: Array = (X - low) / np.where(high > low, high - low, 1.0)
-    return unit if scaling == "unit" else 2.0 * unit - 1.0
+        return np.asarray(StandardScaler().fit_transform(X) / np.sqrt(X.shape[1]))
+    low = 0.0 if scaling == "unit" else -1.0
+    return np.asarray(minmax_scale(X, (low, 1.0)))
 
 
 def sample_task(task: Task, seed: int, number: int, scaling: Scaling = "zscore") -> Sampling:

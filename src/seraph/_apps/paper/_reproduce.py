@@ -10,13 +10,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._utils._files import save_whole, write_whole
+from ..._utils._files import render, save_whole, write_whole
 from ...datasets import load_task
 from ._experiment import Plan, Record, describe, run
 from ._figures import draw_sparsity, draw_times
+from ._methods import METHODS
 from ._protocol import sample_task
-from ._report import paper_report
-from ._tables import ErrorTable, grid, table1, table2, to_csv, to_latex, to_markdown
+from ._tables import (
+    ErrorTable,
+    claims,
+    grid,
+    methods_of,
+    table1,
+    table2,
+    tasks_of,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +38,8 @@ _CAPTIONS = {
     "figure2": "Figure 2. Sparse and non-sparse projections",
     "figure3": "Figure 3. Computation time",
 }
+_TEMPLATE = Path(__file__).with_name("report.html")
+_COLUMNS = 6  # tasks side by side in one table of the report
 
 
 def reproduce(
@@ -70,16 +83,33 @@ def reproduce(
         figures["figure2"] = draw_sparsity("projection")
     if "figure3" in parts:
         figures["figure3"] = draw_times(records)
-    files["report.html"] = paper_report(
-        description=describe(plan),
-        sizes=sizes,
-        table=table,
-        figures={_CAPTIONS[name]: figure for name, figure in figures.items()},
-    )
+    files["report.html"] = _report(describe(plan), sizes, table or {}, figures)
     paths = [write_whole(folder / name, content) for name, content in files.items()]
     for name, figure in figures.items():
         paths += [save_whole(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
     return sizes, table, paths
+
+
+def _report(
+    about: dict[str, object],
+    sizes: list[list[str]] | None,
+    table: ErrorTable,
+    figures: dict[str, Figure],
+) -> str:
+    """Build the self-contained HTML page of table 1 (`sizes`), table 2 and the figures."""
+    tasks = tasks_of(table)
+    return render(
+        _TEMPLATE.read_text(encoding="utf-8"),
+        title="SERAPH reproduced",
+        footer=", ".join(f"{key} {value}" for key, value in about.items()),
+        sizes=sizes,
+        table=table,
+        n_samplings=max((len(cell.errors) for cell in table.values()), default=0),
+        blocks=[tasks[start : start + _COLUMNS] for start in range(0, len(tasks), _COLUMNS)],
+        methods=[(method, METHODS[method][0]) for method in methods_of(table)],
+        claims=claims(table) if "hyper" in methods_of(table) else [],
+        figures={_CAPTIONS[name]: figure for name, figure in figures.items()},
+    )
 
 
 def pair_counts(plan: Plan) -> dict[str, tuple[float, float]]:

@@ -184,63 +184,52 @@ function setButtons(disabled) {
   for (const button of $("answers").children) button.setAttribute("aria-disabled", disabled);
 }
 
-async function give(value) {
-  if (waiting || !shownKey) return;
+// Send a change, show what is true after it, and say so; null if that failed.
+async function change(path, body, said = "") {
+  if (waiting) return null;
   waiting = true;
   changes += 1;
-  const start = performance.now();
-  const button = [...$("answers").children].find((b) => b.dataset.value === value);
-  button?.classList.add("given");
   try {
-    const next = await ask("answer", { key: shownKey, value });
+    const next = await ask(path, body);
     complain(next.elsewhere ? "That question was answered in another tab. Here is the current one." : "");
     show(next);
-    const kept = next.elsewhere ? "" : `Saved: ${value.replace("class:", "")}. `;
-    $("said").textContent = `${kept}${next.question ? next.question.things.map((t) => t.id).join(" and ") : ""}`;
-    $("question").focus({ preventScroll: true });
-    requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
+    $("said").textContent = next.elsewhere ? "" : said;
+    return next;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     complain(error.message);
+    return null;
   } finally {
     waiting = false;
-    setTimeout(() => button?.classList.remove("given"), 150);
   }
 }
 
-// Send a change, show what is true after it, and say so.
-async function change(path, body, said = "") {
-  if (waiting) return false;
-  waiting = true;
-  changes += 1;
-  try {
-    show(await ask(path, body));
-    complain("");
-    $("said").textContent = said;
-    return true;
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    complain(error.message);
-    return false;
-  } finally {
-    waiting = false;
+async function give(value) {
+  if (waiting || !shownKey) return;
+  const start = performance.now();
+  const button = [...$("answers").children].find((b) => b.dataset.value === value);
+  button?.classList.add("given");
+  const next = await change("answer", { key: shownKey, value }, `Saved: ${value.replace("class:", "")}. `);
+  if (next) {
+    if (next.question) $("said").textContent += next.question.things.map((t) => t.id).join(" and ");
+    $("question").focus({ preventScroll: true });
+    requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
   }
+  setTimeout(() => button?.classList.remove("given"), 150);
 }
 
 const undo = () => state?.counts.answers && change("undo", { answers: state.counts.answers }, "The last answer was taken back.");
 const skip = () => shownKey && change("skip", { key: shownKey }, "The question comes back later.");
 const again = (keys) => change("again", { keys }, "Asked again.").then((done) => done && $("question").focus());
 
+const thumbnail = ({ row, id }) => make("img", { src: `image/small/${row}`, alt: id, title: id, loading: "lazy" });
+
 async function showPast() {
   if (!$("past").open) return;
   const answers = await ask("answers").catch(() => null); // the next answer says what is wrong
   if (!answers) return;
   $("past-list").replaceChildren(...answers.map(({ key, things, value, test }) => {
-    const shown = things.map((thing) => {
-      if (thing.kind !== "image") return make("span", { dir: "auto", textContent: thing.id });
-      const image = make("img", { src: `image/small/${thing.row}`, alt: thing.id, loading: "lazy" });
-      return image;
-    });
+    const shown = things.map((thing) => (thing.kind === "image" ? thumbnail(thing) : make("span", { dir: "auto", textContent: thing.id })));
     const button = make("button", { type: "button", className: "link", textContent: "Ask again", "aria-label": `Ask again: ${things.map((t) => t.id).join(" and ")}` });
     button.addEventListener("click", () => again([key]));
     return make("li", {}, ...shown, make("b", { textContent: value }), test ? make("small", { textContent: "test" }) : "", button);
@@ -250,17 +239,15 @@ async function showPast() {
 // What has been learned
 
 function showCounts({ counts, learning }) {
-  const number = (n, word) => `${n} ${word}`;
-  const kinds = byClass
-    ? Object.entries(counts.classes).filter(([, n]) => n).map(([name, n]) => [name, n, "class"])
-    : [["same", counts.same, "same"], ["different", counts.different, "different"]];
-  const parts = [...kinds.map(([name, n]) => (byClass ? `${name} ${n}` : number(n, name)))];
-  if (counts.unsure) parts.push(number(counts.unsure, "unsure"));
+  const kinds = Object.entries(counts.kinds).filter(([, n]) => n || !byClass);
+  const parts = kinds.map(([name, n]) => (byClass ? `${name} ${n}` : `${n} ${name}`));
+  if (counts.unsure) parts.push(`${counts.unsure} unsure`);
   const goal = learning.goal > counts.answers ? ` of about ${learning.goal}` : "";
   $("counts").textContent = `${counts.answers}${goal} ${counts.answers === 1 && !goal ? "answer" : "answers"}: ${parts.join(", ")}`;
   if (!counts.answers) $("counts").textContent = "No answers yet.";
-  $("bar").replaceChildren(...[...kinds, ["unsure", counts.unsure, "unsure"]].filter(([, n]) => n).map(([, n, kind]) => {
-    const part = make("i", { className: kind });
+  const colors = [...kinds.map(([name, n]) => [byClass ? "class" : name, n]), ["unsure", counts.unsure]];
+  $("bar").replaceChildren(...colors.filter(([, n]) => n).map(([className, n]) => {
+    const part = make("i", { className });
     part.style.flexGrow = n;
     return part;
   }));
@@ -349,33 +336,23 @@ function side(name) {
 // The end
 
 function showEnd({ finish, counts, learning }) {
-  $("ask").hidden = ending;
+  $("ask").hidden = $("finish").hidden = ending;
   $("end").hidden = !ending;
-  $("finish").hidden = ending;
   if (!ending) return;
-  $("end-title").textContent = `Your ${finish.report ? "distance" : "duplicates"}, from ${counts.answers} answers`;
+  const { making, made } = document.body.dataset;
+  $("end-count").textContent = counts.answers;
   $("end-summary").textContent = learning.verdict || "The test has too few answers to say how good it is.";
   $("end-status").classList.toggle("working", finish.status === "running");
   $("end-status").textContent = {
-    running: [finish.report ? "Making the model and the report" : "Finding the duplicates", finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
-    done: `${finish.report ? "The model and the report" : "The duplicates"} are in the folder of your answers.`,
+    running: [making, finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
+    done: `${made} are in the folder of your answers.`,
     failed: `This failed: ${finish.message}`,
     canceled: "Canceled. Your answers are kept; finish again whenever you like.",
     none: "",
   }[finish.status];
-  $("stopping").hidden = finish.status !== "running";
-  $("then").textContent = finish.then;
-  $("next").hidden = !finish.then || finish.status !== "done";
   $("end-status").hidden = finish.status === "none";
-  for (const [name, file] of [["model", finish.model], ["report", finish.report], ["answers", finish.answers]]) {
-    const link = $(`get-${name}`);
-    link.querySelector("span").textContent = file;
-    if (name === "answers") continue;
-    link.hidden = finish.status !== "done" || file === null;
-    if (!link.hidden) link.href = `file/${name}`;
-  }
-  $("get-model").download = finish.model;
-  $("command").textContent = finish.command;
+  $("stopping").hidden = finish.status !== "running";
+  for (const node of document.querySelectorAll(".made")) node.hidden = finish.status !== "done";
 }
 
 async function finish() {
@@ -401,7 +378,7 @@ const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 
 
 // A row in few words: its picture, or its name and the cells that fit.
 function small(thing) {
-  if (thing.kind === "image") return make("img", { src: `image/small/${thing.row}`, alt: thing.id, title: thing.id });
+  if (thing.kind === "image") return thumbnail(thing);
   const cells = thing.cells.filter(([, text]) => text);
   const lines = cells.slice(0, SHOWN).map(([name, text]) => make("small", { dir: "auto", textContent: `${name}: ${cut(text, 40)}` }));
   if (thing.text) lines.unshift(make("small", { dir: "auto", textContent: cut(thing.text, 120) }));
