@@ -25,7 +25,7 @@ from . import _chunks as chunks
 from . import _tasks
 from ._plan import PairList, row_blocks
 from ._points import is_chunked
-from ._terms import ROUNDING, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Sweep, Variable
 
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at
 # most this number of bytes.
@@ -85,7 +85,7 @@ def cluster(n_jobs: int | None = None) -> Iterator[None]:
         yield
 
 
-class DaskSweep:
+class DaskSweep(Sweep):
     """Sums over the pairs of `X`, in parts that the workers of a cluster hold and sweep.
 
     Runs on the current ``distributed.Client``, or else on dask's threads. The workers hold the
@@ -97,20 +97,13 @@ class DaskSweep:
     X : ndarray or dask array of shape (n, m), float32 or float64
         Points, in the order that `PairTerms` describes. Tiles are computed in their precision
         and summed in double precision.
-
-    Attributes
-    ----------
-    n_sweeps : int
-        Number of sweeps so far.
     """
 
     name = "dask"
-    device: str | None = None
 
     def __init__(self, X: Any) -> None:
         self.X = X
         self.rounding = ROUNDING[X.dtype.name]
-        self.n_sweeps = 0
         self._parts: _Parts | None = None
         self._marked: _Shards | None = None
         self._sampled: _Shards | None = None
@@ -121,9 +114,6 @@ class DaskSweep:
         n, m = self.X.shape
         return int(n), int(m)
 
-    def scatter(self) -> None:
-        """Return None: `ChunkedPoints` computes ``X'X``."""
-
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
@@ -131,12 +121,13 @@ class DaskSweep:
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
             self._marked = self._sampled = None
-        tiled, listed = terms.tiles_unlabeled, terms.plan.listed
+        tiled, plan, listed = terms.tiles_unlabeled, terms.plan, terms.plan.listed
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
-        none, plan = np.empty(0, dtype=np.intp), replace(terms.plan, listed=None)
-        bare = PairTerms(none, eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
-        request = _tasks.Request(P, bare, wrt, tiled=tiled)
+        if listed is not None:
+            plan = replace(plan, listed=PairList.of(listed[:0]))
+        bare = PairTerms(terms.codes[:0], eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
+        request = _tasks.Request(P, bare, wrt)
         # The sum over no points has the shape of the gradient.
         found = [request.sums(np.empty((0, self.shape[1])), bare)]
 
@@ -179,25 +170,11 @@ class _Job:
         self.keys.append(key)
 
     def run(self) -> list[_tasks.Sums]:
-        """Compute the sum of all tasks, if there are any."""
-        return [self.merged(_tasks.total)] if self.keys else []
-
-    def merged(self, merge: Callable[[list[Any]], Any], *last: Any) -> Any:
-        """Merge the results of all tasks, in their order, and compute that.
-
-        Parameters
-        ----------
-        merge : callable
-            Takes a list of results and returns one.
-        *last
-            A function to call in the end, with the request, what was merged and these arguments.
-        """
-        root = chunks.tree(self.graph, self.keys, merge, "seraph-sum" + self.token)
-        if last:
-            function, *arguments = last
-            self.graph["seraph-last" + self.token] = (function, self.request, root, *arguments)
-            root = "seraph-last" + self.token
-        return chunks.compute(self.graph, root)
+        """Compute the sum of all tasks, in their order, if there are any."""
+        if not self.keys:
+            return []
+        root = chunks.tree(self.graph, self.keys, _tasks.total, "seraph-sum" + self.token)
+        return [chunks.compute(self.graph, root)]
 
 
 class _Parts:
@@ -330,16 +307,16 @@ class _Parts:
         for group in range(_N_GROUPS):
             some = len(self.codes), slice(group, None, _N_GROUPS)
             job.add("seraph-tile", _tasks.among_projected, points, *some)
-        value, degree, L = job.merged(_tasks.added, _tasks.laplacian, points)
+        ((value, found),) = job.run()
         del Z
         if request.wrt == "threshold":
-            return value, np.asarray(-0.5 * degree)
+            return value, found
         job = _Job(request)
         for part, rows in enumerate(pairwise(self.edges.tolist())):
-            job.add("seraph-gradient", _tasks.back_projected, self.key(part), L[slice(*rows)])
+            job.add("seraph-gradient", _tasks.back_projected, self.key(part), found[slice(*rows)])
         self._add_points(job, range(len(lengths)))
-        (back,) = job.run()
-        return value, back[1]
+        ((_, gradient),) = job.run()
+        return value, gradient
 
     def labeled_tiles(self) -> list[tuple[int, int]]:
         """Pairs of parts whose rows are all class-labeled."""
