@@ -81,7 +81,7 @@ class Pass(ABC):
         n_tiled: int | None = None,
     ) -> None:
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
-        self.weights = 1.0, 1.0, 1.0  # how many pairs a pair of a tile stands for: see `Tiling`
+        self.weights = 1.0, 1.0, 1.0  # how many pairs a pair of a tile stands for: see `Weights`
         if n_tiled is None:
             n_tiled = len(X) if terms.tiles_unlabeled else len(terms.codes)
         self.n_tiled = n_tiled
@@ -294,24 +294,25 @@ class Pass(ABC):
         value, n_columns = 0.0, self.X.shape[1]
         by_threshold = self.wrt == "threshold"
         gradient = self._zeros() if by_threshold else self._zeros(self.Y.shape[1], n_columns)
-        arrays = [self.X, self.Y, self.Z]
+        arrays = [self.X, self.Z]
         if self.frozen is not None:
             arrays.append(self.frozen.Z)
         n_pairs = len(self.X if pairs is None else pairs)
         for chunk in chunks(n_pairs, max(1, self.gathered_numbers // n_columns)):
             if pairs is None:
-                dX, dY, *dZ = (array[chunk] for array in arrays)
+                dX, *dZ = (array[chunk] for array in arrays)
             else:
                 i, j = self._indices(pairs[chunk])
-                dX, dY, *dZ = (array[i] - array[j] for array in arrays)
-            t = [(d * d).sum(axis=1)[None] - self.terms.eta for d in dZ]
+                dX, *dZ = (array[i] - array[j] for array in arrays)
+            t = [self.xp.einsum("kr,kr->k", d, d)[None] - self.terms.eta for d in dZ]
             part, weight = self.list_terms(chunk, t[0], t[-1], marked=marked)
             value += part
             if by_threshold:
                 gradient -= weight.sum(dtype=self.wide)
+            elif self.wrt == "factor":
+                gradient += 2.0 * (weight * dZ[0].T) @ dX
             else:
-                factor = 2.0 if self.wrt == "factor" else 1.0
-                gradient += factor * (weight * dY.T) @ dX
+                gradient += (weight * dX.T) @ dX
         return value, gradient
 
 
