@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -187,7 +187,8 @@ class ChunkedPoints:
         graph.update(
             {key: (_moments, chunk, some) for key, chunk in zip(keys, chunks, strict=True)}
         )
-        found: _Moments = compute(graph, tree(graph, keys, _merged, unique("seraph-merge")))
+        merge = partial(reduce, _merge)
+        found: _Moments = compute(graph, tree(graph, keys, merge, unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
         if not np.isfinite(found.size):
             what = "NaN" if np.isnan(found.size) else "infinity"
@@ -363,10 +364,6 @@ def _moments(chunk: Any, n_rows: int) -> _Moments:
     mean = points.mean(axis=0)
     points -= mean
     return _Moments((n,), size, mean, points.T @ points, rows)
-
-
-def _merged(found: list[_Moments]) -> _Moments:
-    return reduce(_merge, found)
 
 
 def _merge(a: _Moments, b: _Moments) -> _Moments:

@@ -53,9 +53,6 @@ _SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
 # all workers, and reads the points again.
 _GATHERED_SHARE = 0.05
 
-# Which marked pairs are similar, and their weights; see `PairTerms`.
-_Marks = tuple[Array, Array | None]
-
 
 @contextmanager
 def cluster(n_jobs: int | None = None) -> Iterator[None]:
@@ -105,8 +102,7 @@ class DaskSweep(Sweep):
         self.X = X
         self.rounding = ROUNDING[X.dtype.name]
         self._parts: _Parts | None = None
-        self._marked: _Shards | None = None
-        self._sampled: _Shards | None = None
+        self._shards: dict[str, _Shards] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -120,7 +116,7 @@ class DaskSweep(Sweep):
         parts = self._parts
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
-            self._marked = self._sampled = None
+            self._shards = {}
         tiled, plan, listed = terms.tiles_unlabeled, terms.plan, terms.plan.listed
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
@@ -134,14 +130,10 @@ class DaskSweep(Sweep):
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
-            marks = terms.similar, terms.weights
-            if self._marked is None or not self._marked.are_of(terms.pairs, marks):
-                self._marked = _Shards(parts, terms.pairs, marks)
-            self._marked.add_pairs(job)
+            marked = self._held("marked", parts, terms.pairs, terms.similar, terms.weights)
+            marked.add_pairs(job)
         if terms.mu > 0.0 and listed is not None:
-            if self._sampled is None or not self._sampled.are_of(listed):
-                self._sampled = _Shards(parts, listed)
-            self._sampled.add_pairs(job)
+            self._held("sampled", parts, listed).add_pairs(job)
         if tiled and wrt != "metric" and parts.prefer_projections(request):
             found.append(parts.swept_by_projections(request))
         elif tiled:
@@ -152,6 +144,13 @@ class DaskSweep(Sweep):
                 parts.add_tiles(job, tiles)
         found += job.run()
         return _tasks.total(found)
+
+    def _held(self, kind: str, parts: _Parts, *pairs: Any) -> _Shards:
+        """Return the differences of some pairs; those of the last sweep, if they are the same."""
+        shards = self._shards.get(kind)
+        if shards is None or not all(map(operator.is_, shards.pairs, pairs)):
+            shards = self._shards[kind] = _Shards(parts, *pairs)
+        return shards
 
 
 class _Job:
@@ -198,7 +197,6 @@ class _Parts:
         # A numpy array would be sent again in each sweep.
         self.fits = not is_chunked(X) or X[k:].nbytes <= _HELD_SHARE * sum(free)
         self.room, self.rows = _STRIP_SHARE * min(free), rows
-        self.strip = np.inf if self.fits else self.room
         self._held: set[str] = set()
 
     @computed_once
@@ -240,9 +238,16 @@ class _Parts:
             array = _from_array(X, lengths)
         return chunks.each(array, "seraph-points", np.ascontiguousarray)
 
-    def array_of(self, part: int) -> Any:
-        """Array that contains the part."""
-        return self.labeled if part < self.n_labeled else self.others
+    def persisted(self, name: str, graph: chunks.Graph, lengths: Sequence[int], width: int) -> Any:
+        """Persist the array whose chunks, of these lengths, are ``(name, number, 0)`` in a graph.
+
+        The graph may refer to the keys of parts.
+        """
+        arrays = [self.labeled] if self.n_labeled else []
+        arrays += [self.others] if self.other_lengths else []
+        shape = (tuple(lengths), (width,))
+        (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        return array
 
     def key(self, part: int) -> Any:
         """Key of the points of a part."""
@@ -297,10 +302,7 @@ class _Parts:
         graph: chunks.Graph = {key: request}
         for part in range(len(lengths)):
             graph[name, part, 0] = (_tasks.projected, key, self.key(part))
-        arrays = [self.array_of(part) for part in (0, len(lengths) - 1)]
-        width = len(_tasks.factors(request))
-        shape = (tuple(lengths), (width,))
-        (Z,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        Z = self.persisted(name, graph, lengths, len(_tasks.factors(request)))
         points = [(name, part, 0) for part in range(len(lengths))]
         job = _Job(request)
         job.graph.update(Z.dask)
@@ -327,10 +329,11 @@ class _Parts:
         """All other pairs of parts, a strip of rows at a time."""
         k, n = self.n_labeled, len(self.edges) - 1
         size = np.diff(self.edges) * self.X.dtype.itemsize * self.X.shape[1]
+        room = np.inf if self.fits else self.room
         start = 0
         while start < n:
             stop = start + 1
-            while stop < n and size[start : stop + 1].sum() <= self.strip:
+            while stop < n and size[start : stop + 1].sum() <= room:
                 stop += 1
             # Ordered by b: a part is read once for all rows of the strip, and then released.
             yield [(a, b) for b in range(max(start, k), n) for a in range(start, min(stop, b + 1))]
@@ -338,12 +341,26 @@ class _Parts:
 
 
 class _Shards:
-    """Differences of pairs of points, held by the workers."""
+    """Differences of pairs of points, held by the workers.
+
+    Parameters
+    ----------
+    parts : _Parts
+        The points.
+    pairs : ndarray of shape (l, 2) or PairList
+        The pairs.
+    similar, weights : ndarray of shape (l,), optional
+        Of marked pairs: see `PairTerms`.
+    """
 
     def __init__(
-        self, parts: _Parts, pairs: Array | PairList, marks: _Marks | None = None
+        self,
+        parts: _Parts,
+        pairs: Array | PairList,
+        similar: Array | None = None,
+        weights: Array | None = None,
     ) -> None:
-        self.pairs, self.known_marks = pairs, marks
+        self.pairs = pairs, similar, weights
         bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
         length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
         self.shards = row_blocks(0, len(pairs), max(1, length))
@@ -357,19 +374,10 @@ class _Shards:
             self.arrays.append(_gathered(parts, pairs, self.shards[first:stop]))
             first = stop
         self.marks = None
-        if marks is not None:
-            similar, weights = marks
-            both = np.ones((len(pairs), 2))
-            both[:, 0] = similar
-            if weights is not None:
-                both[:, 1] = weights
+        if similar is not None:
+            both = np.column_stack([similar, np.ones(len(pairs)) if weights is None else weights])
             lengths = [shard.stop - shard.start for shard in self.shards]
             (self.marks,) = chunks.persist(_from_array(both, lengths))
-
-    def are_of(self, pairs: Array | PairList, marks: _Marks | None = None) -> bool:
-        """Whether these are the differences of the given pairs."""
-        known = self.known_marks or (None, None)
-        return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
 
     def add_pairs(self, job: _Job) -> None:
         """Add tasks that sum over the pairs: marked ones if they have marks, else unlabeled."""
@@ -415,14 +423,10 @@ def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> An
             needed[shard].append((taken, part, shard))
             places[shard].append(some - edges[shard])
         graph[taken, part] = (_tasks.pieces, parts.key(part), wanted)
-    for shard in range(len(shards)):
-        length = shards[shard].stop - shards[shard].start
+    lengths = [shard.stop - shard.start for shard in shards]
+    for shard, length in enumerate(lengths):
         graph[name, shard, 0] = (_tasks.differences, length, needed[shard], places[shard])
-    used = np.flatnonzero(np.diff(bounds))
-    arrays = [parts.array_of(int(part)) for part in (used[0], used[-1])]
-    lengths = tuple(shard.stop - shard.start for shard in shards)
-    shape = (lengths, (parts.X.shape[1],))
-    (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, parts.X.dtype))
+    array = parts.persisted(name, graph, lengths, parts.X.shape[1])
     if _client() is not None:
         wait(array)  # before the next round needs the memory
     return array
