@@ -236,8 +236,12 @@ class ChunkedPoints:
         # (Of points that are all equal, the unit is 1.)
         spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0 / self.size
         unit = spread if rescale else 1.0 / self.size
+        kind, mean = self.dtype.type, self.mean.astype(self.dtype)
+        array = each(
+            self.array, "seraph-center", _scaled, size=kind(self.size), mean=mean, unit=kind(unit)
+        )
         return _ChunkedCoordinates(
-            self._scaled(unit),
+            array,
             None,
             self.size * spread if rescale else 1.0,
             self.covariance / unit**2,
@@ -248,14 +252,6 @@ class ChunkedPoints:
         """Summarize the points by their moments: the numbers may not fit in memory."""
         form = f"{self.shape} {self.dtype} {self.array.chunks} {self.size!r}"
         return digest(form, np.vstack([self.mean, self.covariance]))
-
-    def _scaled(self, unit: float) -> Any:
-        """Centered points over ``size * unit``, as a dask array; nothing is computed."""
-        kind = self.dtype.type
-        mean = self.mean.astype(self.dtype)
-        return each(
-            self.array, "seraph-center", _scaled, size=kind(self.size), mean=mean, unit=kind(unit)
-        )
 
 
 @dataclass(frozen=True)
@@ -386,6 +382,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
 
 
 def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
+    """Compute ``(chunk / size - mean) / unit``."""
     points = chunk / size
     points -= mean
     points /= unit

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ class NumpySweep(Sweep):
         """Number of points and of their features."""
         return self.X.shape
 
+    def scatter(self) -> None:
+        """Return None: the caller computes ``X'X`` with numpy, too."""
+
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
@@ -78,8 +82,7 @@ class NumpySweep(Sweep):
         # it is narrow; d/dP is 2 P d/dA in any case.
         by_metric_first = wrt == "factor" and 2 * len(P) >= self.shape[1]
         swept_by: Variable = "metric" if by_metric_first else wrt
-        with np.errstate(under="ignore"):
-            sums = self._pass(P, terms, swept_by)
+        with self._pass(P, terms, swept_by) as sums:
             sums.map_in_order = self._map
             value, gradient = sums.total(sums.parts(self.tile, self.split))
         if by_metric_first:
@@ -102,16 +105,14 @@ class NumpySweep(Sweep):
         others = row_blocks(n_labeled, n, self.tile)
         strips = [(rows, others) for rows in blocks]
         strips += [(rows, others[number:]) for number, rows in enumerate(others)]
-        with np.errstate(under="ignore"):
-            sums = self._pass(P, terms, "factor")
+        with self._pass(P, terms, "factor") as sums:
             found = [sums.sweep(strips[group])] if strips[group] else []
             nothing = 0.0, np.zeros(n), np.zeros((n, len(P)))
             return sums.added([nothing, *found])
 
     def of_lists(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum over the marked pairs and a plan's list alone."""
-        with np.errstate(under="ignore"):
-            sums = self._pass(P, terms, wrt, n_tiled=0)
+        with self._pass(P, terms, wrt, n_tiled=0) as sums:
             return sums.total(sums.of_sample())
 
     def of_differences(
@@ -126,13 +127,16 @@ class NumpySweep(Sweep):
         marked : bool
             Whether these are the marked pairs, or else unlabeled ones of weight 1.
         """
-        with np.errstate(under="ignore"):
-            return self._pass(P, terms, wrt, n_tiled=0).sum_list(None, marked=marked)
+        with self._pass(P, terms, wrt, n_tiled=0) as sums:
+            return sums.sum_list(None, marked=marked)
 
+    @contextmanager
     def _pass(
         self, P: Array, terms: PairTerms, wrt: Variable, n_tiled: int | None = None
-    ) -> _NumpyPass:
-        return _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), n_tiled)
+    ) -> Iterator[_NumpyPass]:
+        """Make a pass over the points; within the block, terms may underflow to zero."""
+        with np.errstate(under="ignore"):
+            yield _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), n_tiled)
 
     def _arithmetic(self) -> Any:
         return _formulas

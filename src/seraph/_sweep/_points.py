@@ -151,23 +151,6 @@ def check_range(X: Array) -> None:
         check_unit(PointsInMemory(X).coordinates().unit, X.dtype)
 
 
-def sum_of_squares(points: Array) -> float:
-    """Sum all squares in double precision, some rows at a time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sum_of_squares(np.array([[3.0, 4.0]]))
-    25.0
-    """
-    # (In float32, a sum of few terms has as many correct digits as these.)
-    return sum(
-        float(np.vdot(rows, rows))
-        for start in range(0, len(points), _SHORT)
-        for rows in (points[start : start + _SHORT],)
-    )
-
-
 def scatter(points: Array) -> Array:
     """Compute ``X'X`` in double precision, some rows at a time.
 
@@ -448,7 +431,8 @@ class PointsInMemory:
         with np.errstate(over="ignore"):  # as above
             points = np.divide(X, X.dtype.type(size), order="C")
         points -= _means(points).astype(X.dtype)
-        squared = 2.0 * sum_of_squares(points) / len(points)
+        squares = np.einsum("ij,ij->", points, points, dtype=np.float64, casting="safe")
+        squared = 2.0 * float(squares) / len(points)
         if squared <= rounding_of_mean(X.dtype, X.shape[1]) and (X[0] == X).all():
             points[:] = 0.0
             squared, size = 0.0, 1.0

@@ -223,7 +223,7 @@ class _Regions:
         Rows without labels are in random order: some of them stand for all where they meet the
         labeled rows, and a band of tiles stands for all where they meet each other.
         """
-        k, n = len(self.sums.terms.codes), len(self.sums.X)
+        k, n = self.k, len(self.sums.X)
         # The kernel takes whole blocks of columns; the same pairs whatever the width of Y.
         some = min(n, k + -(-round(share * (n - k)) // _BLOCK) * _BLOCK)
         if k and k < n:
