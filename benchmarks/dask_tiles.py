@@ -64,10 +64,10 @@ def costs_on_a_worker(dtype, side=8192, n_sampled=1 << 18):
     with one_blas_thread(), dask.config.set(scheduler="synchronous"):
         return Costs(
             *(
-                cpu(lambda: tile(Request(P, UNLABELED, wrt), X, None, Y, None)) / side**2
+                cpu(lambda: tile(Request(P, UNLABELED, wrt), 0, X, None, Y, None)) / side**2
                 for wrt in ("factor", "metric")
             ),
-            cpu(lambda: sampled_pairs(Request(P, UNLABELED, "factor", 5.0), D)) / n_sampled,
+            cpu(lambda: sampled_pairs(Request(P, UNLABELED, "factor"), 0, D)) / n_sampled,
             cpu(lambda: ChunkedPoints.read(points)) / n_sampled,
         )
 

@@ -16,7 +16,7 @@ from seraph._sweep import (
     _plan,
     _torch,
 )
-from seraph._sweep._plan import band, index_type, sample_pairs
+from seraph._sweep._plan import band, sample_pairs
 from seraph._sweep._torch import TorchSweep
 from tests.helpers.quick import few
 
@@ -49,11 +49,9 @@ def test_no_pairs_are_a_list():
 
 
 def test_a_row_takes_the_smallest_type_that_numbers_all():
-    assert [index_type(n) for n in (1 << 16, (1 << 16) + 1, (1 << 32) + 1)] == [
-        np.uint16,
-        np.uint32,
-        np.int64,
-    ]
+    rng = np.random.RandomState(0)
+    for n, size in ((256, 1), (257, 2), (1 << 16, 2), ((1 << 16) + 1, 4), (10**9, 4)):
+        assert sample_pairs(n, 0, NONE, 3, rng).columns.itemsize == size
 
 
 @pytest.mark.parametrize("wrt", ["metric", "factor", "threshold"])

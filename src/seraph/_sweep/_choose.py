@@ -11,6 +11,7 @@ import numpy as np
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
+from ._points import is_chunked, is_tensor
 from ._terms import Sweep
 
 Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
@@ -40,8 +41,7 @@ def choose_backend(
     backend : {"numpy", "numba", "torch", "dask"}
     device : str or None
     """
-    library = type(X).__module__.partition(".")[0]
-    if library == "torch" and device is None and backend in ("auto", "torch"):
+    if is_tensor(X) and device is None and backend in ("auto", "torch"):
         device = X.device
     if device is not None:
         if backend not in ("auto", "torch"):
@@ -54,7 +54,7 @@ def choose_backend(
         return "torch", "cuda" if _has_gpu() else "cpu"
     if backend != "auto":
         return backend, None
-    if library.startswith("dask"):
+    if is_chunked(X):
         return "dask", None
     if n >= _GPU_FROM and _has_gpu():
         return "torch", "cuda"

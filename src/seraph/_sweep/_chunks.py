@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -17,14 +17,13 @@ from uuid import uuid4
 import numpy as np
 
 from .._utils._typing import Array
-from ._points import Coordinates, digest, exact_size, rounding_of_mean
+from ._points import FLOATS, Coordinates, digest, exact_size, rounding_of_mean
 
 # Number of results merged by one task, which a worker must hold in memory. They are merged in
 # order, so that the sum does not depend on which worker finishes first.
 _FAN_IN = 16
 # Size of the sample of rows that the client keeps.
 _ROWS = 500
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 Graph = dict[Any, Any]
 
@@ -51,7 +50,7 @@ def as_array(X: Any) -> Any:
         raise ValueError("Complex data not supported: the points must be real numbers.")
     if array.numblocks[1] > 1:
         array = array.rechunk({1: -1})
-    if array.dtype in _FLOATS:
+    if array.dtype in FLOATS:
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
@@ -188,7 +187,8 @@ class ChunkedPoints:
         graph.update(
             {key: (_moments, chunk, some) for key, chunk in zip(keys, chunks, strict=True)}
         )
-        found: _Moments = compute(graph, tree(graph, keys, _merged, unique("seraph-merge")))
+        merge = partial(reduce, _merge)
+        found: _Moments = compute(graph, tree(graph, keys, merge, unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
         if not np.isfinite(found.size):
             what = "NaN" if np.isnan(found.size) else "infinity"
@@ -236,8 +236,12 @@ class ChunkedPoints:
         # (Of points that are all equal, the unit is 1.)
         spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0 / self.size
         unit = spread if rescale else 1.0 / self.size
+        kind, mean = self.dtype.type, self.mean.astype(self.dtype)
+        array = each(
+            self.array, "seraph-center", _scaled, size=kind(self.size), mean=mean, unit=kind(unit)
+        )
         return _ChunkedCoordinates(
-            self._scaled(unit),
+            array,
             None,
             self.size * spread if rescale else 1.0,
             self.covariance / unit**2,
@@ -248,12 +252,6 @@ class ChunkedPoints:
         """Summarize the points by their moments: the numbers may not fit in memory."""
         form = f"{self.shape} {self.dtype} {self.array.chunks} {self.size!r}"
         return digest(form, np.vstack([self.mean, self.covariance]))
-
-    def _scaled(self, unit: float) -> Any:
-        """Centered points over ``size * unit``, as a dask array; nothing is computed."""
-        kind = self.dtype.type
-        mean = self.mean.astype(self.dtype)
-        return each(self.array, "seraph-center", _scaled, kind(self.size), mean, kind(unit))
 
 
 @dataclass(frozen=True)
@@ -273,44 +271,30 @@ class _ChunkedCoordinates(Coordinates):
         return self.rows[:: -(-len(self.rows) // count)]
 
     def with_first(self, rows: Array) -> Any:
-        """Return the points with some rows moved to the front; the others keep their order."""
-        return with_first(self.array, rows)
+        """Return the points with some rows in a chunk of their own at the front.
 
-
-def with_first(array: Any, first: Array) -> Any:
-    """Move some rows to a chunk of their own at the front; the others stay where they are.
-
-    Parameters
-    ----------
-    array : dask array of shape (n, m)
-        Rows.
-    first : ndarray of int of shape (k,)
-        Row numbers, each once.
-
-    Returns
-    -------
-    dask array of shape (n, m)
-        Nothing is computed.
-    """
-    if len(first) == 0:
-        return array
-    (lengths, _), rows = array.chunks, np.sort(first)
-    edges = np.cumsum([0, *lengths])
-    bounds = np.searchsorted(rows, edges)
-    name, taken = unique("seraph-order"), unique("seraph-rows")
-    graph: Graph = {}
-    pieces, rest = [], []
-    for number, length in enumerate(lengths):
-        here = rows[bounds[number] : bounds[number + 1]] - edges[number]
-        chunk: Any = (array.name, number, 0)
-        if len(here):
-            graph[taken, number] = (np.take, chunk, here, 0)
-            pieces.append((taken, number))
-            chunk = (np.delete, chunk, here, 0)
-        graph[name, number + 1, 0] = chunk
-        rest.append(length - len(here))
-    graph[name, 0, 0] = (_reordered, pieces, np.searchsorted(rows, first))
-    return collection(name, graph, [array], ((len(first), *rest), array.chunks[1]), array.dtype)
+        The others keep their order. Nothing is computed.
+        """
+        array = self.array
+        if len(rows) == 0:
+            return array
+        (lengths, _), ordered = array.chunks, np.sort(rows)
+        edges = np.cumsum([0, *lengths])
+        bounds = np.searchsorted(ordered, edges)
+        name, taken = unique("seraph-order"), unique("seraph-rows")
+        graph: Graph = {}
+        pieces, rest = [], []
+        for number, length in enumerate(lengths):
+            here = ordered[bounds[number] : bounds[number + 1]] - edges[number]
+            chunk: Any = (array.name, number, 0)
+            if len(here):
+                graph[taken, number] = (np.take, chunk, here, 0)
+                pieces.append((taken, number))
+                chunk = (np.delete, chunk, here, 0)
+            graph[name, number + 1, 0] = chunk
+            rest.append(length - len(here))
+        graph[name, 0, 0] = (_reordered, pieces, np.searchsorted(ordered, rows))
+        return collection(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
 
 
 def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
@@ -329,42 +313,19 @@ def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     -------
     dask array of shape (n, width)
     """
-    return each(as_array(X), "seraph-transform", function, width=width)
+    array = as_array(X)
+    return each(array, "seraph-transform", function, chunks=(array.chunks[0], (width,)))
 
 
-def each(
-    array: Any,
-    name: str,
-    function: Callable[..., Array],
-    *arguments: Any,
-    width: int | None = None,
-) -> Any:
-    """Apply a function of rows to each chunk, when the result is computed.
+def each(array: Any, name: str, function: Callable[..., Array], **options: Any) -> Any:
+    """Apply a function of rows to each chunk of a dask array, when the result is computed.
 
-    Parameters
-    ----------
-    array : dask array of shape (n, m)
-        Whole rows in each chunk.
-    name : str
-        Name of the tasks.
-    function : callable
-        Takes an array of rows and the further arguments, and returns as many rows.
-    *arguments
-        Further arguments.
-    width : int, optional
-        Number of columns that it returns, if that is not m.
-
-    Returns
-    -------
-    dask array of shape (n, width)
+    `options` are those of dask's ``map_blocks``, and further arguments of the function.
     """
-    name = unique(name)
-    graph: Graph = {
-        (name, number, 0): (function, (array.name, number, 0), *arguments)
-        for number in range(array.numblocks[0])
-    }
-    columns = array.chunks[1] if width is None else (width,)
-    return collection(name, graph, [array], (array.chunks[0], columns), array.dtype)
+    # With a name, and an array like the result, dask neither hashes the arguments nor tries the
+    # function on an empty array.
+    like = np.empty((0, 0), dtype=array.dtype)
+    return array.map_blocks(function, name=unique(name), meta=like, **options)
 
 
 def collection(
@@ -401,10 +362,6 @@ def _moments(chunk: Any, n_rows: int) -> _Moments:
     return _Moments((n,), size, mean, points.T @ points, rows)
 
 
-def _merged(found: list[_Moments]) -> _Moments:
-    return reduce(_merge, found)
-
-
 def _merge(a: _Moments, b: _Moments) -> _Moments:
     """Merge the moments of two sets of rows (Chan, Golub and LeVeque 1979)."""
     lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
@@ -425,6 +382,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
 
 
 def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
+    """Compute ``(chunk / size - mean) / unit``."""
     points = chunk / size
     points -= mean
     points /= unit

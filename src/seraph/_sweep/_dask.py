@@ -25,7 +25,7 @@ from . import _chunks as chunks
 from . import _tasks
 from ._plan import PairList, row_blocks
 from ._points import is_chunked
-from ._terms import ROUNDING, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Sweep, Variable
 
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at
 # most this number of bytes.
@@ -52,9 +52,6 @@ _SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
 # The points of pairs are gathered in rounds, each of which needs this share of the free memory of
 # all workers, and reads the points again.
 _GATHERED_SHARE = 0.05
-
-# Which marked pairs are similar, and their weights; see `PairTerms`.
-_Marks = tuple[Array, Array | None]
 
 
 @contextmanager
@@ -85,7 +82,7 @@ def cluster(n_jobs: int | None = None) -> Iterator[None]:
         yield
 
 
-class DaskSweep:
+class DaskSweep(Sweep):
     """Sums over the pairs of `X`, in parts that the workers of a cluster hold and sweep.
 
     Runs on the current ``distributed.Client``, or else on dask's threads. The workers hold the
@@ -97,23 +94,15 @@ class DaskSweep:
     X : ndarray or dask array of shape (n, m), float32 or float64
         Points, in the order that `PairTerms` describes. Tiles are computed in their precision
         and summed in double precision.
-
-    Attributes
-    ----------
-    n_sweeps : int
-        Number of sweeps so far.
     """
 
     name = "dask"
-    device: str | None = None
 
     def __init__(self, X: Any) -> None:
         self.X = X
         self.rounding = ROUNDING[X.dtype.name]
-        self.n_sweeps = 0
         self._parts: _Parts | None = None
-        self._marked: _Shards | None = None
-        self._sampled: _Shards | None = None
+        self._shards: dict[str, _Shards] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -130,27 +119,24 @@ class DaskSweep:
         parts = self._parts
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
-            self._marked = self._sampled = None
-        tiled, listed = terms.tiles_unlabeled, terms.plan.listed
+            self._shards = {}
+        tiled, plan, listed = terms.tiles_unlabeled, terms.plan, terms.plan.listed
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
-        none, plan = np.empty(0, dtype=np.intp), replace(terms.plan, listed=None)
-        bare = PairTerms(none, eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
-        request = _tasks.Request(P, bare, wrt, tiled=tiled)
+        if listed is not None:
+            plan = replace(plan, listed=PairList.of(listed[:0]))
+        bare = PairTerms(terms.codes[:0], eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
+        request = _tasks.Request(P, bare, wrt)
         # The sum over no points has the shape of the gradient.
         found = [request.sums(np.empty((0, self.shape[1])), bare)]
 
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())
         if len(terms.pairs):
-            marks = terms.similar, terms.weights
-            if self._marked is None or not self._marked.are_of(terms.pairs, marks):
-                self._marked = _Shards(parts, terms.pairs, marks)
-            self._marked.add_pairs(job)
+            marked = self._held("marked", parts, terms.pairs, terms.similar, terms.weights)
+            marked.add_pairs(job)
         if terms.mu > 0.0 and listed is not None:
-            if self._sampled is None or not self._sampled.are_of(listed):
-                self._sampled = _Shards(parts, listed)
-            self._sampled.add_pairs(job)
+            self._held("sampled", parts, listed).add_pairs(job)
         if tiled and wrt != "metric" and parts.prefer_projections(request):
             found.append(parts.swept_by_projections(request))
         elif tiled:
@@ -161,6 +147,13 @@ class DaskSweep:
                 parts.add_tiles(job, tiles)
         found += job.run()
         return _tasks.total(found)
+
+    def _held(self, kind: str, parts: _Parts, *pairs: Any) -> _Shards:
+        """Return the differences of some pairs; those of the last sweep, if they are the same."""
+        shards = self._shards.get(kind)
+        if shards is None or not all(map(operator.is_, shards.pairs, pairs)):
+            shards = self._shards[kind] = _Shards(parts, *pairs)
+        return shards
 
 
 class _Job:
@@ -179,25 +172,11 @@ class _Job:
         self.keys.append(key)
 
     def run(self) -> list[_tasks.Sums]:
-        """Compute the sum of all tasks, if there are any."""
-        return [self.merged(_tasks.total)] if self.keys else []
-
-    def merged(self, merge: Callable[[list[Any]], Any], *last: Any) -> Any:
-        """Merge the results of all tasks, in their order, and compute that.
-
-        Parameters
-        ----------
-        merge : callable
-            Takes a list of results and returns one.
-        *last
-            A function to call in the end, with the request, what was merged and these arguments.
-        """
-        root = chunks.tree(self.graph, self.keys, merge, "seraph-sum" + self.token)
-        if last:
-            function, *arguments = last
-            self.graph["seraph-last" + self.token] = (function, self.request, root, *arguments)
-            root = "seraph-last" + self.token
-        return chunks.compute(self.graph, root)
+        """Compute the sum of all tasks, in their order, if there are any."""
+        if not self.keys:
+            return []
+        root = chunks.tree(self.graph, self.keys, _tasks.total, "seraph-sum" + self.token)
+        return [chunks.compute(self.graph, root)]
 
 
 class _Parts:
@@ -221,7 +200,6 @@ class _Parts:
         # A numpy array would be sent again in each sweep.
         self.fits = not is_chunked(X) or X[k:].nbytes <= _HELD_SHARE * sum(free)
         self.room, self.rows = _STRIP_SHARE * min(free), rows
-        self.strip = np.inf if self.fits else self.room
         self._held: set[str] = set()
 
     @computed_once
@@ -263,9 +241,16 @@ class _Parts:
             array = _from_array(X, lengths)
         return chunks.each(array, "seraph-points", np.ascontiguousarray)
 
-    def array_of(self, part: int) -> Any:
-        """Array that contains the part."""
-        return self.labeled if part < self.n_labeled else self.others
+    def persisted(self, name: str, graph: chunks.Graph, lengths: Sequence[int], width: int) -> Any:
+        """Persist the array whose chunks, of these lengths, are ``(name, number, 0)`` in a graph.
+
+        The graph may refer to the keys of parts.
+        """
+        arrays = [self.labeled] if self.n_labeled else []
+        arrays += [self.others] if self.other_lengths else []
+        shape = (tuple(lengths), (width,))
+        (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        return array
 
     def key(self, part: int) -> Any:
         """Key of the points of a part."""
@@ -320,26 +305,23 @@ class _Parts:
         graph: chunks.Graph = {key: request}
         for part in range(len(lengths)):
             graph[name, part, 0] = (_tasks.projected, key, self.key(part))
-        arrays = [self.array_of(part) for part in (0, len(lengths) - 1)]
-        width = len(_tasks.factors(request))
-        shape = (tuple(lengths), (width,))
-        (Z,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        Z = self.persisted(name, graph, lengths, len(_tasks.factors(request)))
         points = [(name, part, 0) for part in range(len(lengths))]
         job = _Job(request)
         job.graph.update(Z.dask)
         for group in range(_N_GROUPS):
             some = len(self.codes), slice(group, None, _N_GROUPS)
             job.add("seraph-tile", _tasks.among_projected, points, *some)
-        value, degree, L = job.merged(_tasks.added, _tasks.laplacian, points)
+        ((value, found),) = job.run()
         del Z
         if request.wrt == "threshold":
-            return value, np.asarray(-0.5 * degree)
+            return value, found
         job = _Job(request)
         for part, rows in enumerate(pairwise(self.edges.tolist())):
-            job.add("seraph-gradient", _tasks.back_projected, self.key(part), L[slice(*rows)])
+            job.add("seraph-gradient", _tasks.back_projected, self.key(part), found[slice(*rows)])
         self._add_points(job, range(len(lengths)))
-        (back,) = job.run()
-        return value, back[1]
+        ((_, gradient),) = job.run()
+        return value, gradient
 
     def labeled_tiles(self) -> list[tuple[int, int]]:
         """Pairs of parts whose rows are all class-labeled."""
@@ -350,10 +332,11 @@ class _Parts:
         """All other pairs of parts, a strip of rows at a time."""
         k, n = self.n_labeled, len(self.edges) - 1
         size = np.diff(self.edges) * self.X.dtype.itemsize * self.X.shape[1]
+        room = np.inf if self.fits else self.room
         start = 0
         while start < n:
             stop = start + 1
-            while stop < n and size[start : stop + 1].sum() <= self.strip:
+            while stop < n and size[start : stop + 1].sum() <= room:
                 stop += 1
             # Ordered by b: a part is read once for all rows of the strip, and then released.
             yield [(a, b) for b in range(max(start, k), n) for a in range(start, min(stop, b + 1))]
@@ -361,12 +344,26 @@ class _Parts:
 
 
 class _Shards:
-    """Differences of pairs of points, held by the workers."""
+    """Differences of pairs of points, held by the workers.
+
+    Parameters
+    ----------
+    parts : _Parts
+        The points.
+    pairs : ndarray of shape (l, 2) or PairList
+        The pairs.
+    similar, weights : ndarray of shape (l,), optional
+        Of marked pairs: see `PairTerms`.
+    """
 
     def __init__(
-        self, parts: _Parts, pairs: Array | PairList, marks: _Marks | None = None
+        self,
+        parts: _Parts,
+        pairs: Array | PairList,
+        similar: Array | None = None,
+        weights: Array | None = None,
     ) -> None:
-        self.pairs, self.known_marks = pairs, marks
+        self.pairs = pairs, similar, weights
         bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
         length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
         self.shards = row_blocks(0, len(pairs), max(1, length))
@@ -380,19 +377,10 @@ class _Shards:
             self.arrays.append(_gathered(parts, pairs, self.shards[first:stop]))
             first = stop
         self.marks = None
-        if marks is not None:
-            similar, weights = marks
-            both = np.ones((len(pairs), 2))
-            both[:, 0] = similar
-            if weights is not None:
-                both[:, 1] = weights
+        if similar is not None:
+            both = np.column_stack([similar, np.ones(len(pairs)) if weights is None else weights])
             lengths = [shard.stop - shard.start for shard in self.shards]
             (self.marks,) = chunks.persist(_from_array(both, lengths))
-
-    def are_of(self, pairs: Array | PairList, marks: _Marks | None = None) -> bool:
-        """Whether these are the differences of the given pairs."""
-        known = self.known_marks or (None, None)
-        return self.pairs is pairs and all(map(operator.is_, known, marks or (None, None)))
 
     def add_pairs(self, job: _Job) -> None:
         """Add tasks that sum over the pairs: marked ones if they have marks, else unlabeled."""
@@ -438,14 +426,10 @@ def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> An
             needed[shard].append((taken, part, shard))
             places[shard].append(some - edges[shard])
         graph[taken, part] = (_tasks.pieces, parts.key(part), wanted)
-    for shard in range(len(shards)):
-        length = shards[shard].stop - shards[shard].start
+    lengths = [shard.stop - shard.start for shard in shards]
+    for shard, length in enumerate(lengths):
         graph[name, shard, 0] = (_tasks.differences, length, needed[shard], places[shard])
-    used = np.flatnonzero(np.diff(bounds))
-    arrays = [parts.array_of(int(part)) for part in (used[0], used[-1])]
-    lengths = tuple(shard.stop - shard.start for shard in shards)
-    shape = (lengths, (parts.X.shape[1],))
-    (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, parts.X.dtype))
+    array = parts.persisted(name, graph, lengths, parts.X.shape[1])
     if _client() is not None:
         wait(array)  # before the next round needs the memory
     return array

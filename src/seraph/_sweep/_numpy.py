@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from scipy.sparse import csr_array
 from .._utils._typing import Array, computed_once
 from . import _formulas
 from ._plan import PairList, Strip, row_blocks
-from ._terms import ROUNDING, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Sweep, Variable
 from ._threads import one_blas_thread
-from ._tiles import Arithmetic, Pass, Sums, Term, chunks, product_rows
+from ._tiles import Pass, Sums, chunks, product_rows
 
 # Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and
 # two of scratch, one of which becomes the weights. All four fit in a cache of 2 MB.
@@ -30,14 +31,11 @@ _SPARSE_SHAPE = (64, 256)
 # A sparse matrix of weights has this many pairs, or this many for each row, whichever is more: a
 # product with it writes all rows, which should not take longer than its pairs.
 _SPARSE_PAIRS, _SPARSE_PER_ROW = 1 << 15, 4
-# Number of differences of pairs in a product: they stay in the cache, and sums in single precision
-# stay short.
-_DIFFERENCES = 2048
 # Loading compiled code pays off from this number of points on (`python -m benchmarks.sweeps`).
 COMPILED_FROM = 1000
 
 
-class NumpySweep:
+class NumpySweep(Sweep):
     """Sums over the pairs of `X`, swept in tiles with numpy.
 
     Parameters
@@ -52,15 +50,9 @@ class NumpySweep:
     split : int, optional
         Sweep only the pairs of one of the first `split` rows with one of the others, for
         points that come in parts.
-
-    Attributes
-    ----------
-    n_sweeps : int
-        Number of sweeps so far.
     """
 
     name = "numpy"
-    device: str | None = None
 
     def __init__(
         self,
@@ -74,7 +66,6 @@ class NumpySweep:
         self.tile = _SIDES[self.X.dtype] if tile is None else tile
         self.split = split
         self.rounding = ROUNDING[self.X.dtype.name]
-        self.n_sweeps = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,8 +82,7 @@ class NumpySweep:
         # it is narrow; d/dP is 2 P d/dA in any case.
         by_metric_first = wrt == "factor" and 2 * len(P) >= self.shape[1]
         swept_by: Variable = "metric" if by_metric_first else wrt
-        with np.errstate(under="ignore"):
-            sums = _NumpyPass(self.X, P, terms, swept_by, self._arithmetic())
+        with self._pass(P, terms, swept_by) as sums:
             sums.map_in_order = self._map
             value, gradient = sums.total(sums.parts(self.tile, self.split))
         if by_metric_first:
@@ -115,16 +105,14 @@ class NumpySweep:
         others = row_blocks(n_labeled, n, self.tile)
         strips = [(rows, others) for rows in blocks]
         strips += [(rows, others[number:]) for number, rows in enumerate(others)]
-        with np.errstate(under="ignore"):
-            sums = _NumpyPass(self.X, P, terms, "factor", self._arithmetic())
+        with self._pass(P, terms, "factor") as sums:
             found = [sums.sweep(strips[group])] if strips[group] else []
             nothing = 0.0, np.zeros(n), np.zeros((n, len(P)))
             return sums.added([nothing, *found])
 
     def of_lists(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum over the marked pairs and a plan's list alone."""
-        with np.errstate(under="ignore"):
-            sums = _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), tiled="none")
+        with self._pass(P, terms, wrt, n_tiled=0) as sums:
             return sums.total(sums.of_sample())
 
     def of_differences(
@@ -139,17 +127,18 @@ class NumpySweep:
         marked : bool
             Whether these are the marked pairs, or else unlabeled ones of weight 1.
         """
-        m = self.shape[1]
-        shapes: dict[str, tuple[int, ...]] = {"metric": (m, m), "factor": P.shape, "threshold": ()}
-        value, gradient = 0.0, np.zeros(shapes[wrt])
-        with np.errstate(under="ignore"):
-            for chunk in chunks(len(self.X), _DIFFERENCES):
-                sums = _NumpyPass(self.X[chunk], P, terms, wrt, self._arithmetic(), tiled="none")
-                some = sums.of_differences(chunk, marked=marked)
-                value, gradient = value + some[0], gradient + some[1].astype(np.float64)
-        return value, gradient
+        with self._pass(P, terms, wrt, n_tiled=0) as sums:
+            return sums.sum_list(None, marked=marked)
 
-    def _arithmetic(self) -> Arithmetic:
+    @contextmanager
+    def _pass(
+        self, P: Array, terms: PairTerms, wrt: Variable, n_tiled: int | None = None
+    ) -> Iterator[_NumpyPass]:
+        """Make a pass over the points; within the block, terms may underflow to zero."""
+        with np.errstate(under="ignore"):
+            yield _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), n_tiled)
+
+    def _arithmetic(self) -> Any:
         return _formulas
 
     def _map(self, function: Callable[..., Any], items: Sequence[Any]) -> Iterable[Any]:
@@ -174,7 +163,7 @@ class NumbaSweep(NumpySweep):
 
     name = "numba"
 
-    def _arithmetic(self) -> Arithmetic:
+    def _arithmetic(self) -> Any:
         from . import _compiled
 
         return _compiled
@@ -184,8 +173,9 @@ class _NumpyPass(Pass):
     """A sweep over ndarrays."""
 
     xp = np
+    arithmetic: Any  # `_formulas` or `_compiled`, which have `squared_distances`, too
     wide = np.float64
-    gathered_numbers = 1 << 18
+    gathered_numbers = 1 << 17  # they stay in the cache, and sums in single precision stay short
     map_in_order: Callable[..., Iterable[Any]] = map
 
     def _array(self, a: Array) -> Array:
@@ -196,9 +186,6 @@ class _NumpyPass(Pass):
 
     def _zeros(self, *shape: int) -> Array:
         return np.zeros(shape)
-
-    def _widened(self, a: Array) -> Array:
-        return a  # numpy does it
 
     def _scratch(self, side: int) -> Array:
         return np.empty((4, side * side), dtype=self.X.dtype)
@@ -225,7 +212,7 @@ class _NumpyPass(Pass):
         plan, mu = self.terms.plan, self.terms.mu
         if mu == 0.0 or plan.pairs is None:
             return []
-        return self._sparse(plan.pairs, lambda _, *t: self._unlabeled(*t), mu * plan.weight)
+        return self._sparse(plan.pairs, mu * plan.weight, marked=False)
 
     def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
         """Split the strips into groups of about the same work."""
@@ -240,51 +227,56 @@ class _NumpyPass(Pass):
         """
         pairs = self.terms.pairs
         if len(pairs) <= len(self.X) or np.any(pairs[1:, 0] < pairs[:-1, 0]):
-            return self.gathered(pairs, self._marked)
-        value, degree, product = self.added(self._sparse(PairList.of(pairs), self._marked))
+            return self.sum_list(pairs, marked=True)
+        value, degree, product = self.added(self._sparse(PairList.of(pairs), 1.0, marked=True))
         return value, self._gradient(degree[:, np.newaxis], product)
 
-    def _sparse(self, pairs: PairList, term: Term, scale: float = 1.0) -> list[Sums]:
-        """Return the sums over a list of pairs, by groups."""
+    def _sparse(self, pairs: PairList, scale: float, *, marked: bool) -> list[Sums]:
+        """Return `scale` times the sums over a list of pairs, by groups."""
         some = list(chunks(len(pairs), max(_SPARSE_PAIRS, _SPARSE_PER_ROW * len(self.X))))
 
         def of_group(group: list[slice]) -> Sums:
             width = self.Y.shape[1]
             degree = np.zeros(len(self.X))
             product = np.zeros((len(self.X) if self.wrt == "factor" else width, width))
-            value = sum(self._add_sparse(pairs, s, term, scale, degree, product) for s in group)
-            return scale * value, degree, product
+            value = 0.0
+            for some in group:
+                part, rows, U = self._weights(pairs, some, marked=marked)
+                U *= scale
+                value += scale * part
+                degree[rows] += U.sum(axis=1, dtype=np.float64)
+                degree += U.sum(axis=0, dtype=np.float64)
+                if self.wrt == "factor":
+                    product[rows] += U @ self.Y
+                    product += U.T @ self.Y[rows]
+                else:
+                    for few in chunks(len(rows), product_rows(width)):
+                        product += self.Y[rows[few]].T @ (U[few] @ self.Y)
+            return value, degree, product
 
         return list(self.map_in_order(of_group, _sample_groups(some)))
 
-    def _add_sparse(
-        self, pairs: PairList, some: slice, term: Term, scale: float, degree: Array, product: Array
-    ) -> float:
-        """Add some pairs to the degrees and the product: their weights are a sparse matrix."""
+    def _weights(
+        self, pairs: PairList, some: slice, *, marked: bool
+    ) -> tuple[float, Array, csr_array]:
+        """Return the value of some pairs, their first rows, and the sparse matrix of weights."""
         rows, starts, columns = pairs.part(some)
         first, last = np.repeat(rows, np.diff(starts)), columns.astype(np.int32)
+        margins = [self.now] if self.frozen is None else [self.now, self.frozen]
         weights = np.empty(len(last), dtype=self.X.dtype)
         value = 0.0
         for few in chunks(len(last), _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1]):
             i, j = first[few], last[few]
             shape = _SPARSE_SHAPE if len(i) == _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1] else (1, len(i))
-            t = self.now.listed(i, j).reshape(shape)
-            t_old = t if self.frozen is None else self.frozen.listed(i, j).reshape(shape)
+            t = [
+                (self.arithmetic.squared_distances(of.Z, i, j) - of.eta).reshape(shape)
+                for of in margins
+            ]
             here = slice(some.start + few.start, some.start + few.stop)
-            part, weight = term(here, t, t_old)
+            part, weight = self.list_terms(here, t[0], t[-1], marked=marked)
             value += part
             weights[few] = weight.ravel()
-        weights *= scale
-        U = csr_array((weights, last, starts), shape=(len(rows), len(self.X)))
-        degree[rows] += U.sum(axis=1, dtype=np.float64)
-        degree += U.sum(axis=0, dtype=np.float64)
-        if self.wrt == "factor":
-            product[rows] += U @ self.Y
-            product += U.T @ self.Y[rows]
-        else:
-            for few in chunks(len(rows), product_rows(self.Y.shape[1])):
-                product += self.Y[rows[few]].T @ (U[few] @ self.Y)
-        return value
+        return value, rows, csr_array((weights, last, starts), shape=(len(rows), len(self.X)))
 
 
 def _sample_groups(items: list[Any]) -> list[list[Any]]:

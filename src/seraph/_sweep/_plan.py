@@ -30,15 +30,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 
-# A block of rows, and the blocks of columns that it meets.
+# A block of rows, and the blocks of columns that it meets in tiles.
 Strip = tuple[slice, list[slice]]
+# Sampling weights of the pairs of two class-labeled rows, of one with another row, and of two
+# others.
+Weights = tuple[float, float, float]
 
 # The user's sample is a list up to this number of pairs, or this number for each row, whichever is
 # more: for so few pairs, tiles would be too small to be fast.
@@ -58,7 +60,7 @@ _ROWS_PER_FEATURE = 16
 # Least number of blocks of rows in tiles of a share, so that any share can be approximated
 # closely.
 _LEAST_BLOCKS = 32
-# Pairs of a list to draw at a time: their numbers take 8 bytes each, and the list 2 to 4.
+# Pairs of a list to draw at a time: their numbers take 8 bytes each, and the list 1 to 4.
 _CHUNK = 1 << 14
 
 
@@ -66,7 +68,7 @@ _CHUNK = 1 << 14
 class PairList:
     """Pairs of rows, grouped by the first row: the rows of a sparse matrix.
 
-    A pair takes two to four bytes.
+    A sampled pair takes one to four bytes.
 
     Parameters
     ----------
@@ -119,21 +121,6 @@ class PairList:
         return PairList(self.rows, -(-self.starts // step), self.columns[::step])
 
 
-class Tiling(NamedTuple):
-    """Tiles, and the sampling weights of their pairs.
-
-    Parameters
-    ----------
-    strips : list of Strip
-        The tiles.
-    weights : tuple of three floats
-        For pairs of two class-labeled rows, of one with another row, and of two others.
-    """
-
-    strips: list[Strip]
-    weights: tuple[float, float, float]
-
-
 @dataclass(frozen=True)
 class Plan:
     """Which pairs a sweep visits, and their sampling weights; all pairs by default.
@@ -153,7 +140,8 @@ class Plan:
 
     Examples
     --------
-    >>> Plan().tiles(n=6, n_labeled=0, side=3).strips[0]
+    >>> strips, weights = Plan().tiles(n=6, n_labeled=0, side=3)
+    >>> strips[0]
     (slice(0, 3, None), [slice(0, 3, None), slice(3, 6, None)])
     >>> [round(share, 4) for share, _ in Plan().samples((20_000, 64), n_labeled=100)]
     [0.0128, 0.0512]
@@ -278,7 +266,7 @@ class Plan:
         least_side: int = 1,
         *,
         unlabeled: bool = True,
-    ) -> Tiling:
+    ) -> tuple[list[Strip], Weights]:
         """Cut the pairs into tiles. No tile has rows of two kinds, so none needs a mask.
 
         Parameters
@@ -292,11 +280,18 @@ class Plan:
             larger.
         unlabeled : bool, default=True
             Whether to visit the unlabeled pairs.
+
+        Returns
+        -------
+        strips : list of Strip
+            The tiles.
+        weights : Weights
+            The sampling weights of their pairs.
         """
         sides, k = (least_side, side), n_labeled
         corner, labeled_weight = _square(0, k, sides, self.labeled_share)
         if not unlabeled:
-            return Tiling(corner, (labeled_weight, 1.0, 1.0))
+            return corner, (labeled_weight, 1.0, 1.0)
         rest, weight = _square(k, n, sides, self.share)
         blocks = [rows for rows, _ in rest]
         strips: list[Strip] = []
@@ -306,7 +301,7 @@ class Plan:
             n_met += _length(rows) * sum(map(_length, beyond))
             strips.append((rows, [*met, *beyond]))
         across = k * (n - k) / max(n_met, 1)
-        return Tiling([*strips, *rest], (labeled_weight, across, weight))
+        return [*strips, *rest], (labeled_weight, across, weight)
 
 
 def can_list(size: int, n: int) -> bool:
@@ -424,7 +419,7 @@ def sample_pairs(
     known = np.unique(large * (large - 1) // 2 + small) - low
     # How many of the numbers below each known one are free.
     free_below = known - np.arange(len(known))
-    columns, end = np.empty(size, dtype=index_type(n)), 0
+    columns, end = np.empty(size, dtype=np.min_scalar_type(n - 1)), 0
     rows, counts = [], []
     for places in _one_of_each_run(high - low - len(known), size, rng):
         numbers = low + places + np.searchsorted(free_below, places, side="right")
@@ -474,10 +469,3 @@ def _rows(numbers: Array) -> tuple[Array, Array]:
     large -= large * (large - 1) // 2 > numbers
     large += large * (large + 1) // 2 <= numbers
     return numbers - large * (large - 1) // 2, large
-
-
-def index_type(n: int) -> type[np.integer]:
-    """Return the smallest type that numbers `n` rows."""
-    if n <= 1 << 16:
-        return np.uint16
-    return np.uint32 if n <= 1 << 32 else np.int64

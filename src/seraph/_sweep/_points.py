@@ -31,7 +31,9 @@ _LOW, _HIGH = 1e-140, 1e150
 # Range of the typical distance of two points for which a metric, and weights in its units, neither
 # overflow nor become subnormal.
 _UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
-# Points below this share of the largest distance are not checked further: 2 sqrt(m) is far less.
+# The typical distance of two points is at most 2 sqrt(m) times their largest magnitude, with m
+# features. If the magnitude is below this share of the upper limit, then so is the distance, up to
+# a quarter of a million features, and it need not be computed.
 _FAR_BELOW = 1e-3
 
 
@@ -149,23 +151,6 @@ def check_range(X: Array) -> None:
         check_unit(PointsInMemory(X).coordinates().unit, X.dtype)
 
 
-def sum_of_squares(points: Array) -> float:
-    """Sum all squares in double precision, some rows at a time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sum_of_squares(np.array([[3.0, 4.0]]))
-    25.0
-    """
-    # (In float32, a sum of few terms has as many correct digits as these.)
-    return sum(
-        float(np.vdot(rows, rows))
-        for start in range(0, len(points), _SHORT)
-        for rows in (points[start : start + _SHORT],)
-    )
-
-
 def scatter(points: Array) -> Array:
     """Compute ``X'X`` in double precision, some rows at a time.
 
@@ -176,8 +161,6 @@ def scatter(points: Array) -> Array:
     array([[10., 14.],
            [14., 20.]])
     """
-    if points.dtype == np.float64 and len(points) <= _ROWS:
-        return points.T @ points
     total = np.zeros((points.shape[1],) * 2)
     for start in range(0, len(points), _ROWS):
         rows = points[start : start + _ROWS].astype(np.float64, copy=False)
@@ -278,11 +261,8 @@ def principal_directions(
     ((2, 1), array([7.071068]), array([[0.6, 0.8]]))
     """
     left, lengths, directions = np.linalg.svd(points, full_matrices=False)
-    keep = lengths > tolerance * lengths[0]
-    keep[0] = True
-    if keep.all():
-        return left, lengths, directions
-    return left[:, keep], lengths[keep], directions[keep]
+    rank = max(1, int(np.sum(lengths > tolerance * lengths[0])))
+    return left[:, :rank], lengths[:rank], directions[:rank]
 
 
 @dataclass(frozen=True)
@@ -345,9 +325,6 @@ class Coordinates:
 
     def top_variance(self) -> float:
         """Compute the largest eigenvalue of the covariance."""
-        if self.known_covariance is None and self.array.shape[1] > self.array.shape[0]:
-            points = self.array.astype(np.float64)  # the smaller of the two products
-            return float(np.linalg.eigvalsh(points @ points.T)[-1]) / len(points)
         return float(np.linalg.eigvalsh(self.covariance)[-1])
 
     def start(self, eta: float, rank: int) -> Array:
@@ -359,16 +336,12 @@ class Coordinates:
         """
         d = self.array.shape[1]
         if rank >= d:
-            if self.known_covariance is None:
-                variance = self.array.var(axis=0)
-            else:
-                variance = np.diag(self.known_covariance)
-            directions, squared = np.eye(d), 2.0 * float(np.sum(variance))
+            directions, variance = np.eye(d), float(np.trace(self.covariance))
         else:
             values, vectors = np.linalg.eigh(self.covariance)
             directions = vectors[:, ::-1][:, :rank].T
-            squared = 2.0 * float(values[::-1][:rank].sum())
-        return directions * np.sqrt(eta / squared) if squared > 0.0 else directions
+            variance = float(values[::-1][:rank].sum())
+        return directions * np.sqrt(0.5 * eta / variance) if variance > 0.0 else directions
 
     def with_first(self, rows: Array) -> Any:
         """Return the points with some rows moved to the front; the others keep their order."""
@@ -458,7 +431,8 @@ class PointsInMemory:
         with np.errstate(over="ignore"):  # as above
             points = np.divide(X, X.dtype.type(size), order="C")
         points -= _means(points).astype(X.dtype)
-        squared = 2.0 * sum_of_squares(points) / len(points)
+        squares = np.einsum("ij,ij->", points, points, dtype=np.float64, casting="safe")
+        squared = 2.0 * float(squares) / len(points)
         if squared <= rounding_of_mean(X.dtype, X.shape[1]) and (X[0] == X).all():
             points[:] = 0.0
             squared, size = 0.0, 1.0

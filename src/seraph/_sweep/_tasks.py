@@ -28,17 +28,15 @@ class Request:
     P : ndarray of shape (r, m)
         Factor of the metric.
     terms : PairTerms
-        Threshold, weight, posterior and plan, without codes or pairs.
+        Threshold, weight, posterior and plan, without codes or pairs. A list in the plan is
+        empty; it only says that no tile has unlabeled pairs.
     wrt : {"metric", "factor", "threshold"}
         What to differentiate by.
-    tiled : bool
-        Whether tiles visit the unlabeled pairs.
     """
 
     P: Array
     terms: PairTerms
     wrt: Variable
-    tiled: bool
 
     def sums(self, X: Array, terms: PairTerms, split: int | None = None) -> Sums:
         """Sum over the pairs of `X`."""
@@ -112,9 +110,7 @@ def _across(
         Y, other_codes = Y[some], None if other_codes is None else other_codes[some]
     terms = request.terms
     if codes is not None and other_codes is not None:
-        # Every pair is labeled. mu is not used, but must be positive: otherwise the pairs of two
-        # blocks would not be swept.
-        terms = replace(terms, codes=np.concatenate([codes, other_codes]), mu=1.0, q=None)
+        terms = replace(terms, codes=np.concatenate([codes, other_codes]), q=None)
     value, gradient = request.sums(np.concatenate([X, Y]), terms, split=len(X))
     return weight * value, weight * gradient
 
@@ -125,32 +121,22 @@ def projected(request: Request, X: Array) -> Array:
         return X @ factors(request).T.astype(X.dtype)
 
 
-def among_projected(
-    request: Request, Z: list[Array], n_labeled: int, group: slice
-) -> tuple[float, Array, Array]:
-    """Sum over some of the unlabeled pairs of all points, from their projections."""
+def among_projected(request: Request, Z: list[Array], n_labeled: int, group: slice) -> Sums:
+    """Sum over some of the unlabeled pairs of all points, from their projections.
+
+    In place of the derivative by the factor, return ``Lap(W) Z``: see `back_projected`.
+    """
     points, r, terms = np.concatenate(Z), len(request.P), request.terms
     width = points.shape[1]
     if width > r:
         terms = replace(terms, q=Posterior(np.eye(width)[r:]))
     with one_blas_thread():
-        sweep = _sweep(points)
-        return sweep.among_unlabeled(np.eye(r, width), terms, n_labeled, group)
-
-
-def added(found: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array]:
-    """Add up value, degrees and products, in their order."""
-    values, degrees, products = zip(*found, strict=True)
-    return sum(values), np.sum(degrees, axis=0), np.sum(products, axis=0)
-
-
-def laplacian(
-    request: Request, sums: tuple[float, Array, Array], Z: list[Array]
-) -> tuple[float, float, Array]:
-    """Compute value, sum of weights and ``Lap(W) Z`` from the sums over all unlabeled pairs."""
-    value, degree, product = sums
-    points = np.concatenate(Z)[:, : len(request.P)]
-    return value, float(degree.sum()), degree[:, np.newaxis] * points - product
+        value, degree, product = _sweep(points).among_unlabeled(
+            np.eye(r, width), terms, n_labeled, group
+        )
+    if request.wrt == "threshold":
+        return value, np.asarray(-0.5 * degree.sum())
+    return value, degree[:, np.newaxis] * points[:, :r] - product
 
 
 def back_projected(request: Request, X: Array, L: Array) -> Sums:  # noqa: ARG001
@@ -179,8 +165,6 @@ def marked_pairs(request: Request, D: Array, marks: Array) -> Sums:
     """Sum over marked pairs, from their `differences`, likeness and weights (two columns)."""
     similar, weights = marks.T
     terms = replace(request.terms, similar=similar, weights=weights)
-    if not request.tiled:  # no tile visited them, so there is nothing to subtract
-        terms = replace(terms, mu=0.0)
     with one_blas_thread():
         return _sweep(D).of_differences(request.P, terms, request.wrt, marked=True)
 

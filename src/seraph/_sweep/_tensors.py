@@ -33,9 +33,3 @@ def negative_entropy(t: Tensor, _scratch: Sequence[Tensor] | None = None) -> tup
 def e_step(t: Tensor, mu: float, out: Tensor) -> Tensor:
     """Solution (10) of the E-step, as `_formulas.e_step`."""
     return torch.sigmoid(torch.mul(t, -(1.0 + mu), out=out), out=out)
-
-
-def squared_distances(Z: Tensor, i: Tensor, j: Tensor) -> Tensor:
-    """Squared distances of the rows `i` of `Z` from the rows `j`."""
-    difference = Z[i] - Z[j]
-    return torch.einsum("kr,kr->k", difference, difference)

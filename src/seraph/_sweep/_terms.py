@@ -81,27 +81,28 @@ ROUNDING = {"float32": 1e-7, "float64": 1e-12}
 
 
 class Sweep(Protocol):
-    """Sums over the pairs of some points: what every backend provides."""
+    """Sums over the pairs of some points: what every backend provides.
 
-    @property
-    def name(self) -> str:
-        """Name of the backend."""
+    Attributes
+    ----------
+    name : str
+        Name of the backend.
+    device : str or None
+        Device that it computes on; None for a backend that has only one.
+    rounding : float
+        Relative error of a sum: see `ROUNDING`.
+    n_sweeps : int
+        Number of calls so far.
+    """
 
-    @property
-    def device(self) -> str | None:
-        """Device that it computes on; None for a backend that has only one."""
-
-    @property
-    def n_sweeps(self) -> int:
-        """Number of calls so far."""
+    name: str
+    device: str | None = None
+    rounding: float
+    n_sweeps: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of points and of their features."""
-
-    @property
-    def rounding(self) -> float:
-        """Relative error of a sum: see `ROUNDING`."""
 
     def scatter(self) -> Array | None:
         """Compute ``X'X`` in double precision, or return None: then the caller does."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from .._utils._typing import Array
 from ._plan import PairList, Strip, row_blocks
@@ -24,8 +24,6 @@ _PRODUCT_NUMBERS = 1 << 23
 AnyArray = Any
 # Value, degrees ``W 1`` and product of the weights with ``Y`` (see `Pass.sweep`).
 Sums = tuple[Any, AnyArray, AnyArray]
-# Value and weights of a slice of a list of pairs, from t and from t under the frozen metric.
-Term = Callable[[slice, AnyArray, AnyArray], tuple[Any, AnyArray]]
 
 
 class Arithmetic(Protocol):
@@ -47,10 +45,6 @@ class Arithmetic(Protocol):
     def e_step(self) -> Callable[..., AnyArray]:
         """``(t, mu, out)``: the q (10) of each pair; `out` is an array to write it to, or None."""
 
-    @property
-    def squared_distances(self) -> Callable[..., AnyArray]:
-        """``(Z, i, j)``: squared distances of the rows `i` of `Z` from the rows `j`."""
-
 
 class Pass(ABC):
     """One sweep over the pairs under a factor `P`.
@@ -67,8 +61,9 @@ class Pass(ABC):
         What to differentiate by.
     arithmetic : Arithmetic
         The arithmetic of a tile.
-    tiled : {"all", "labeled", "none"}, default="all"
-        Of which pairs `sweep` takes tiles: all of the plan, those of class-labeled rows, or none.
+    n_tiled : int, optional
+        Number of rows, the first ones, whose pairs are swept in tiles. By default all, or the
+        class-labeled ones if no unlabeled pair is swept in a tile.
     """
 
     xp: Any  # numpy or torch: the functions that have the same name in both
@@ -83,15 +78,13 @@ class Pass(ABC):
         terms: PairTerms,
         wrt: Variable,
         arithmetic: Arithmetic,
-        *,
-        tiled: Literal["all", "labeled", "none"] = "all",
+        n_tiled: int | None = None,
     ) -> None:
         self.X, self.terms, self.wrt, self.arithmetic = X, terms, wrt, arithmetic
-        self.weights = 1.0, 1.0, 1.0  # how many pairs a pair of a tile stands for: see `Tiling`
-        self.tiles_unlabeled = tiled == "all" and terms.tiles_unlabeled
-        self.n_tiled = len(X) if self.tiles_unlabeled else len(terms.codes)
-        if tiled == "none":
-            self.n_tiled = 0
+        self.weights = 1.0, 1.0, 1.0  # how many pairs a pair of a tile stands for: see `Weights`
+        if n_tiled is None:
+            n_tiled = len(X) if terms.tiles_unlabeled else len(terms.codes)
+        self.n_tiled = n_tiled
         self.now = self._margins(P)
         self.Z = self.now.Z
         # The derivative by the threshold is the sum of the weights: Y has no columns.
@@ -101,8 +94,7 @@ class Pass(ABC):
             self.frozen = self._margins(terms.q.P)
 
     def _margins(self, P: Array) -> Margins:
-        distances = self.arithmetic.squared_distances
-        return Margins(self.xp, self.X @ self._array(P).T, self.terms.eta, self.n_tiled, distances)
+        return Margins(self.xp, self.X @ self._array(P).T, self.terms.eta, self.n_tiled)
 
     @abstractmethod
     def _array(self, a: Array) -> AnyArray:
@@ -115,10 +107,6 @@ class Pass(ABC):
     @abstractmethod
     def _zeros(self, *shape: int) -> AnyArray:
         """Return zeros of the dtype `wide`."""
-
-    @abstractmethod
-    def _widened(self, a: AnyArray) -> AnyArray:
-        """Cast an array to `wide`, if a product with an array of sums needs it."""
 
     @abstractmethod
     def _scratch(self, side: int) -> Any:
@@ -138,14 +126,15 @@ class Pass(ABC):
 
     def strips(self, side: int, split: int | None = None) -> list[Strip]:
         """Return the tiles of the plan; with `split`, those of rows before it with the others."""
-        terms, n = self.terms, len(self.X)
+        n, n_labeled = len(self.X), len(self.terms.codes)
         if split is None:
-            strips, self.weights = terms.plan.tiles(
-                n, len(terms.codes), side, self.least_side, unlabeled=self.tiles_unlabeled
+            unlabeled = self.n_tiled > n_labeled
+            strips, self.weights = self.terms.plan.tiles(
+                n, n_labeled, side, self.least_side, unlabeled=unlabeled
             )
             return strips
-        columns = row_blocks(split, n, side) if terms.tiles_unlabeled else []
-        return [(rows, columns) for rows in row_blocks(0, split, side) if columns]
+        columns = row_blocks(split, n, side)
+        return [(rows, columns) for rows in row_blocks(0, split, side)]
 
     def parts(self, side: int, split: int | None = None) -> list[Sums]:
         """Return the sums over all tiles, in as many parts as the backend likes."""
@@ -178,7 +167,7 @@ class Pass(ABC):
             if by_factor:
                 product[rows] += UY
             else:
-                product += self._widened(self.Y[rows]).T @ UY
+                product += self.xp.asarray(self.Y[rows], dtype=self.wide).T @ UY
         return value, degree, product
 
     def tile(self, rows: slice, columns: slice, scratch: Any) -> tuple[Any, AnyArray]:
@@ -219,24 +208,6 @@ class Pass(ABC):
         q = self.arithmetic.e_step(t_old, self.terms.mu, t_old)
         return self.arithmetic.cross_entropy(t, q, work)
 
-    def of_differences(self, chunk: slice, *, marked: bool) -> tuple[Any, AnyArray]:
-        """Return value and gradient of pairs, where `X` has ``x_i - x_j`` of each pair.
-
-        Parameters
-        ----------
-        chunk : slice
-            Which of the marked pairs they are.
-        marked : bool
-            Whether they are marked pairs, or else unlabeled ones of weight 1.
-        """
-        margins = (self.now, self.now if self.frozen is None else self.frozen)
-        t, t_old = ((some.Z * some.Z).sum(axis=1)[None] - some.eta for some in margins)
-        value, weight = self._marked(chunk, t, t_old) if marked else self._unlabeled(t, t_old)
-        if self.wrt == "threshold":
-            return value, -weight.sum(dtype=self.wide)
-        factor = 2.0 if self.wrt == "factor" else 1.0
-        return value, factor * (weight * self.Y.T) @ self.X
-
     def total(self, parts: Sequence[Sums]) -> tuple[Any, AnyArray]:
         """Return value and gradient of all pairs: these parts of the tiles, and `of_lists`."""
         value, gradient = self.of_lists()
@@ -248,18 +219,16 @@ class Pass(ABC):
 
     def of_lists(self) -> tuple[Any, AnyArray]:
         """Return value and gradient of the pairs outside tiles: the marked, and a plan's list."""
-        value, gradient = self.gathered(self.terms.pairs, self._marked)
+        value, gradient = self.sum_list(self.terms.pairs, marked=True)
         plan, mu = self.terms.plan, self.terms.mu
         if mu > 0.0 and plan.pairs is not None:
             scale = mu * plan.weight
-            more, part = self.gathered(plan.pairs, lambda _, t, old: self._unlabeled(t, old))
+            more, part = self.sum_list(plan.pairs, marked=False)
             value, gradient = value + scale * more, gradient + scale * part
         return value, gradient
 
     def added(self, parts: Sequence[Sums]) -> Sums:
         """Add up parts of a sweep, in their order."""
-        if len(parts) == 1:
-            return parts[0]
         degree, product = (self._sum([part[which] for part in parts]) for which in (1, 2))
         return sum(part[0] for part in parts), degree, product
 
@@ -276,15 +245,23 @@ class Pass(ABC):
             return -0.5 * degree.sum()
         gradient = self._zeros(self.Y.shape[1], self.X.shape[1])
         for rows in chunks(len(degree), product_rows(self.X.shape[1])):
-            X, Y = self._widened(self.X[rows]), self.Y[rows]
+            X, Y = self.xp.asarray(self.X[rows], dtype=self.wide), self.Y[rows]
             if self.wrt == "factor":
                 gradient += 2.0 * (degree[rows] * Y - product[rows]).T @ X
             else:
                 gradient += X.T @ (degree[rows] * Y)
         return gradient if self.wrt == "factor" else gradient - product - product.T
 
-    def _marked(self, chunk: slice, t: AnyArray, t_old: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the terms of marked pairs, minus the unlabeled terms that tiles have added."""
+    def list_terms(
+        self, chunk: slice, t: AnyArray, t_old: AnyArray, *, marked: bool
+    ) -> tuple[Any, AnyArray]:
+        """Return value and weights of some pairs of a list.
+
+        Unlabeled pairs have their terms; marked ones have theirs minus the unlabeled terms that
+        tiles have added.
+        """
+        if not marked:
+            return self._unlabeled(t, t_old)
         # 1.0 * t is a copy, since the first term may overwrite it.
         value, weight = self._labeled(chunk, 1.0 * t)
         if not self.terms.tiles_unlabeled:
@@ -303,50 +280,47 @@ class Pass(ABC):
         _, weight = self.arithmetic.cross_entropy(t, q, None)
         return (weights * phi).sum(dtype=self.wide), weights * weight
 
-    def gathered(self, pairs: Array | PairList, term: Term) -> tuple[Any, AnyArray]:
-        """Return value and gradient of a list of pairs, whose points are gathered.
+    def sum_list(self, pairs: Array | PairList | None, *, marked: bool) -> tuple[Any, AnyArray]:
+        """Return value and gradient of a list of pairs.
 
         Parameters
         ----------
-        pairs : ndarray of shape (l, 2) or PairList
-            The pairs.
-        term : callable
-            Takes a slice of the pairs, their t and their t under the frozen metric, both of
-            shape (1, l), and returns value and weights.
+        pairs : ndarray of shape (l, 2), PairList or None
+            The pairs, whose points are gathered; None if each row of `X` is the difference
+            ``x_i - x_j`` of a pair.
+        marked : bool
+            Whether these are the marked pairs, or else unlabeled ones of weight 1.
         """
-        value = 0.0
-        n_columns = self.X.shape[1]
+        value, n_columns = 0.0, self.X.shape[1]
         by_threshold = self.wrt == "threshold"
         gradient = self._zeros() if by_threshold else self._zeros(self.Y.shape[1], n_columns)
-        for chunk in chunks(len(pairs), max(1, self.gathered_numbers // n_columns)):
-            i, j = self._indices(pairs[chunk])
-            t = self.now.listed(i, j)
-            t_old = t if self.frozen is None else self.frozen.listed(i, j)
-            part, weight = term(chunk, t, t_old)
+        arrays = [self.X, self.Z]
+        if self.frozen is not None:
+            arrays.append(self.frozen.Z)
+        n_pairs = len(self.X if pairs is None else pairs)
+        for chunk in chunks(n_pairs, max(1, self.gathered_numbers // n_columns)):
+            if pairs is None:
+                dX, *dZ = (array[chunk] for array in arrays)
+            else:
+                i, j = self._indices(pairs[chunk])
+                dX, *dZ = (array[i] - array[j] for array in arrays)
+            t = [self.xp.einsum("kr,kr->k", d, d)[None] - self.terms.eta for d in dZ]
+            part, weight = self.list_terms(chunk, t[0], t[-1], marked=marked)
             value += part
             if by_threshold:
                 gradient -= weight.sum(dtype=self.wide)
-                continue
-            dX, dY = self.X[i] - self.X[j], self.Y[i] - self.Y[j]
-            factor = 2.0 if self.wrt == "factor" else 1.0
-            gradient += factor * (weight * dY.T) @ dX
+            elif self.wrt == "factor":
+                gradient += 2.0 * (weight * dZ[0].T) @ dX
+            else:
+                gradient += (weight * dX.T) @ dX
         return value, gradient
 
 
 class Margins:
-    """``t_ij = ||z_i - z_j||^2 - eta`` of a tile of the first rows, or of a list of pairs."""
+    """``t_ij = ||z_i - z_j||^2 - eta`` of tiles of the first `n_tiled` rows."""
 
-    def __init__(
-        self,
-        xp: Any,
-        Z: AnyArray,
-        eta: float,
-        n_tiled: int,
-        distances: Callable[..., AnyArray],
-    ) -> None:
-        self.xp, self.Z, self.eta, self.distances = xp, Z, eta, distances
-        if n_tiled == 0:
-            return
+    def __init__(self, xp: Any, Z: AnyArray, eta: float, n_tiled: int) -> None:
+        self.xp, self.Z, self.eta = xp, Z, eta
         Z = Z[:n_tiled]
         squares = xp.einsum("ir,ir->i", Z, Z)[:, None]
         ones = xp.ones_like(squares)
@@ -361,10 +335,6 @@ class Margins:
         if rows == columns:
             _fill_diagonal(t, _SELF_MARGIN)
         return t
-
-    def listed(self, i: AnyArray, j: AnyArray) -> AnyArray:
-        """Return the t of a list of pairs, as an array of one row."""
-        return (self.distances(self.Z, i, j) - self.eta)[None]
 
 
 def _fill_diagonal(square: AnyArray, value: float) -> None:

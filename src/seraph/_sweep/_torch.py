@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,7 +18,7 @@ from torch import Tensor
 from .._utils._typing import Array
 from . import _tensors
 from ._numpy import NumpySweep
-from ._terms import ROUNDING, PairTerms, Variable
+from ._terms import ROUNDING, PairTerms, Sweep, Variable
 from ._threads import SharedSetting
 from ._tiles import Pass, Sums, chunks
 
@@ -42,9 +41,10 @@ _FEW_LABELED = 4096
 _METRIC_WIDTH = 64
 # Rows to convert to double precision at a time, which bounds the memory of the copies.
 _WIDENED_ROWS = 1 << 17
+_TRITON = find_spec("triton") is not None
 
 
-class TorchSweep:
+class TorchSweep(Sweep):
     """Sums over the pairs of `X`, with PyTorch.
 
     Parameters
@@ -56,17 +56,11 @@ class TorchSweep:
         Device to compute on.
     tile : int, optional
         Side of a tile of plain tensors.
-
-    Attributes
-    ----------
-    n_sweeps : int
-        Number of sweeps so far.
     """
 
     name = "torch"
 
     def __init__(self, X: Array, device: str, tile: int | None = None) -> None:
-        self.n_sweeps = 0
         self.X = _to_device(X, torch.device(device))
         self.device = str(self.X.device)
         self.rounding = ROUNDING[str(self.X.dtype).removeprefix("torch.")]
@@ -90,12 +84,12 @@ class TorchSweep:
         with torch.inference_mode(), _full_precision:
             fused = fits_kernel(self.X, P, terms)
             few = len(terms.codes) <= _FEW_LABELED
-            tiled = "all" if not fused else "labeled" if few else "none"
-            sums = _TorchPass(self.X, P, terms, wrt, _tensors, tiled=tiled)
+            n_tiled = (len(terms.codes) if few else 0) if fused else None
+            sums = _TorchPass(self.X, P, terms, wrt, _tensors, n_tiled)
             sums.codes = self._codes_of(terms)
             # (The kernel first, so that the device has work while the host prepares the rest.)
             parts = [sums.fused(few)] if fused else []
-            if tiled != "none":
+            if sums.n_tiled:
                 parts += self._in_tiles(sums)
             value, gradient = sums.total(parts)
             # One copy to the host, since it waits for each.
@@ -148,13 +142,7 @@ def _scatter(X: Tensor) -> Array:
 
 def _has_triton(X: Tensor) -> bool:
     """Whether Triton can compile kernels for the device of `X`."""
-    here = X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
-    return here and _triton_is_installed()
-
-
-@lru_cache(maxsize=1)
-def _triton_is_installed() -> bool:
-    return find_spec("triton") is not None
+    return _TRITON and (X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
 
 
 def fits_kernel(X: Tensor, P: Array, terms: PairTerms) -> bool:
@@ -200,9 +188,6 @@ class _TorchPass(Pass):
     def _zeros(self, *shape: int) -> Tensor:
         return torch.zeros(shape, dtype=self.wide, device=self.X.device)
 
-    def _widened(self, a: Tensor) -> Tensor:
-        return a.to(self.wide)
-
     def _scratch(self, side: int) -> None:
         return None  # torch caches the memory of its tensors
 
@@ -231,7 +216,7 @@ class _TorchPass(Pass):
         for columns in chunks(self.X.shape[1], max(_METRIC_WIDTH, self.Z.shape[1])):
             value, degree, product = sweep_regions(self, codes, self.X[:, columns])
             for rows in chunks(len(self.X), _WIDENED_ROWS):
-                half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
+                half[:, columns] += 0.5 * self.X[rows].to(self.wide).T @ product[rows]
         return value, degree, half
 
     def of_lists(self) -> tuple[Any, Tensor]:

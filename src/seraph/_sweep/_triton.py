@@ -181,10 +181,7 @@ class _Regions:
         self.old = self.now if sums.frozen is None else self._split(old.Z, self.R, 1)
         self.y_scale = self.scales[0 if same else 2]
         self.y = self.now if same else self._split(Y, self.C, 2, folded=self.folded)
-        # (A placeholder: it is not read.)
-        self.codes = (
-            self.scales if codes is None else functional.pad(codes, (0, offset - k), value=-1)
-        )
+        self.codes = functional.pad(codes, (0, offset - k), value=-1)
 
     def _split(self, a: Tensor, width: int, number: int, *, folded: bool = False) -> Operand:
         """Split rows into two of float16, times a scale, and pad them.
@@ -226,7 +223,7 @@ class _Regions:
         Rows without labels are in random order: some of them stand for all where they meet the
         labeled rows, and a band of tiles stands for all where they meet each other.
         """
-        k, n = len(self.sums.terms.codes), len(self.sums.X)
+        k, n = self.k, len(self.sums.X)
         # The kernel takes whole blocks of columns; the same pairs whatever the width of Y.
         some = min(n, k + -(-round(share * (n - k)) // _BLOCK) * _BLOCK)
         if k and k < n:
@@ -271,11 +268,11 @@ class _Regions:
         first, last = self._places(*rows)
         left, right = self._places(*columns)
         right = -(-right // n_columns) * n_columns  # the kernel takes whole tiles anyway
-        n_blocks, n_spans = -(-(last - first) // n_rows), -(-(right - left) // _SPAN)
+        n_blocks = -(-(last - first) // n_rows)
         # Few blocks of rows would leave most of the GPU idle: several programs share each.
-        n_shares = 1 if reach is not None else min(-(-_PROGRAMS // n_blocks), n_spans)
-        columns_each = -(-n_spans // n_shares) * _SPAN
-        n_shares = -(-n_spans * _SPAN // columns_each)
+        n_shares, columns_each = _shared(
+            right - left, n_blocks, _PROGRAMS if reach is None else n_blocks
+        )
         n_out = n_blocks * n_rows
         room = self._room(n_shares, n_out)
         region = Region(first, left, right, columns_each, n_out, 0)
@@ -304,10 +301,7 @@ class _Regions:
         for block in range(0, n_blocks, each):
             first, some = block * n_rows, min(each, n_blocks - block)
             start = max(left, first)
-            n_spans = -(-(length - start) // _SPAN)
-            n_shares = min(-(-_MIRRORED_PROGRAMS // some), n_spans)
-            columns_each = -(-n_spans // n_shares) * _SPAN
-            n_shares = -(-n_spans * _SPAN // columns_each)
+            n_shares, columns_each = _shared(length - start, some, _MIRRORED_PROGRAMS)
             room = self._room(n_shares, some * n_rows)
             region = Region(first, start, length, columns_each, some * n_rows, length - start)
             self._launch(kind, (some, n_shares), room, region, mirrored)
@@ -412,6 +406,20 @@ class _Regions:
             row if row < self.k else row - self.k + self.offset for row in (start, stop - 1)
         )
         return first, last + 1
+
+
+def _shared(n_columns: int, n_blocks: int, n_programs: int) -> tuple[int, int]:
+    """Share the columns, in whole spans, among the programs of a block of rows.
+
+    Returns
+    -------
+    n_shares, columns_each : int
+        Number of programs for each block, so that all blocks have about `n_programs`; and number
+        of columns of each program.
+    """
+    n_spans = -(-n_columns // _SPAN)
+    spans_each = -(-n_spans // min(-(-n_programs // n_blocks), n_spans))
+    return -(-n_spans // spans_each), spans_each * _SPAN
 
 
 def _padded_widths(of_z: int, of_y: int) -> tuple[int, int]:
