@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks
 from seraph._marks import PairLabels
-from seraph.classic import LDM, _distances, _local_likelihood
+from seraph.classic import LDM, _distances
 from seraph.classic._ldm import bound, bound_step, maximize
 from seraph.classic._local_likelihood import Likelihood
 
@@ -103,8 +103,7 @@ def test_tile_size_does_not_matter(kind, monkeypatch):
     X, y = blobs()
     gamma = np.array([0.1, 0.3, 0.05, 0.2])
     value, near, far = Likelihood(X, knowledge(kind, y))(gamma)
-    monkeypatch.setattr(_distances, "CHUNK", 3 * len(X))
-    monkeypatch.setattr(_local_likelihood, "CHUNK", 8)
+    monkeypatch.setattr(_distances, "CHUNK", 8)
     again = Likelihood(X, knowledge(kind, y))(gamma)
     assert_allclose(again[0], value, rtol=1e-12)
     assert_allclose(again[1], near, rtol=1e-10)

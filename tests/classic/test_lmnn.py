@@ -43,7 +43,7 @@ def overlapping(rng, n=45, m=4, classes=3):
 
 def triples_of(X, y, *, n_neighbors=3, push_weight=0.5, rounding=1e-9):
     order = np.argsort(y, kind="stable")
-    return Triples.make(
+    return Triples(
         X[order],
         y[order],
         n_neighbors=n_neighbors,

@@ -21,6 +21,7 @@ class ComparisonLearner(ClassicLearner):
     """
 
     _uses_triplets = True
+    _in_triplet: tuple[int, ...] = (0, 1, 2)  # where a triplet has the rows of a comparison
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if len(labels.triplets):
@@ -30,7 +31,7 @@ class ComparisonLearner(ClassicLearner):
                     f"labeled pairs; got {len(labels.triplets)} triplets and {labels.n_labeled} "
                     "labeled pairs. Pass one of the two."
                 )
-            return self._learn_comparisons(points, self._from_triplets(labels.triplets))
+            return self._learn_comparisons(points, labels.triplets[:, self._in_triplet])
         if labels.n_similar == 0 or labels.n_dissimilar == 0:
             raise ValueError(
                 f"{type(self).__name__} needs similar and dissimilar pairs to compare; got "
@@ -38,10 +39,6 @@ class ComparisonLearner(ClassicLearner):
                 "at least two rows of one class and one of another."
             )
         return self._learn_comparisons(points, self._comparisons(points, labels))
-
-    @abstractmethod
-    def _from_triplets(self, triplets: Array) -> Array:
-        """Write triplets as comparisons."""
 
     @abstractmethod
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from .._base import Blend
 from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, principal_directions
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_flag, check_number
+from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
@@ -121,6 +121,8 @@ class GDM(ClassicLearner):
     (178, 13)
     """
 
+    _ranges: ClassVar = {"ridge": {"low": 0, "instead": "auto"}}
+
     def __init__(
         self,
         *,
@@ -143,7 +145,6 @@ class GDM(ClassicLearner):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("diagonal", self.diagonal)
-        check_number("ridge", self.ridge, low=0, instead="auto")
         check_choice("n_constraints", self.n_constraints, ("auto", None))
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:

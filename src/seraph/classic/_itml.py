@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -161,6 +161,11 @@ class ITML(ClassicLearner):
     [5.9, 46.5]
     """
 
+    _ranges: ClassVar = {
+        "gamma": {"low": 0, "instead": "auto"},
+        "n_constraints": {"low": 1, "integer": True, "instead": ("auto", None)},
+    }
+
     def __init__(
         self,
         *,
@@ -183,13 +188,6 @@ class ITML(ClassicLearner):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("gamma", self.gamma, low=0, instead="auto")
-        check_number(
-            "n_constraints", self.n_constraints, low=1, integer=True, instead=("auto", None)
-        )
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         estimate = self.n_constraints == "auto"

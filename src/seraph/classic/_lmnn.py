@@ -149,7 +149,7 @@ class LMNN(ClassLabelLearner):
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
         coordinates, map_to_them = _principal_coordinates(labeled)
-        triples = Triples.make(
+        triples = Triples(
             coordinates,
             labels.codes[rows],
             n_neighbors=self.n_neighbors,

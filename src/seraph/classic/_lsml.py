@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from .._base import Blend
 from .._marks import Marks, PairLabels, Rows
 from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, pairs_by_number
 from ._definite import minimize_factor, power, prior_root
 
@@ -100,6 +99,9 @@ class LSML(ComparisonLearner):
     True
     """
 
+    _ranges: ClassVar = {"gamma": {"low": 0}, "n_constraints": {"low": 1, "integer": True}}
+    _in_triplet = (0, 1, 0, 2)
+
     def __init__(
         self,
         *,
@@ -162,18 +164,8 @@ class LSML(ComparisonLearner):
         if len(rows) == 0:
             raise ValueError("quadruplets must hold at least one comparison; got none.")
         blend = Blend.of(self, points.shape[1])
-        return self._fit_points(X, points, blend, partial(self._learn_comparisons, points, rows))
-
-    def _check_parameters(self) -> None:
-        check_number("gamma", self.gamma, low=0)
-        check_choice("prior", self.prior, ("identity", "covariance"))
-        check_number("n_constraints", self.n_constraints, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
-
-    def _from_triplets(self, triplets: Array) -> Array:
-        return triplets[:, [0, 1, 0, 2]]
+        learn = partial(self._learn_comparisons, points, rows)
+        return self._fit_points(X, points, blend, learn, n_absent_marks_=0)
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         n_all = labels.n_similar * labels.n_dissimilar

@@ -6,7 +6,7 @@ neighbors, and the trace ratio of the three.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,6 @@ from .._marks import PairLabels
 from .._sweep import principal_directions
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
-from .._utils._validation import check_number
 from ._definite import ZERO
 from ._distances import CHUNK
 from ._learner import ClassicLearner
@@ -125,6 +124,8 @@ class MFDA(ClassicLearner):
     (178, 2)
     """
 
+    _ranges: ClassVar = {"alpha": {"low": 0, "instead": "auto"}}
+
     def __init__(
         self,
         *,
@@ -143,10 +144,6 @@ class MFDA(ClassicLearner):
         self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("alpha", self.alpha, low=0, instead="auto")
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2

@@ -1,4 +1,4 @@
-"""Points in coordinates that suit a computation: without units, or in their span.
+"""Points in coordinates that suit a computation: centered, without units, or in their span.
 
 With fewer points than features, a metric is learned in the span of the points and is the identity
 elsewhere.
@@ -26,6 +26,20 @@ def without_unit(points: Array) -> tuple[Array, float]:
     """
     size = exact_size(magnitude(points))
     return centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE), size
+
+
+def about_group_means(X: Array, group: Array) -> Array:
+    """Subtract from each point the mean of its group; groups are numbered from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> about_group_means(np.array([[1.0], [5.0], [3.0]]), np.array([0, 1, 0])).tolist()
+    [[-1.0], [0.0], [1.0]]
+    """
+    sums = np.stack([np.bincount(group, column) for column in X.T], axis=1)
+    means: Array = sums / np.bincount(group)[:, np.newaxis]
+    return X - means[group]
 
 
 def in_their_span(X: Array) -> tuple[Array, Array | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,6 @@ from .._marks import PairLabels
 from .._solvers import lbfgs
 from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
-from .._utils._validation import check_number
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class
 
@@ -127,6 +126,13 @@ class SCML(ComparisonLearner):
     True
     """
 
+    _ranges: ClassVar = {
+        "beta": {"low": 0},
+        "n_basis": {"low": 1, "integer": True, "instead": None},
+        "n_impostors": {"low": 1, "integer": True},
+        "n_constraints": {"low": 1, "integer": True},
+    }
+
     def __init__(
         self,
         *,
@@ -151,16 +157,6 @@ class SCML(ComparisonLearner):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("beta", self.beta, low=0)
-        check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
-        check_number("n_impostors", self.n_impostors, low=1, integer=True)
-        check_number("n_constraints", self.n_constraints, low=1, integer=True)
-
-    def _from_triplets(self, triplets: Array) -> Array:
-        return triplets
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.
@@ -215,11 +211,7 @@ def compose(
     near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
 ) -> tuple[Array, dict[str, Any]]:
     """Weight the directions in `basis`; return the factor of the metric and what was found."""
-    differences = near @ basis.T
-    differences *= differences
-    to_far = far @ basis.T
-    to_far *= to_far
-    differences -= to_far
+    differences = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
     weights, value, gap, n_iter = Hinges(differences, beta).minimize(max_iter, tol, tol)
     used = weights > 0.0
     scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from .._utils._validation import check_number, shown
 from ._definite import ZERO, power, prior_root
-from ._learner import ClassicLearner
+from ._learner import ClassicLearner, check_share
 from ._pair_sums import PairSums
 from ._points import without_unit
 
@@ -103,6 +101,8 @@ class SDML(ClassicLearner):
     True
     """
 
+    _ranges: ClassVar = {"sparsity": {"low": 0}}
+
     def __init__(
         self,
         *,
@@ -124,12 +124,7 @@ class SDML(ClassicLearner):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        balance = self.balance
-        if not isinstance(balance, Real) or isinstance(balance, bool) or not 0 <= balance < 1:
-            raise ValueError(
-                f"balance must be a number of at least 0 and below 1; got {shown(balance)}."
-            )
-        check_number("sparsity", self.sparsity, low=0)
+        check_share("balance", self.balance)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z, size = without_unit(points)

@@ -130,7 +130,7 @@ class LMNN(LabeledLearner):
                 f"{sizes.min()} points."
             )
         order = np.argsort(codes, kind="stable")
-        triples = Triples.make(
+        triples = Triples(
             points[order].astype(float),
             codes[order],
             n_neighbors=self.n_neighbors,
