@@ -32,12 +32,7 @@ class ComparisonLearner(ClassicLearner):
                     "labeled pairs. Pass one of the two."
                 )
             return self._learn_comparisons(points, labels.triplets[:, self._in_triplet])
-        if labels.n_similar == 0 or labels.n_dissimilar == 0:
-            raise ValueError(
-                f"{type(self).__name__} needs similar and dissimilar pairs to compare; got "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
-                "at least two rows of one class and one of another."
-            )
+        self._check_both_kinds(labels)
         return self._learn_comparisons(points, self._comparisons(points, labels))
 
     @abstractmethod

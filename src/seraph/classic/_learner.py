@@ -131,6 +131,15 @@ class ClassicLearner(Learner, ABC):
                 "where it is marked twice."
             )
 
+    def _check_both_kinds(self, labels: PairLabels) -> None:
+        """Raise a ValueError if there are no similar pairs, or no dissimilar ones."""
+        if labels.n_similar == 0 or labels.n_dissimilar == 0:
+            raise ValueError(
+                f"{type(self).__name__} needs similar pairs and dissimilar ones; got "
+                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
+                "at least two rows of one class and one of another."
+            )
+
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002
         """Check the shrinkage, and return how to mix."""
         return Blend.of(self, n_features)
@@ -191,6 +200,16 @@ class ClassLabelLearner(ClassicLearner):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def no_common_points(labels: PairLabels) -> ValueError:
+    """Return the error that the two kinds of pairs have no point in common."""
+    return ValueError(
+        "No point is in both a similar and a dissimilar pair (there are "
+        f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so there are no "
+        "neighbors to compare. Label two rows of one class and one of another; or mark similar "
+        "and dissimilar pairs of the same points."
+    )
 
 
 def check_share(name: str, value: Any, other: str = "") -> None:

@@ -119,8 +119,7 @@ class LFDA(ClassLabelLearner):
         between = (1.0 - beta) * between + beta * total
         within = with_ridge(within, beta / (1.0 - beta), "neighbors of each class", "beta")
         values, vectors = eigh(between, (1.0 - beta) * within)
-        best = slice(None, None, -1)
-        rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[best]
+        rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[::-1]
         return rows[: self.n_components] / size, {"beta_": beta}
 
 

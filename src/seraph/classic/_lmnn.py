@@ -271,7 +271,8 @@ class _LowerBound:
         self.triples = triples
         X = triples.points
         # The roots of C's eigenvalues come from the differences: C itself squares their condition.
-        root = np.linalg.qr(triples.target_differences(), mode="r")
+        i, rank = np.nonzero(triples.present)
+        root = np.linalg.qr(X[i] - X[triples.targets[i, rank]], mode="r")
         _, lengths, directions = np.linalg.svd(root)
         lengths = np.pad(lengths, (0, len(directions) - len(lengths)))
         lengths *= np.sqrt(1.0 - triples.push_weight)

@@ -9,6 +9,7 @@ from .._marks import PairLabels
 from .._sweep import centered
 from .._utils._typing import Array
 from ._distances import distance_rows, pair_differences, pair_squares
+from ._learner import no_common_points
 from ._rows import paired_rows
 
 
@@ -33,12 +34,7 @@ class Likelihood:
         self.counts = (n_similar > 0) & (n_dissimilar > 0)
         self.n_terms = int(self.counts.sum())
         if self.n_terms == 0:
-            raise ValueError(
-                "No point is in both a similar and a dissimilar pair (there are "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
-                "there are no neighbors to compare. Label two rows of one class and one of "
-                "another; or mark similar and dissimilar pairs of the same points."
-            )
+            raise no_common_points(labels)
 
     @property
     def safe_width(self) -> float:

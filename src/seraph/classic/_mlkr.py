@@ -11,11 +11,12 @@ from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
 from .._base import Blend
 from .._solvers import lbfgs
-from .._sweep import CONSTANT_FEATURE, centered, in_memory, principal_directions
+from .._sweep import in_memory, principal_directions
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._distances import add_laplacian, neighbor_weights
 from ._learner import Learner, check_components
+from ._points import centered_points
 
 
 class MLKR(Learner):
@@ -126,7 +127,7 @@ class MLKR(Learner):
         return self._fit_points(X, points, blend, partial(self._learn, points, targets))
 
     def _learn(self, points: Array, targets: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         known = ~np.isnan(targets)
         error = _SquaredErrors(Z[known], targets[known])
         found = lbfgs(

@@ -14,10 +14,11 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._marks import PairLabels
 from .._solvers import lbfgs
-from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class
+from ._learner import no_common_points
+from ._points import centered_points
 
 # Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
 # choice, as the triplets here come from anchors, and in the paper from classes.
@@ -160,14 +161,10 @@ class SCML(ComparisonLearner):
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         triplets = neighbor_triplets(Z, labels, self.n_neighbors, self.n_impostors)
         if len(triplets) == 0:
-            raise ValueError(
-                "No point is in both a similar and a dissimilar pair (there are "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
-                "there is nothing to compare. Mark both kinds of pairs of the same points."
-            )
+            raise no_common_points(labels)
         if len(triplets) > self.n_constraints:
             seed = check_random_state(self.random_state)
             sample = sample_without_replacement(
@@ -177,7 +174,7 @@ class SCML(ComparisonLearner):
         return triplets
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         near, far, unit = in_mean_distances(Z, rows)
         n_basis = min(20 * Z.shape[1], 500) if self.n_basis is None else int(self.n_basis)
         basis = local_directions(
@@ -380,6 +377,4 @@ class Hinges:
             ftol=max(progress, _PROGRESS),
             nonnegative=True,
         )
-        # After a failed line search the last point is not the best one.
-        at = last if last.rounded == found.fun else self.at(found.x, rounding)
-        return found.x, at, int(found.nit)
+        return found.x, self.at(found.x, rounding), int(found.nit)

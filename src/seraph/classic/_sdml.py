@@ -136,14 +136,14 @@ class SDML(ClassicLearner):
         inverse = inverse_root.T @ inverse_root
         weight = float(self.balance) * largest_weight(pull, root)
         alpha = float(self.sparsity) * float(np.trace(inverse)) / len(inverse)
-        found = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
+        A, found = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
         if not found["converged_"]:
             self._warn_not_converged(f"{found['n_iter_']} iterations")
         # The metric has the unit of the prior, and the weight what makes K one of both.
         unit = 1.0 if self.prior == "identity" else size
         found["objective_"] += 2.0 * len(inverse) * float(np.log(unit))
         weight *= (unit / size) ** 2
-        return power(found.pop("metric"), 0.5) / unit, {"weight_": weight, **found}
+        return power(A, 0.5) / unit, {"weight_": weight, **found}
 
 
 def largest_weight(pull: Array, root: Array) -> float:
@@ -164,16 +164,18 @@ def largest_weight(pull: Array, root: Array) -> float:
     return 1.0 / float(-values[0] if values[0] < -ZERO * size else values[-1])
 
 
-def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str, Any]:
+def sparse_metric(
+    K: Array, alpha: float, max_iter: int, tol: float
+) -> tuple[Array, dict[str, Any]]:
     """Minimize ``tr(A K) - ln det A + alpha sum_{i != j} |A_ij|``.
 
     In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap. Returns the
-    "metric", and the attributes "objective_", "converged_" and "n_iter_".
+    metric A, and the attributes "objective_", "converged_" and "n_iter_".
 
     Examples
     --------
     >>> import numpy as np
-    >>> sparse_metric(np.array([[2.0, 0.5], [0.5, 2.0]]), 1.0, 100, 1e-6)["metric"].round(6) + 0.0
+    >>> sparse_metric(np.array([[2.0, 0.5], [0.5, 2.0]]), 1.0, 100, 1e-6)[0].round(6) + 0.0
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
@@ -182,7 +184,7 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     K, alpha = K / unit, alpha / unit
     n_iter, converged = 1, True
     off_diagonal = np.abs(K - np.diag(np.diag(K))).max()
-    if m == 1 or alpha == 0.0:
+    if alpha == 0.0:
         A = np.linalg.inv(K)
     elif off_diagonal <= alpha:  # then no entry off the diagonal pays (Witten et al., 2011)
         A = np.diag(1.0 / np.diag(K))
@@ -209,9 +211,5 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     A = 0.5 * (A + A.T)
     absolute = np.abs(A).sum() - np.abs(np.diag(A)).sum()
     value = np.vdot(A, K) - np.linalg.slogdet(A)[1] + m * np.log(unit) + alpha * absolute
-    return {
-        "metric": A / unit,
-        "objective_": float(value),
-        "converged_": converged,
-        "n_iter_": int(n_iter),
-    }
+    found = {"objective_": float(value), "converged_": converged, "n_iter_": int(n_iter)}
+    return A / unit, found

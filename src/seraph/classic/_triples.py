@@ -103,9 +103,3 @@ class Triples:
             add_laplacian(laplacian, Y, rows, pulled - pushed)
         pull *= 1.0 - mu
         return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
-
-    def target_differences(self) -> Array:
-        """Return the difference of each point and each of its targets, as rows."""
-        i, rank = np.nonzero(self.present)
-        differences: Array = self.points[i] - self.points[self.targets[i, rank]]
-        return differences
