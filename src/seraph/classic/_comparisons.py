@@ -44,6 +44,22 @@ class ComparisonLearner(ClassicLearner):
         """Return the factor of the metric and the other fitted attributes."""
 
 
+def smoothed_hinge(margins: Array, width: float) -> tuple[float, float, Array]:
+    """Sum the hinge ``[u]_+`` of the margins, and its smoothed form; return also its slopes.
+
+    A parabola replaces the kink within ``width / 2`` of 0: its slope ``u / width + 1/2`` rises
+    from 0 to 1.
+
+    Examples
+    --------
+    >>> smoothed_hinge(np.array([-1.0, 0.0, 1.0]), 0.8)
+    (1.0, 1.1, array([0. , 0.5, 1. ]))
+    """
+    slopes = np.clip(margins / width + 0.5, 0.0, 1.0)
+    exact = float(np.maximum(margins, 0.0).sum())
+    return exact, float(np.vdot(slopes, margins + 0.5 * width * (1.0 - slopes))), slopes
+
+
 def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Array:
     """Return some of the similar pairs, or of the dissimilar ones, by their numbers.
 

@@ -43,7 +43,7 @@ _CHOICES = {"prior": ("identity", "covariance"), "init": ("pca", "identity", "ra
 class Learner(MahalanobisLearner):
     """Base of all learners of this package: checks of parameters, and what surrounds a fit."""
 
-    _ranges: ClassVar[Ranges] = {}  # of the parameters that no other learner has
+    _ranges: ClassVar[Ranges] = {}  # of a learner's own parameters; they replace common ones
 
     def _check_parameters(self) -> None:
         """Raise a ValueError if a parameter is out of its range."""

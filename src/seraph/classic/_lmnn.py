@@ -154,7 +154,7 @@ class LMNN(ClassLabelLearner):
             labels.codes[rows],
             n_neighbors=self.n_neighbors,
             push_weight=float(self.push_weight),
-            rounding=float(np.clip(3.0 * self.tol, 1e-3, 0.1)),
+            width=float(np.clip(3.0 * self.tol, 1e-3, 0.1)),
         )
         first = _first_factor(triples, self.n_components)
         P, objective, gap, converged, n_iter = _minimize(
@@ -217,7 +217,7 @@ def _minimize(
     bound = _LowerBound(triples)
     at, lower, n_iter = triples.at(P), 0.0, 0
     # Duplicates may leave nothing but rounding errors to lower.
-    unit = max(at.rounded, 1e-9 * float(triples.present.sum()))
+    unit = max(at.smoothed, 1e-9 * float(triples.present.sum()))
 
     def gap() -> float:
         return max(0.0, at.exact - lower) / unit
@@ -227,7 +227,7 @@ def _minimize(
     def value_and_gradient(Q: Array) -> tuple[float, Array]:
         nonlocal at
         at = triples.at(Q @ S)
-        return at.rounded / unit, (2.0 / unit) * (at.laplacian.T @ X) @ S
+        return at.smoothed / unit, (2.0 / unit) * (at.laplacian.T @ X) @ S
 
     def is_done(Q: Array, _: float) -> bool:
         nonlocal lower, n_iter

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._utils._typing import Array
+from ._comparisons import smoothed_hinge
 from ._distances import add_laplacian, distance_rows
 from ._rows import class_ranges
 
@@ -21,17 +22,17 @@ class TripleSums(NamedTuple):
     """The objective at one metric."""
 
     exact: float
-    rounded: float  # with the smoothed hinge
+    smoothed: float  # with `smoothed_hinge`
     push: float  # sum of the weights of the triples, times the weight of the push
-    laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `rounded`
+    laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `smoothed`
 
 
 class Triples:
     """The objective over all triples of a point, one of its targets and an impostor.
 
-    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola smooths it, with the
-    slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
-    slopes are weights of pairs: positive for the pair (i, j), negative for (i, l).
+    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``, smoothed (`smoothed_hinge`).
+    Summed over triples, its slopes are weights of pairs: positive for the pair (i, j), negative
+    for (i, l).
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ class Triples:
         Number k of targets of a point: the nearest of its class.
     push_weight : float
         Weight of the hinges; the pull has the rest.
-    rounding : float
-        Width of the parabola.
+    width : float
+        Width over which the hinge is smoothed.
     """
 
     def __init__(
@@ -54,9 +55,9 @@ class Triples:
         *,
         n_neighbors: int,
         push_weight: float,
-        rounding: float,
+        width: float,
     ) -> None:
-        self.points, self.push_weight, self.rounding = points, push_weight, rounding
+        self.points, self.push_weight, self.width = points, push_weight, width
         self.classes = class_ranges(codes)
         n, k = len(points), min(n_neighbors, int(np.bincount(codes).max()) - 1)
         # Where a point has fewer than k targets, it stands in itself, and is not `present`.
@@ -80,8 +81,8 @@ class Triples:
         pull = float(near.sum())
         near[~self.present] = _ABSENT
         # Points farther away than this are impostors for none of the targets.
-        reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding)
-        exact = rounded = weight = 0.0
+        reach = near.max(axis=1) + (1.0 + 0.5 * self.width)
+        exact = smoothed = weight = 0.0
         laplacian = np.zeros_like(Y)
         for rows, d2 in distance_rows(Z, _TILE):
             for first, last in self.classes:
@@ -90,10 +91,8 @@ class Triples:
                     d2[own, first:last] = np.inf
             i, impostor = np.divmod(np.flatnonzero(d2 < reach[rows, np.newaxis]), n)
             u = near[rows][i] + (1.0 - d2[i, impostor])[:, np.newaxis]
-            w = np.clip(u / self.rounding + 0.5, 0.0, 1.0)
-            exact += float(np.maximum(u, 0.0).sum())
-            rounded += float(np.vdot(w, u + 0.5 * self.rounding * (1.0 - w)))
-            weight += float(w.sum())
+            sharp, smooth, w = smoothed_hinge(u, self.width)
+            exact, smoothed, weight = exact + sharp, smoothed + smooth, weight + float(w.sum())
 
             of_targets = np.stack([np.bincount(i, one, len(d2)) for one in w.T], axis=1)
             together = np.where(self.present[rows], (1.0 - mu) + mu * of_targets, 0.0)
@@ -102,4 +101,4 @@ class Triples:
             pushed = csr_array((mu * w.sum(axis=1), (i, impostor)), shape=d2.shape)
             add_laplacian(laplacian, Y, rows, pulled - pushed)
         pull *= 1.0 - mu
-        return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
+        return TripleSums(pull + mu * exact, pull + mu * smoothed, mu * weight, laplacian)
