@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from seraph import Marks, classic
 from seraph._marks import PairLabels
 from seraph._sweep._points import centered
-from seraph.classic import _pair_sums
+from seraph.classic import _distances, _pair_sums
 from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._pair_sums import PairSums
 
@@ -76,7 +76,7 @@ class TestPairSums:
     @pytest.mark.parametrize("tile", [3, 128])
     def test_laplacian_is_the_sum_over_the_pairs_whatever_the_tile(self, rng, monkeypatch, tile):
         monkeypatch.setattr(_pair_sums, "_TILE", tile)
-        monkeypatch.setattr(_pair_sums, "CHUNK", 6)
+        monkeypatch.setattr(_distances, "CHUNK", 6)
         Z, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
         labels, y, _ = self.labels(20)
         sums = PairSums(labels)

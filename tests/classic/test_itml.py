@@ -75,7 +75,7 @@ def test_gradient_against_finite_differences(gamma, rng):
     X, y = blobs()
     sums = PairSums(PairLabels.make(len(X), y))
     problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
-    L = (problem.factor(np.eye(3)) + 0.3 * rng.normal(size=(3, 3))).ravel()
+    L = (problem.root.T + 0.3 * rng.normal(size=(3, 3))).ravel()
 
     def value(x):
         return problem.value_and_half(x.reshape(3, 3))[0]
@@ -97,7 +97,7 @@ def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
         ITML(gamma=gamma, bounds=(1.5, 8.0), tol=0.01).fit(X, y).get_mahalanobis_matrix()
     )
     root = root @ (np.eye(3) + 0.005 * rng.normal(size=(3, 3)))
-    L = problem.factor(root)
+    L = problem.root.T @ root
     A = root @ root.T
 
     d2 = np.array([v @ A @ v for v in differences])

@@ -41,14 +41,14 @@ def overlapping(rng, n=45, m=4, classes=3):
     return X, y
 
 
-def triples_of(X, y, *, n_neighbors=3, push_weight=0.5, rounding=1e-9):
+def triples_of(X, y, *, n_neighbors=3, push_weight=0.5, width=1e-9):
     order = np.argsort(y, kind="stable")
-    return Triples.make(
+    return Triples(
         X[order],
         y[order],
         n_neighbors=n_neighbors,
         push_weight=push_weight,
-        rounding=rounding,
+        width=width,
     )
 
 
@@ -74,24 +74,24 @@ def test_fitted_objective_is_the_literal_one(rng):
     assert learner.objective_ == pytest.approx(expected, rel=1e-9)
 
 
-def test_rounded_objective_lies_above_the_exact_one_by_an_eighth_of_the_width(rng):
+def test_smoothed_objective_lies_above_the_exact_one_by_an_eighth_of_the_width(rng):
     X, y = overlapping(rng)
     L = 0.5 * np.eye(4)
     n_triples = 45 * 3 * 30
-    for rounding in (0.01, 0.5):
-        value = triples_of(X, y, rounding=rounding).at(L)
-        assert 0.0 < value.rounded - value.exact <= 0.5 * n_triples * rounding / 8.0
+    for width in (0.01, 0.5):
+        value = triples_of(X, y, width=width).at(L)
+        assert 0.0 < value.smoothed - value.exact <= 0.5 * n_triples * width / 8.0
 
 
-@pytest.mark.parametrize("rounding", [1e-9, 0.3])
-def test_gradient_agrees_with_finite_differences(rng, rounding):
+@pytest.mark.parametrize("width", [1e-9, 0.3])
+def test_gradient_agrees_with_finite_differences(rng, width):
     X, y = overlapping(rng)
-    triples = triples_of(X, y, rounding=rounding)
+    triples = triples_of(X, y, width=width)
     for rank in (4, 2):
         L = rng.normal(size=(rank, 4)) * 0.5
         gradient = 2.0 * triples.at(L).laplacian.T @ triples.points
         numerical = approx_fprime(
-            L.ravel(), lambda x, rank=rank: triples.at(x.reshape(rank, 4)).rounded, 1e-7
+            L.ravel(), lambda x, rank=rank: triples.at(x.reshape(rank, 4)).smoothed, 1e-7
         )
         np.testing.assert_allclose(gradient.ravel(), numerical, rtol=1e-4, atol=1e-3)
 

@@ -88,14 +88,14 @@ def test_the_gap_bounds_what_is_missing():
         assert value - best <= gap + 1e-4
 
 
-@pytest.mark.parametrize("rounding", [1.0, 0.01])
-def test_gradient_by_finite_differences(rounding):
+@pytest.mark.parametrize("width", [1.0, 0.01])
+def test_gradient_by_finite_differences(width):
     objective = Hinges(hinges(), 0.1)
     w = np.random.default_rng(1).uniform(size=12)
-    numeric = approx_fprime(w, lambda v: objective.at(v, rounding).rounded, 1e-8)
-    found = objective.at(w, rounding)
+    numeric = approx_fprime(w, lambda v: objective.at(v, width).smoothed, 1e-8)
+    found = objective.at(w, width)
     assert_allclose(found.gradient, numeric, atol=1e-5)
-    assert abs(found.rounded - found.exact) <= rounding / 8
+    assert abs(found.smoothed - found.exact) <= width / 8
 
 
 def test_slow_progress_ends_a_fit_early_and_says_so():

@@ -79,5 +79,5 @@ def test_one_kind_of_pairs_is_enough(signs):
 
 
 def test_a_single_feature_has_nothing_to_make_sparse():
-    found = sparse_metric(np.array([[4.0]]), 1.0, 10, 1e-3)
-    assert_allclose(found["metric"], [[0.25]])
+    A, _ = sparse_metric(np.array([[4.0]]), 1.0, 10, 1e-3)
+    assert_allclose(A, [[0.25]])

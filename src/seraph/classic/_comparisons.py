@@ -21,6 +21,7 @@ class ComparisonLearner(ClassicLearner):
     """
 
     _uses_triplets = True
+    _in_triplet: tuple[int, ...] = (0, 1, 2)  # where a triplet has the rows of a comparison
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if len(labels.triplets):
@@ -30,18 +31,9 @@ class ComparisonLearner(ClassicLearner):
                     f"labeled pairs; got {len(labels.triplets)} triplets and {labels.n_labeled} "
                     "labeled pairs. Pass one of the two."
                 )
-            return self._learn_comparisons(points, self._from_triplets(labels.triplets))
-        if labels.n_similar == 0 or labels.n_dissimilar == 0:
-            raise ValueError(
-                f"{type(self).__name__} needs similar and dissimilar pairs to compare; got "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
-                "at least two rows of one class and one of another."
-            )
+            return self._learn_comparisons(points, labels.triplets[:, self._in_triplet])
+        self._check_both_kinds(labels)
         return self._learn_comparisons(points, self._comparisons(points, labels))
-
-    @abstractmethod
-    def _from_triplets(self, triplets: Array) -> Array:
-        """Write triplets as comparisons."""
 
     @abstractmethod
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
@@ -50,6 +42,22 @@ class ComparisonLearner(ClassicLearner):
     @abstractmethod
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
         """Return the factor of the metric and the other fitted attributes."""
+
+
+def smoothed_hinge(margins: Array, width: float) -> tuple[float, float, Array]:
+    """Sum the hinge ``[u]_+`` of the margins, and its smoothed form; return also its slopes.
+
+    A parabola replaces the kink within ``width / 2`` of 0: its slope ``u / width + 1/2`` rises
+    from 0 to 1.
+
+    Examples
+    --------
+    >>> smoothed_hinge(np.array([-1.0, 0.0, 1.0]), 0.8)
+    (1.0, 1.1, array([0. , 0.5, 1. ]))
+    """
+    slopes = np.clip(margins / width + 0.5, 0.0, 1.0)
+    exact = float(np.maximum(margins, 0.0).sum())
+    return exact, float(np.vdot(slopes, margins + 0.5 * width * (1.0 - slopes))), slopes
 
 
 def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Array:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, principal_directions
+from .._sweep import principal_directions
 from .._utils._typing import Array
 from ._learner import ClassicLearner
+from ._points import centered_points
 
 
 class Covariance(ClassicLearner):
@@ -52,7 +53,7 @@ class Covariance(ClassicLearner):
     _needs_labels = False
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         # Each feature in units of its own size: whether it varies must not depend on the others.
         scale = np.abs(Z).max(axis=0)
         if not scale.any():

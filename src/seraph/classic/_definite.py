@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._solvers import Curvature, backtrack
-from .._utils._typing import Array, computed_once
+from .._utils._typing import Array
 
 # Eigenvalues below this share of the largest are zero up to rounding: the error of `eigh` is of
 # the order of m eps times the largest, 2e-13 for m = 1000.
@@ -124,56 +124,43 @@ def minimize_factor(
     [[1.0, 0.0], [0.0, 0.25]]
     """
 
-    def rises(L: Array) -> tuple[float, _Trial]:
-        there = _Trial(value_and_half, L)
-        return -there.value, there
+    def negative(L: Array) -> tuple[float, Array]:
+        """Return minus the objective, and half the derivative of f."""
+        sign, logdet = np.linalg.slogdet(L)
+        if not sign:
+            return -np.inf, L
+        value, half = value_and_half(L)
+        return 2.0 * float(logdet) - value, half
 
-    here, n_iter, curvature = _Trial(value_and_half, first), 0, Curvature()
-    last: tuple[Array, Array] | None = None
-    while (gap := here.gap()) > tol * max(1.0, here.value):
+    def find_step(L: Array, value: float, slope: Array) -> tuple[Array, float, Array] | None:
+        """Return a step that lowers the objective, its value there, and f's half derivative."""
+        longest = min(_FIRST_STEP * float(np.linalg.norm(slope)), float(np.linalg.norm(L)))
+        move = curvature.step(-slope, longest)
+        promise = -2.0 * float(np.vdot(move, slope))
+        found = backtrack(negative, L, move, -value, promise, shortest=_SHORTEST_SHARE)
+        if found is not None:
+            share, rise, half = found
+            return share * move, -rise, half
+        if not curvature.pairs:
+            return None  # only rounding errors are left to gain
+        curvature.clear()  # it was measured far away, and may mislead here
+        return find_step(L, value, slope)
+
+    L, n_iter, curvature = first, 0, Curvature()
+    rise, half = negative(L)
+    value, move, slope = -rise, np.zeros_like(L), np.zeros_like(L)
+    while (gap := logdet_gap(L.T @ half - np.eye(len(L)))) > tol * max(1.0, value):
         if n_iter == max_iter:
             break
-        if last is not None:  # only now: the last trial of all needs no derivative
-            curvature.learn(last[0], here.half - last[1])
-            last = None
-        longest = 0.0
-        if not curvature.pairs:
-            longest = min(
-                _FIRST_STEP * float(np.linalg.norm(here.half)), float(np.linalg.norm(here.L))
-            )
-        move = curvature.step(-here.half, longest)
-        promise = -2.0 * float(np.vdot(move, here.half))
-        found = backtrack(rises, here.L, move, -here.value, promise, shortest=_SHORTEST_SHARE)
+        last, slope = slope, half - np.linalg.inv(L).T
+        if n_iter:
+            curvature.learn(move, slope - last)
+        found = find_step(L, value, slope)
         if found is None:
-            if not curvature.pairs:
-                break  # only rounding errors are left to gain
-            curvature.clear()  # it was measured far away, and may mislead here
-            continue
-        share, _, there = found
-        last, here, n_iter = (share * move, here.half), there, n_iter + 1
-    return here.L, here.value, gap / max(1.0, here.value), n_iter
-
-
-class _Trial:
-    """The objective of `minimize_factor` at a factor `L`, its derivative and its gap."""
-
-    def __init__(self, value_and_half: Callable[[Array], tuple[float, Array]], L: Array) -> None:
-        self.L = L
-        sign, logdet = np.linalg.slogdet(L)
-        self.value = np.inf  # where L is singular
-        if sign:
-            value, self._half = value_and_half(L)
-            self.value = value - 2.0 * float(logdet)
-
-    def gap(self) -> float:
-        """Return how far the value may be above the minimum (`logdet_gap`)."""
-        H = self.L.T @ self._half
-        return logdet_gap(H - np.eye(len(H)))
-
-    @computed_once
-    def half(self) -> Array:
-        """Half the derivative by L. The inverse in it takes time, and not every trial needs it."""
-        return self._half - np.linalg.inv(self.L).T
+            break
+        move, value, half = found
+        L, n_iter = L + move, n_iter + 1
+    return L, value, gap / max(1.0, value), n_iter
 
 
 def prior_root(Z: Array, prior: str) -> Array:

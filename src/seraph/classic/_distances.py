@@ -44,25 +44,53 @@ def squared_distances(A: Array, B: Array) -> Array:
 
 
 def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice, Array]]:
-    """Yield all squared distances from some of the points at a time: which, and a matrix.
+    """Yield the squared distances from some of the points to all: which points, and a matrix.
 
-    For what compares the neighbors of a point with each other, and so needs whole rows. A block
-    has at most `numbers` entries, `CHUNK` by default, but at least one row.
+    For what compares the neighbors of a point with each other, and so needs whole rows. A point
+    is no neighbor of its own: its distance from itself is infinite. A block has at most `numbers`
+    entries, `CHUNK` by default, but at least one row.
 
     Examples
     --------
     >>> for rows, d2 in distance_rows(np.array([[0.0], [1.0], [3.0]])):
     ...     print(rows, d2.tolist())
-    slice(0, 3, None) [[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]
+    slice(0, 3, None) [[inf, 1.0, 9.0], [1.0, inf, 4.0], [9.0, 4.0, inf]]
     """
     for rows in row_slices(len(Z), (numbers or CHUNK) // max(1, len(Z))):
-        yield rows, squared_distances(Z[rows], Z)
+        d2 = squared_distances(Z[rows], Z)
+        np.fill_diagonal(d2[:, rows], np.inf)
+        yield rows, d2
+
+
+def pair_differences(Z: Array, pairs: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield the differences of the two points of each pair, some pairs at a time.
+
+    Examples
+    --------
+    >>> for part, gaps in pair_differences(np.array([[0.0], [1.0], [3.0]]), np.array([[2, 0]])):
+    ...     print(part, gaps.tolist())
+    slice(0, 1, None) [[3.0]]
+    """
+    for part in row_slices(len(pairs), CHUNK // max(1, Z.shape[1])):
+        yield part, Z[pairs[part, 0]] - Z[pairs[part, 1]]
+
+
+def pair_squares(Z: Array, pairs: Array) -> Array:
+    """Return the squared distance of each pair, from differences.
+
+    Examples
+    --------
+    >>> pair_squares(np.array([[0.0], [1.0], [3.0]]), np.array([[2, 0], [0, 1]])).tolist()
+    [9.0, 1.0]
+    """
+    squares = np.empty(len(pairs))
+    for part, gaps in pair_differences(Z, pairs):
+        squares[part] = np.einsum("kr,kr->k", gaps, gaps)
+    return squares
 
 
 def neighbor_weights(Z: Array) -> Iterator[tuple[slice, Array]]:
     """Yield, for some of the points at a time, the softmax of minus the squared distances.
-
-    A point has no weight for itself.
 
     Examples
     --------
@@ -71,7 +99,6 @@ def neighbor_weights(Z: Array) -> Iterator[tuple[slice, Array]]:
     [[0.0, 0.95, 0.05], [0.5, 0.0, 0.5], [0.05, 0.95, 0.0]]
     """
     for rows, d2 in distance_rows(Z):
-        d2[np.arange(len(d2)), np.arange(rows.start, rows.stop)] = np.inf
         yield rows, softmax(-d2, axis=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,13 @@ from scipy.linalg import solve_triangular
 from .. import _solvers as solvers
 from .._base import Blend
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, principal_directions
+from .._sweep import principal_directions
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_flag, check_number
+from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
+from ._points import centered_points
 
 # Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
@@ -121,6 +122,8 @@ class GDM(ClassicLearner):
     (178, 13)
     """
 
+    _ranges: ClassVar = {"ridge": {"low": 0, "instead": "auto"}}
+
     def __init__(
         self,
         *,
@@ -143,7 +146,6 @@ class GDM(ClassicLearner):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("diagonal", self.diagonal)
-        check_number("ridge", self.ridge, low=0, instead="auto")
         check_choice("n_constraints", self.n_constraints, ("auto", None))
 
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:
@@ -151,12 +153,7 @@ class GDM(ClassicLearner):
         return Blend.of(self, n_features, has_rule=True, automatic=odds / (1.0 + odds))
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        if labels.n_similar == 0 or labels.n_dissimilar == 0:
-            raise ValueError(
-                "GDM needs similar pairs to hold together and dissimilar ones to move apart; got "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
-                "at least two rows of one class and one of another."
-            )
+        self._check_both_kinds(labels)
         solve, tol = _diagonal if self.diagonal else _full, self.tol / (1.0 + self.tol)
         for sampled in (True, False) if self.n_constraints == "auto" else (False,):
             C, objective = self._problem(points, labels, sampled=sampled)
@@ -179,7 +176,7 @@ class GDM(ClassicLearner):
     ) -> tuple[Array, _DissimilarDistances]:
         """Return the map to coordinates of a simple constraint, and the objective there."""
         sums = PairSums(labels, sampled=sampled)
-        used = centered(points[sums.rows].astype(np.float64), rounding=CONSTANT_FEATURE)
+        used = centered_points(points[sums.rows])
         ridge, equal = (1.0, None) if self.ridge == "auto" else (self.ridge, 0.0)
         share = ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, equal, self.diagonal)
@@ -193,19 +190,15 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
     are left out. `scale` is the root mean square of each feature.
     """
     inverse = 1.0 / np.where(scale > 0.0, scale, np.inf)
+    total = np.diag(sums.scatter(X * inverse))
+    kept = total > ZERO * total.max()
+    mean = float((total * scale**2)[kept].sum() / max(1, np.count_nonzero(kept)))
     if diagonal:
-        total = np.diag(sums.scatter(X * inverse))
-        kept = total > ZERO * total.max()
-        C = np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept]
-        return C, float(np.mean((total * scale**2)[kept]))
+        return np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept], mean
     _, lengths, directions = principal_directions(X * inverse)
     C = inverse[:, np.newaxis] * directions.T / lengths
-    scatter = sums.scatter(X @ C)
-    back = lengths[:, np.newaxis] * directions * scale
-    by_feature = np.einsum("ij,ij->j", scatter @ back, back)
-    total, basis = np.linalg.eigh(scatter)
+    total, basis = np.linalg.eigh(sums.scatter(X @ C))
     kept = total > ZERO * total[-1]
-    mean = float(by_feature.sum() / max(1, np.count_nonzero(by_feature)))
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from .._utils._validation import check_number
 from ._definite import power, with_ridge
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums, all_pairs
@@ -82,6 +81,8 @@ class GMML(ClassicLearner):
     (178, 13)
     """
 
+    _ranges: ClassVar = {"t": {"low": 0, "high": 1}}
+
     def __init__(
         self,
         *,
@@ -94,11 +95,6 @@ class GMML(ClassicLearner):
         self.ridge = ridge
         self.shrinkage = shrinkage
         self.shrinkage_target = shrinkage_target
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("t", self.t, low=0, high=1)
-        check_number("ridge", self.ridge, low=0)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +14,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._marks import Marks, PairLabels
-from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._comparisons import pairs_by_number
 from ._definite import minimize_factor, prior_root
 from ._learner import CONVERGED_GAP, ClassicLearner
 from ._pair_sums import PairSums
-from ._points import extended, in_their_span
+from ._points import centered_points, extended, in_their_span
 from ._rows import spread_rows
 
 # Rows whose distances give the percentiles for the bounds, at most: with a sample of the pairs
@@ -161,6 +160,11 @@ class ITML(ClassicLearner):
     [5.9, 46.5]
     """
 
+    _ranges: ClassVar = {
+        "gamma": {"low": 0, "instead": "auto"},
+        "n_constraints": {"low": 1, "integer": True, "instead": ("auto", None)},
+    }
+
     def __init__(
         self,
         *,
@@ -184,23 +188,15 @@ class ITML(ClassicLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("gamma", self.gamma, low=0, instead="auto")
-        check_number(
-            "n_constraints", self.n_constraints, low=1, integer=True, instead=("auto", None)
-        )
-
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         estimate = self.n_constraints == "auto"
         if isinstance(self.n_constraints, Integral) and self.n_constraints < labels.n_labeled:
             labels = _sampled(labels, int(self.n_constraints), self.random_state)
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
-        moved = centered(points.astype(np.float64, copy=False), rounding=CONSTANT_FEATURE)
-        root = None if self.prior == "identity" else prior_root(moved, self.prior)
-        if root is not None:
-            moved = moved @ root  # the prior is the identity from here on
+        moved = centered_points(points)
+        root = prior_root(moved, self.prior)
+        moved = moved @ root  # the prior is the identity from here on
         if self.bounds is None:
             bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
         else:
@@ -212,14 +208,13 @@ class ITML(ClassicLearner):
             objective = _SlackObjective(used, sums, bounds, weight)
             tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
             L, value, gap, n_steps = minimize_factor(
-                objective.value_and_half, objective.factor(R), self.max_iter - n_iter, tol
+                objective.value_and_half, objective.root.T @ R, self.max_iter - n_iter, tol
             )
             R = objective.C @ L
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        P = extended(R.T, basis)
-        return P if root is None else P @ root.T, {
+        return extended(R.T, basis) @ root.T, {
             "gamma_": gamma,
             "bounds_": bounds,
             "objective_": max(0.0, value),
@@ -251,11 +246,6 @@ class _SlackObjective:
         self.X = X @ self.C
         self.inner = self.C.T @ self.C
         self.offset = 2.0 * float(np.log(np.diag(self.root)).sum()) - len(curvature)
-
-    def factor(self, R: Array) -> Array:
-        """Return the factor L of the metric ``R R'``."""
-        L: Array = self.root.T @ R
-        return L
 
     def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
         """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
@@ -299,9 +289,7 @@ def _gammas_up_to(gamma: float) -> list[float]:
 
 def _percentiles(X: Array, most_rows: int) -> tuple[float, float]:
     """Return the 5th and the 95th percentile of the squared distances between different points."""
-    if len(X) > most_rows:
-        X = X[spread_rows(len(X), most_rows)]
-    d2 = pdist(X, "sqeuclidean")
+    d2 = pdist(X[spread_rows(len(X), most_rows)], "sqeuclidean")
     d2 = d2[d2 > _COINCIDING * d2.max()]
     if len(d2) == 0:
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -138,7 +138,14 @@ class LDM(ClassicLearner):
         self.tol = tol
 
     def _check_parameters(self) -> None:
-        _check_components(self.n_components)
+        n = self.n_components
+        is_count = isinstance(n, Integral) and not isinstance(n, bool) and int(n) >= 1
+        is_share = isinstance(n, Real) and not isinstance(n, Integral) and 0 < float(n) <= 1
+        if not (n is None or is_count or is_share):
+            raise ValueError(
+                "n_components must be a whole number of at least 1, a fraction of the variance "
+                f"in (0, 1], or None; got {shown(n)}."
+            )
         check_number("lam", self.lam, low=0, instead="auto")
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
@@ -150,47 +157,32 @@ class LDM(ClassicLearner):
             lam = _NOISE * np.sqrt(likelihood.n_terms) * 2.0 * float(Z[:, 0].var())
         else:
             lam = float(self.lam) / unit**2
-        found = maximize(likelihood, np.ones(len(axes)), lam, self.max_iter, self.tol)
-        self._warn_of_result(found)
-        used = found.gamma > 0.0
-        return np.sqrt(found.gamma[used])[:, np.newaxis] * axes[used] / unit, {
-            "gamma_": found.gamma / unit**2,
-            "lam_": lam * unit**2,
-            "objective_": found.history[-1],
-            "optimality_gap_": found.gap,
-            "converged_": found.converged,
-            "n_iter_": max(1, len(found.history) - 1),
-            "history_": {"objective": np.array(found.history)},
-        }
-
-    def _warn_of_result(self, found: LikelihoodMaximum) -> None:
-        if not found.gamma.any():
+        start = np.ones(len(axes))
+        gamma, history, gap = maximize(likelihood, start, lam, self.max_iter, self.tol)
+        n_iter, used = len(history) - 1, gamma > 0.0
+        if not used.any():
             warn(
                 f"The learned metric is zero (rank 0): {type(self).__name__} gives no component "
                 "any weight, and every distance is 0. lam is too large for these labels, or they "
                 "ask for a collapse; lower lam or check the labels."
             )
-        if not found.converged:
+        if gap > self.tol:
             advice = (
                 "With lam=0 the likelihood may have no maximum: the weights may grow forever. "
                 "Raise lam, or max_iter, or tol."
                 if self.lam == 0
                 else "Raise max_iter, or tol, or lam."
             )
-            n_iter = len(found.history) - 1
-            self._warn_not_converged(
-                f"{n_iter} iterations, optimality gap {found.gap:.1e}", advice
-            )
-
-
-def _check_components(value: object) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-    part = not isinstance(value, Integral) and isinstance(value, Real) and 0 < float(value) <= 1
-    if value is not None and not whole and not part:
-        raise ValueError(
-            "n_components must be a whole number of at least 1, a fraction of the variance in "
-            f"(0, 1], or None; got {shown(value)}."
-        )
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}", advice)
+        return np.sqrt(gamma[used])[:, np.newaxis] * axes[used] / unit, {
+            "gamma_": gamma / unit**2,
+            "lam_": lam * unit**2,
+            "objective_": history[-1],
+            "optimality_gap_": gap,
+            "converged_": gap <= self.tol,
+            "n_iter_": max(1, n_iter),
+            "history_": {"objective": np.array(history)},
+        }
 
 
 def _principal_components(points: Array, n_components: float | None) -> tuple[Array, Array, float]:
@@ -218,19 +210,12 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
     return axes[:keep], left[:, :keep] * (lengths[:keep] / spread), size * spread
 
 
-class LikelihoodMaximum(NamedTuple):
-    """Where `maximize` stopped: weights, objective at each iteration, gap at the end."""
-
-    gamma: Array
-    history: list[float]
-    gap: float
-    converged: bool
-
-
 def maximize(
     likelihood: Likelihood, gamma: Array, lam: float, max_iter: int, tol: float
-) -> LikelihoodMaximum:
+) -> tuple[Array, list[float], float]:
     """Maximize ``likelihood(gamma) - lam * sum(gamma)`` over ``gamma >= 0``, from `gamma`.
+
+    Returns gamma, the objective at the start and after each iteration, and the gap at the end.
 
     Each step maximizes the `bound`. The width at which the bound is proven to hold is cautious.
     So a wider one is tried first, from the curvature that the last step met (Barzilai and
@@ -263,7 +248,7 @@ def maximize(
         width = min(max(met, safe), widest)
         gamma, near, far = gamma + step, new_near, new_far
         history.append(objective)
-    return LikelihoodMaximum(gamma, history, gap, gap <= tol)
+    return gamma, history, gap
 
 
 def bound(near: Array, far: Array, step: Array, lam: float, width: float) -> float:

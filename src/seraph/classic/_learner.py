@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
@@ -17,7 +17,7 @@ from .._base import Blend, MahalanobisLearner
 from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory, one_blas_thread
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed
+from .._utils._validation import check_choice, check_number, check_seed, shown
 from .._utils._warnings import warn
 
 # A fit that stops at a larger gap than this, as ITML and LMNN do by default, has stopped early.
@@ -26,29 +26,55 @@ CONVERGED_GAP = 0.01
 # Returns the factor of the metric and the other fitted attributes.
 Learn = Callable[[], tuple[Array, dict[str, Any]]]
 
+# Arguments of `check_number` for a parameter.
+Ranges = dict[str, dict[str, Any]]
+
 # The parameters that several learners have, and their ranges.
-_RANGES: dict[str, dict[str, Any]] = {
+_RANGES: Ranges = {
     "n_components": {"low": 1, "integer": True, "instead": None},
     "n_neighbors": {"low": 1, "integer": True},
     "max_iter": {"low": 1, "integer": True},
+    "ridge": {"low": 0},
     "tol": {"low": 0},
 }
 _CHOICES = {"prior": ("identity", "covariance"), "init": ("pca", "identity", "random")}
 
 
-def check_common_parameters(learner: BaseEstimator) -> None:
-    """Raise a ValueError if a parameter that several learners have is out of its range."""
-    for name, value in learner.get_params(deep=False).items():
-        if name in _RANGES:
-            check_number(name, value, **_RANGES[name])
-        elif name in _CHOICES and not (name == "init" and isinstance(value, np.ndarray)):
-            check_choice(name, value, _CHOICES[name])
-        elif name == "random_state":
-            check_seed(value)
+class Learner(MahalanobisLearner):
+    """Base of all learners of this package: checks of parameters, and what surrounds a fit."""
+
+    _ranges: ClassVar[Ranges] = {}  # of a learner's own parameters; they replace common ones
+
+    def _check_parameters(self) -> None:
+        """Raise a ValueError if a parameter is out of its range."""
+        ranges = _RANGES | self._ranges
+        for name, value in self.get_params(deep=False).items():
+            if name in ranges:
+                check_number(name, value, **ranges[name])
+            elif name in _CHOICES and not (name == "init" and isinstance(value, np.ndarray)):
+                check_choice(name, value, _CHOICES[name])
+            elif name == "random_state":
+                check_seed(value)
+
+    def _fit_points(
+        self, X: ArrayLike, points: Array, blend: Blend, learn: Learn, **attributes: Any
+    ) -> Self:
+        """Call `learn`, and set all attributes: what it returns, and those given."""
+        # Matrices this small gain nothing from more threads. An underflow to zero is right,
+        # whatever the user has set with `np.seterr`.
+        with one_blas_thread(), np.errstate(under="ignore"):
+            components, learned = learn()
+            components = components.astype(points.dtype)
+            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
+            return self._learned(X, components, blend, coordinates, **learned, **attributes)
+
+    def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
+        name = type(self).__name__
+        warn(f"{name} has not converged ({progress}). {advice}", ConvergenceWarning)
 
 
-class ClassicLearner(MahalanobisLearner, ABC):
-    """Base of the classic learners: a subclass implements ``_learn``."""
+class ClassicLearner(Learner, ABC):
+    """Base of the learners from labeled pairs: a subclass implements ``_learn``."""
 
     _needs_labels = True  # whether `fit` refuses input without a labeled pair
     _uses_triplets = False  # whether `fit` accepts triplets
@@ -83,21 +109,7 @@ class ClassicLearner(MahalanobisLearner, ABC):
         blend = self._blend(points.shape[1], labels)
         self._check_marks(labels)
         learn = partial(self._learn, points, labels)
-        return self._fit_points(X, points, blend, learn, labels.n_absent_marks)
-
-    def _fit_points(
-        self, X: ArrayLike, points: Array, blend: Blend, learn: Learn, n_absent_marks: int = 0
-    ) -> Self:
-        """Call `learn`, and set all attributes."""
-        # Matrices this small gain nothing from more threads. An underflow to zero is right,
-        # whatever the user has set with `np.seterr`.
-        with one_blas_thread(), np.errstate(under="ignore"):
-            components, attributes = learn()
-            attributes["n_absent_marks_"] = n_absent_marks
-            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-            return self._learned(
-                X, components.astype(points.dtype), blend, coordinates, **attributes
-            )
+        return self._fit_points(X, points, blend, learn, n_absent_marks_=labels.n_absent_marks)
 
     def _check_marks(self, labels: PairLabels) -> None:
         """Refuse marks that this learner cannot use, and warn of weights, which none uses."""
@@ -119,13 +131,18 @@ class ClassicLearner(MahalanobisLearner, ABC):
                 "where it is marked twice."
             )
 
+    def _check_both_kinds(self, labels: PairLabels) -> None:
+        """Raise a ValueError if there are no similar pairs, or no dissimilar ones."""
+        if labels.n_similar == 0 or labels.n_dissimilar == 0:
+            raise ValueError(
+                f"{type(self).__name__} needs similar pairs and dissimilar ones; got "
+                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pair(s). Label "
+                "at least two rows of one class and one of another."
+            )
+
     def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002
         """Check the shrinkage, and return how to mix."""
         return Blend.of(self, n_features)
-
-    def _check_parameters(self) -> None:
-        """Raise a ValueError if a parameter is out of its range; subclasses add their own."""
-        check_common_parameters(self)
 
     @abstractmethod
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
@@ -145,10 +162,6 @@ class ClassicLearner(MahalanobisLearner, ABC):
         attributes : dict
             Further fitted attributes by name, which ends in an underscore.
         """
-
-    def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
-        name = type(self).__name__
-        warn(f"{name} has not converged ({progress}). {advice}", ConvergenceWarning)
 
 
 class ClassLabelLearner(ClassicLearner):
@@ -187,6 +200,27 @@ class ClassLabelLearner(ClassicLearner):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def no_common_points(labels: PairLabels) -> ValueError:
+    """Return the error that the two kinds of pairs have no point in common."""
+    return ValueError(
+        "No point is in both a similar and a dissimilar pair (there are "
+        f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so there are no "
+        "neighbors to compare. Label two rows of one class and one of another; or mark similar "
+        "and dissimilar pairs of the same points."
+    )
+
+
+def check_share(name: str, value: Any, other: str = "") -> None:
+    """Raise a ValueError if a value is no number from 0 to 1, without 1.
+
+    `other` says what else is possible, for the message.
+    """
+    if isinstance(value, bool) or not (isinstance(value, Real) and 0 <= float(value) < 1):
+        raise ValueError(
+            f"{name} must be a number of at least 0 and below 1{other}; got {shown(value)}."
+        )
 
 
 def check_components(n_components: int | None, n_features: int) -> None:

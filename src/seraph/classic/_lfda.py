@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -12,10 +11,9 @@ from scipy.linalg import eigh
 from .._marks import PairLabels
 from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
-from .._utils._validation import shown
 from ._definite import with_ridge
 from ._distances import squared_distances
-from ._learner import ClassLabelLearner, check_components
+from ._learner import ClassLabelLearner, check_components, check_share
 from ._rows import class_ranges
 
 
@@ -104,17 +102,8 @@ class LFDA(ClassLabelLearner):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.beta, str) and self.beta == "auto":
-            return
-        if (
-            not isinstance(self.beta, Real)
-            or isinstance(self.beta, bool)
-            or not 0 <= self.beta < 1
-        ):
-            raise ValueError(
-                'beta must be a number of at least 0 and below 1, or "auto"; got '
-                f"{shown(self.beta)}."
-            )
+        if not (isinstance(self.beta, str) and self.beta == "auto"):
+            check_share("beta", self.beta, ', or "auto"')
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         m = points.shape[1]
@@ -130,8 +119,7 @@ class LFDA(ClassLabelLearner):
         between = (1.0 - beta) * between + beta * total
         within = with_ridge(within, beta / (1.0 - beta), "neighbors of each class", "beta")
         values, vectors = eigh(between, (1.0 - beta) * within)
-        best = slice(None, None, -1)
-        rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[best]
+        rows = (np.sqrt(np.maximum(values, 0.0)) * vectors).T[::-1]
         return rows[: self.n_components] / size, {"beta_": beta}
 
 

@@ -149,12 +149,12 @@ class LMNN(ClassLabelLearner):
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
         coordinates, map_to_them = _principal_coordinates(labeled)
-        triples = Triples.make(
+        triples = Triples(
             coordinates,
             labels.codes[rows],
             n_neighbors=self.n_neighbors,
             push_weight=float(self.push_weight),
-            rounding=float(np.clip(3.0 * self.tol, 1e-3, 0.1)),
+            width=float(np.clip(3.0 * self.tol, 1e-3, 0.1)),
         )
         first = _first_factor(triples, self.n_components)
         P, objective, gap, converged, n_iter = _minimize(
@@ -217,7 +217,7 @@ def _minimize(
     bound = _LowerBound(triples)
     at, lower, n_iter = triples.at(P), 0.0, 0
     # Duplicates may leave nothing but rounding errors to lower.
-    unit = max(at.rounded, 1e-9 * float(triples.present.sum()))
+    unit = max(at.smoothed, 1e-9 * float(triples.present.sum()))
 
     def gap() -> float:
         return max(0.0, at.exact - lower) / unit
@@ -227,7 +227,7 @@ def _minimize(
     def value_and_gradient(Q: Array) -> tuple[float, Array]:
         nonlocal at
         at = triples.at(Q @ S)
-        return at.rounded / unit, (2.0 / unit) * (at.laplacian.T @ X) @ S
+        return at.smoothed / unit, (2.0 / unit) * (at.laplacian.T @ X) @ S
 
     def is_done(Q: Array, _: float) -> bool:
         nonlocal lower, n_iter
@@ -271,7 +271,8 @@ class _LowerBound:
         self.triples = triples
         X = triples.points
         # The roots of C's eigenvalues come from the differences: C itself squares their condition.
-        root = np.linalg.qr(triples.target_differences(), mode="r")
+        i, rank = np.nonzero(triples.present)
+        root = np.linalg.qr(X[i] - X[triples.targets[i, rank]], mode="r")
         _, lengths, directions = np.linalg.svd(root)
         lengths = np.pad(lengths, (0, len(directions) - len(lengths)))
         lengths *= np.sqrt(1.0 - triples.push_weight)

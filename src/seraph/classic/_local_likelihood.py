@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.special import expit
 
 from .._marks import PairLabels
-from .._utils._tiles import row_slices
+from .._sweep import centered
 from .._utils._typing import Array
-from ._distances import CHUNK, distance_rows
-from ._rows import PairedRows
+from ._distances import distance_rows, pair_differences, pair_squares
+from ._learner import no_common_points
+from ._rows import paired_rows
 
 
 class Likelihood:
@@ -22,26 +21,20 @@ class Likelihood:
     """
 
     def __init__(self, Z: Array, labels: PairLabels) -> None:
-        paired = PairedRows.of(labels)
-        self.Z = Z[paired.rows] - Z[paired.rows].mean(axis=0)
-        self.codes = paired.codes
-        self.similar = _MarkedPairs(paired.pairs[labels.similar])
-        self.dissimilar = _MarkedPairs(paired.pairs[~labels.similar])
+        known = labels.rows_by_class
+        rows, pairs = paired_rows(labels, known)
+        self.Z, self.codes = centered(Z[rows]), labels.codes[known]
+        self.similar, self.dissimilar = pairs[labels.similar], pairs[~labels.similar]
 
-        n, k, sizes = len(paired.rows), len(self.codes), np.bincount(self.codes)
-        n_similar = np.bincount(self.similar.pairs.ravel(), minlength=n)
-        n_dissimilar = np.bincount(self.dissimilar.pairs.ravel(), minlength=n)
+        n, k, sizes = len(rows), len(self.codes), np.bincount(self.codes)
+        n_similar = np.bincount(self.similar.ravel(), minlength=n)
+        n_dissimilar = np.bincount(self.dissimilar.ravel(), minlength=n)
         n_similar[:k] += sizes[self.codes] - 1
         n_dissimilar[:k] += k - sizes[self.codes]
         self.counts = (n_similar > 0) & (n_dissimilar > 0)
         self.n_terms = int(self.counts.sum())
         if self.n_terms == 0:
-            raise ValueError(
-                "No point is in both a similar and a dissimilar pair (there are "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
-                "there are no neighbors to compare. Label two rows of one class and one of "
-                "another; or mark similar and dissimilar pairs of the same points."
-            )
+            raise no_common_points(labels)
 
     @property
     def safe_width(self) -> float:
@@ -54,17 +47,17 @@ class Likelihood:
         """Return the log-likelihood, and its moments over similar and over dissimilar points."""
         used = gamma > 0.0
         scaled = self.Z[:, used] * np.sqrt(gamma[used])
-        short, long = self.similar.squared(scaled), self.dissimilar.squared(scaled)
-        log_similar = self.similar.log_masses(short, len(scaled))
-        log_dissimilar = self.dissimilar.log_masses(long, len(scaled))
+        short, long = pair_squares(scaled, self.similar), pair_squares(scaled, self.dissimilar)
+        log_similar = _log_masses(self.similar, short, len(scaled))
+        log_dissimilar = _log_masses(self.dissimilar, long, len(scaled))
         near, far = np.zeros_like(gamma), np.zeros_like(gamma)
         for rows, d2 in distance_rows(scaled[: len(self.codes)]):
             more_near, more_far = self._of_rows(d2, rows, log_similar, log_dissimilar)
             near += more_near
             far += more_far
         value, hard = _hardness(log_similar, log_dissimilar, self.counts)
-        near += self.similar.moments(self.Z, short, hard, log_similar)
-        far += self.dissimilar.moments(self.Z, long, hard, log_dissimilar)
+        near += _moments(self.similar, self.Z, short, hard, log_similar)
+        far += _moments(self.dissimilar, self.Z, long, hard, log_dissimilar)
         # Sums of squares; a matrix product may leave a zero slightly negative.
         return value, np.maximum(near, 0.0), np.maximum(far, 0.0)
 
@@ -78,10 +71,9 @@ class Likelihood:
         # The classes of these points are a range of all.
         first = int(np.searchsorted(self.codes, self.codes[rows.start], side="left"))
         last = int(np.searchsorted(self.codes, self.codes[rows.stop - 1], side="right"))
-        block, own = slice(first, last), np.arange(rows.start, rows.stop)
+        block = slice(first, last)
         same = self.codes[rows, np.newaxis] == self.codes[block]
         alike = np.where(same, apart[:, block], np.inf)
-        alike[own - rows.start, own - first] = np.inf
         apart[:, block][same] = np.inf
 
         kernels, logs = (alike, apart), (log_similar, log_dissimilar)
@@ -127,36 +119,23 @@ def _weighted_squares(share: Array, kernel: Array, points: Array, others: Array)
     return squares
 
 
-class _MarkedPairs:
-    """Marked pairs of one kind; each counts for both of its points."""
+def _log_masses(pairs: Array, squared: Array, n: int) -> Array:
+    """Return the log of the kernel mass that marked pairs put around each of `n` points.
 
-    def __init__(self, pairs: Array) -> None:
-        self.pairs = pairs
+    A pair counts for both of its points. The log is -inf for a point that is in none.
+    """
+    ends, shift = pairs.ravel(), np.full(n, np.inf)
+    np.minimum.at(shift, ends, np.repeat(squared, 2))
+    mass = np.bincount(ends, np.exp(shift[ends] - np.repeat(squared, 2)), n)
+    with np.errstate(divide="ignore"):
+        return np.log(mass) - shift
 
-    def squared(self, scaled: Array) -> Array:
-        """Return the squared distance of each pair."""
-        return np.concatenate(
-            [np.einsum("ik,ik->i", gaps, gaps) for _, gaps in self._gaps(scaled)] or [np.empty(0)]
-        )
 
-    def log_masses(self, squared: Array, n: int) -> Array:
-        """Return the log of the kernel mass around each of `n` points, -inf for none."""
-        ends, shift = self.pairs.ravel(), np.full(n, np.inf)
-        np.minimum.at(shift, ends, np.repeat(squared, 2))
-        mass = np.bincount(ends, np.exp(shift[ends] - np.repeat(squared, 2)), n)
-        with np.errstate(divide="ignore"):
-            return np.log(mass) - shift
-
-    def moments(self, Z: Array, squared: Array, hard: Array, log_mass: Array) -> Array:
-        """Sum weight times squared difference over the pairs, for each column of `Z`."""
-        total = np.zeros(Z.shape[1])
-        for part, gaps in self._gaps(Z):
-            ends = self.pairs[part]
-            weights = hard[ends] * np.exp(-squared[part, np.newaxis] - log_mass[ends])
-            total += weights.sum(axis=1) @ gaps**2
-        return total
-
-    def _gaps(self, Z: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield the differences of the points of the pairs, some pairs at a time."""
-        for part in row_slices(len(self.pairs), CHUNK // max(1, Z.shape[1])):
-            yield part, Z[self.pairs[part, 0]] - Z[self.pairs[part, 1]]
+def _moments(pairs: Array, Z: Array, squared: Array, hard: Array, log_mass: Array) -> Array:
+    """Sum weight times squared difference over marked pairs, for each column of `Z`."""
+    total = np.zeros(Z.shape[1])
+    for part, gaps in pair_differences(Z, pairs):
+        ends = pairs[part]
+        weights = hard[ends] * np.exp(-squared[part, np.newaxis] - log_mass[ends])
+        total += weights.sum(axis=1) @ gaps**2
+    return total

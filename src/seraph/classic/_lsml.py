@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,10 @@ from sklearn.utils import check_random_state
 
 from .._base import Blend
 from .._marks import Marks, PairLabels, Rows
-from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed
 from ._comparisons import ComparisonLearner, pairs_by_number
 from ._definite import minimize_factor, power, prior_root
+from ._points import centered_points
 
 # Added to squared distances, as a share of their mean, so that they can be divided by.
 _SHORTEST = 1e-12
@@ -100,6 +99,9 @@ class LSML(ComparisonLearner):
     True
     """
 
+    _ranges: ClassVar = {"gamma": {"low": 0}, "n_constraints": {"low": 1, "integer": True}}
+    _in_triplet = (0, 1, 0, 2)
+
     def __init__(
         self,
         *,
@@ -162,31 +164,19 @@ class LSML(ComparisonLearner):
         if len(rows) == 0:
             raise ValueError("quadruplets must hold at least one comparison; got none.")
         blend = Blend.of(self, points.shape[1])
-        return self._fit_points(X, points, blend, partial(self._learn_comparisons, points, rows))
-
-    def _check_parameters(self) -> None:
-        check_number("gamma", self.gamma, low=0)
-        check_choice("prior", self.prior, ("identity", "covariance"))
-        check_number("n_constraints", self.n_constraints, low=1, integer=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_seed(self.random_state)
-
-    def _from_triplets(self, triplets: Array) -> Array:
-        return triplets[:, [0, 1, 0, 2]]
+        learn = partial(self._learn_comparisons, points, rows)
+        return self._fit_points(X, points, blend, learn, n_absent_marks_=0)
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         n_all = labels.n_similar * labels.n_dissimilar
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         n = min(n_all, self.n_constraints)
-        if n == n_all:
-            first, second = np.divmod(np.arange(n), labels.n_dissimilar)
-        elif n_all <= np.iinfo(np.int64).max:
-            chosen = rng.choice(n_all, n, replace=False, shuffle=False)
-            first, second = np.divmod(chosen, labels.n_dissimilar)
-        else:  # too many to number; two samples are hardly ever the same
+        if n_all > np.iinfo(np.int64).max:  # too many to number; hardly ever are two the same
             first = rng.integers(labels.n_similar, size=n)
             second = rng.integers(labels.n_dissimilar, size=n)
+        else:
+            chosen = rng.choice(n_all, n, replace=False, shuffle=False) if n < n_all else range(n)
+            first, second = np.divmod(chosen, labels.n_dissimilar)
         return np.hstack(
             [
                 pairs_by_number(labels, first, similar=True),
@@ -195,7 +185,7 @@ class LSML(ComparisonLearner):
         )
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         root = prior_root(Z, self.prior)
         Z = Z @ root  # the prior is the identity from here on
         i, j = rows.reshape(-1, 2).T
@@ -247,23 +237,18 @@ class ComparisonObjective:
         squares = np.einsum("kr,kr->k", differences, differences)
         self.floor = _SHORTEST * float(np.mean([squares[near], squares[far]]))
 
-    def costs(self, L: Array) -> tuple[float, Array]:
-        """Return the weighted costs of the comparisons, and half their derivative by L."""
+    def value_and_half(self, L: Array) -> tuple[float, Array]:
+        """Return the objective without ``-ln det(L L')``, and half the derivative of that by L."""
         mapped = self.differences @ L
         squares = np.einsum("kr,kr->k", mapped, mapped) + self.floor
         violated = np.flatnonzero(squares[self.near] > squares[self.far])  # others cost nothing
         near, far, weights = self.near[violated], self.far[violated], self.weights[violated]
         ratio = np.sqrt(squares[near] / squares[far])
-        value = float(weights @ (np.sqrt(squares[near]) - np.sqrt(squares[far])) ** 2)
+        cost = float(weights @ (np.sqrt(squares[near]) - np.sqrt(squares[far])) ** 2)
         slopes = np.bincount(near, weights * (1.0 - 1.0 / ratio), len(squares))
         slopes += np.bincount(far, weights * (1.0 - ratio), len(squares))
         used = np.flatnonzero(slopes)
         half = self.differences[used].T @ (slopes[used, np.newaxis] * mapped[used])
-        return value, half
-
-    def value_and_half(self, L: Array) -> tuple[float, Array]:
-        """Return the objective without ``-ln det(L L')``, and half the derivative of that by L."""
-        cost, half = self.costs(L)
         return float(np.vdot(L, L)) - len(L) + self.gamma * cost, L + self.gamma * half
 
     def minimize(self, max_iter: int, tol: float) -> tuple[Array, float, float, int]:

@@ -6,7 +6,7 @@ neighbors, and the trace ratio of the three.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,6 @@ from .._marks import PairLabels
 from .._sweep import principal_directions
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
-from .._utils._validation import check_number
 from ._definite import ZERO
 from ._distances import CHUNK
 from ._learner import ClassicLearner
@@ -125,6 +124,8 @@ class MFDA(ClassicLearner):
     (178, 2)
     """
 
+    _ranges: ClassVar = {"alpha": {"low": 0, "instead": "auto"}}
+
     def __init__(
         self,
         *,
@@ -144,10 +145,6 @@ class MFDA(ClassicLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("alpha", self.alpha, low=0, instead="auto")
-
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
@@ -157,19 +154,20 @@ class MFDA(ClassicLearner):
             left, lengths, basis = principal_directions(Z)
             Z = left * lengths
         apart, together = self._scatters(Z, labels, alpha)
-        kept = _range(apart + together)
+        values, vectors = np.linalg.eigh(apart + together)
+        kept = vectors[:, values > ZERO * values[-1]]
         apart, together = kept.T @ apart @ kept, kept.T @ together @ kept
         d = min(self.n_components or (len(apart) + 1) // 2, len(apart))
-        found = trace_ratio(apart, together, d, self.max_iter, self.tol)
-        n_iter = len(found.history) - 1
-        if not found.converged:
+        W, history, converged = trace_ratio(apart, together, d, self.max_iter, self.tol)
+        n_iter = len(history) - 1
+        if not converged:
             self._warn_not_converged(f"the ratio still rises after {n_iter} iterations")
-        return found.W.T @ kept.T @ basis, {
+        return W.T @ kept.T @ basis, {
             "alpha_": alpha,
-            "objective_": found.history[-1],
-            "converged_": found.converged,
+            "objective_": history[-1],
+            "converged_": converged,
             "n_iter_": n_iter,
-            "history_": {"objective": np.array(found.history)},
+            "history_": {"objective": np.array(history)},
         }
 
     def _scatters(self, Z: Array, labels: PairLabels, alpha: float) -> tuple[Array, Array]:
@@ -225,37 +223,24 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     return csr_array((weights.reshape(-1), neighbors.reshape(-1), starts), shape=(n, n))
 
 
-def _range(matrix: Array) -> Array:
-    """Return an orthonormal basis of the range of a positive semi-definite matrix, as columns."""
-    values, vectors = np.linalg.eigh(matrix)
-    return vectors[:, values > ZERO * values[-1]]
-
-
-class TraceRatio(NamedTuple):
-    """Where `trace_ratio` stopped: W, the ratio at each iteration, whether it converged."""
-
-    W: Array
-    history: list[float]
-    converged: bool
-
-
 def trace_ratio(
     numerator: Array,
     denominator: Array,
     d: int,
     max_iter: int = 100,
     tol: float = 1e-10,
-) -> TraceRatio:
+) -> tuple[Array, list[float], bool]:
     """Maximize ``tr(W' numerator W) / tr(W' denominator W)`` over W of d orthonormal columns.
 
     The two matrices are positive semi-definite, and their sum is positive definite. Stops where
-    the ratio rises by no more than `tol`, relatively.
+    the ratio rises by no more than `tol`, relatively. Returns W, the ratio at the start and after
+    each iteration, and whether it converged.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = trace_ratio(np.diag([3.0, 1.0, 8.0]), np.diag([1.0, 1.0, 2.0]), d=2)
-    >>> found.history[-1]  # (3 + 8) / (1 + 2)
+    >>> W, history, converged = trace_ratio(np.diag([3.0, 1, 8]), np.diag([1.0, 1, 2]), d=2)
+    >>> history[-1]  # (3 + 8) / (1 + 2)
     3.66...
     """
     with np.errstate(divide="ignore", over="ignore"):  # infinity is the right answer
@@ -265,7 +250,7 @@ def trace_ratio(
     null = vectors[:, values <= ZERO * np.trace(numerator + denominator)]
     if null.shape[1] >= d:
         _, inner = np.linalg.eigh(null.T @ numerator @ null)
-        return TraceRatio(null @ inner[:, ::-1][:, :d], [*history, np.inf], True)
+        return null @ inner[:, ::-1][:, :d], [*history, np.inf], True
     converged = False
     while not converged and len(history) <= max_iter:
         _, vectors = np.linalg.eigh(numerator - ratio * denominator)
@@ -274,4 +259,4 @@ def trace_ratio(
         ratio = max(ratio, above / float(np.einsum("ij,ij->", W, denominator @ W)))
         converged = ratio - history[-1] <= tol * ratio
         history.append(ratio)
-    return TraceRatio(W, history, converged)
+    return W, history, converged

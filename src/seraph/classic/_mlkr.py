@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
-from .._base import Blend, MahalanobisLearner
+from .._base import Blend
 from .._solvers import lbfgs
-from .._sweep import (
-    CONSTANT_FEATURE,
-    PointsInMemory,
-    centered,
-    in_memory,
-    one_blas_thread,
-    principal_directions,
-)
+from .._sweep import in_memory, principal_directions
 from .._utils._typing import Array
 from .._utils._validation import shown
-from .._utils._warnings import warn
 from ._distances import add_laplacian, neighbor_weights
-from ._learner import check_common_parameters, check_components
+from ._learner import Learner, check_components
+from ._points import centered_points
 
 
-class MLKR(MahalanobisLearner):
+class MLKR(Learner):
     r"""Metric learning for kernel regression (Weinberger and Tesauro, 2007).
 
     The targets are numbers. Each is predicted by the mean of the others, weighted by their
@@ -127,39 +120,31 @@ class MLKR(MahalanobisLearner):
         self
             The fitted learner.
         """
-        check_common_parameters(self)
+        self._check_parameters()
         points = self._check_points(X)
         blend = Blend.of(self, points.shape[1])
         targets = _targets(y, len(points))
+        return self._fit_points(X, points, blend, partial(self._learn, points, targets))
+
+    def _learn(self, points: Array, targets: Array) -> tuple[Array, dict[str, Any]]:
+        Z = centered_points(points)
         known = ~np.isnan(targets)
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
-        # Matrices this small gain nothing from more threads.
-        with one_blas_thread(), np.errstate(under="ignore"):
-            first = self._start(Z)
-            error = _SquaredErrors(Z[known], targets[known])
-            found = lbfgs(
-                error,
-                first,
-                max_iter=self.max_iter,
-                is_done=lambda P, value: False,
-                ftol=float(self.tol),
-            )
+        error = _SquaredErrors(Z[known], targets[known])
+        found = lbfgs(
+            error,
+            self._start(Z),
+            max_iter=self.max_iter,
+            is_done=lambda P, value: False,
+            ftol=float(self.tol),
+        )
         converged = found.nit < self.max_iter
         if not converged:
-            warn(
-                f"{type(self).__name__} has not converged ({found.nit} iterations). Raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-            )
-        return self._learned(
-            X,
-            found.x.astype(points.dtype),
-            blend,
-            None if blend.is_off else PointsInMemory(points).coordinates(),
-            objective_=float(found.fun) * error.scale,
-            converged_=converged,
-            n_iter_=max(1, found.nit),
-        )
+            self._warn_not_converged(f"{found.nit} iterations")
+        return found.x, {
+            "objective_": float(found.fun) * error.scale,
+            "converged_": converged,
+            "n_iter_": max(1, found.nit),
+        }
 
     def _start(self, Z: Array) -> Array:
         m = Z.shape[1]

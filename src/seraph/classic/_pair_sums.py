@@ -14,8 +14,9 @@ from scipy.sparse import coo_array
 from .._marks import PairLabels
 from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
-from ._distances import CHUNK, add_laplacian, squared_distances
-from ._rows import PairedRows, spread_rows
+from ._distances import add_laplacian, pair_differences, pair_squares, squared_distances
+from ._points import about_group_means
+from ._rows import paired_rows, spread_rows
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
 # the derivative of each by its squared distance. A point with itself counts as a similar pair.
@@ -70,15 +71,15 @@ class PairSums:
     """
 
     def __init__(self, labels: PairLabels, *, sampled: bool = False) -> None:
-        paired = PairedRows.of(labels)
-        n, self._pairs_each = len(paired.codes), 1.0
+        known = labels.rows_by_class
+        n, self._pairs_each = len(known), 1.0
         self._tiles: list[Tile] = list(upper_tiles(n, _TILE))
-        if sampled and (side := _sample_size(paired.codes, labels)):
-            paired = paired.reordered(spread_rows(n))
+        if sampled and (side := _sample_size(n, labels)):
+            known = known[spread_rows(n)]
             self._tiles = _sample_tiles(n, side)
             self._pairs_each = (n - 1) / (2 * side)  # how many a pair of the sample stands for
-        self.rows, self.codes = paired.rows, paired.codes
-        self._pairs, self._similar = paired.pairs, labels.similar
+        self.rows, self._pairs = paired_rows(labels, known)
+        self.codes, self._similar = labels.codes[known], labels.similar
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
@@ -94,17 +95,10 @@ class PairSums:
 
     def similar_scatter(self, X: Array) -> Array:
         """Sum the same over the similar pairs alone."""
-        scatter = _listed_scatter(X, self._pairs[self._similar])
-        if len(self.codes):
-            sizes = np.bincount(self.codes)
-            by_class = X[np.argsort(self.codes, kind="stable")]
-            sums = np.add.reduceat(by_class, np.cumsum(sizes) - sizes, axis=0)
-            means = sums / sizes[:, np.newaxis]
-            # As in `all_pairs`, in each class.
-            inner = X[: len(self.codes)] - means[self.codes]
-            inner *= np.sqrt(sizes)[self.codes, np.newaxis]
-            scatter += inner.T @ inner
-        return scatter
+        # As in `all_pairs`, in each class.
+        inner = about_group_means(X[: len(self.codes)], self.codes)
+        inner *= np.sqrt(np.bincount(self.codes))[self.codes, np.newaxis]
+        return _listed_scatter(X, self._pairs[self._similar]) + inner.T @ inner
 
     def laplacian(
         self, Z: Array, term: DistanceTerm, Y: Array | None = None
@@ -116,16 +110,15 @@ class PairSums:
         by ``A = P'P`` is ``X' Lap(W) X``. `Y` is `Z` if None.
         """
         Y = Z if Y is None else Y
-        value, product = self._of_classes(Z, term, Y)
+        product = np.zeros_like(Y)
+        value = self._add_classes(Z, term, Y, product)
         if len(self._pairs):
-            more, of_marks = self._of_marks(Z, term, Y)
-            of_marks[: len(product)] += product
-            value, product = value + more, of_marks
+            value += self._add_marks(Z, term, Y, product)
         return float(value), product
 
-    def _of_classes(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
-        """Return the same sum and product for the pairs of rows of known class alone."""
-        value, product = 0.0, np.zeros((len(self.codes), Y.shape[1]))
+    def _add_classes(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
+        """Add the pairs of rows of known class to `product`, and return their sum."""
+        value = 0.0
         for rows, columns in self._tiles:
             similar = self.codes[rows][..., np.newaxis] == self.codes[columns][..., np.newaxis, :]
             here, W = term(squared_distances(Z[rows], Z[columns]), similar)
@@ -135,21 +128,15 @@ class PairSums:
             if not on_diagonal:
                 W = np.swapaxes(W, -1, -2)
                 product[columns] += W.sum(axis=-1)[..., np.newaxis] * Y[columns] - W @ Y[rows]
-        return self._pairs_each * value, self._pairs_each * product
+        product *= self._pairs_each
+        return self._pairs_each * value
 
-    def _of_marks(self, Z: Array, term: DistanceTerm, Y: Array) -> tuple[float, Array]:
-        """Return the same sum and product for the marked pairs alone."""
-        n, value, weights = len(Z), 0.0, np.empty(len(self._pairs))
-        i, j = self._pairs.T
-        for part in row_slices(len(weights), CHUNK // max(1, Z.shape[1])):
-            gaps = Z[i[part]] - Z[j[part]]
-            d2 = np.einsum("kr,kr->k", gaps, gaps)
-            here, weights[part] = term(d2, self._similar[part])
-            value += here
-        product = np.zeros((n, Y.shape[1]))
-        W = coo_array((weights, (i, j)), shape=(n, n)).tocsr()
-        add_laplacian(product, Y, slice(None), W)
-        return value, product
+    def _add_marks(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
+        """Add the marked pairs to `product`, and return their sum."""
+        value, weights = term(pair_squares(Z, self._pairs), self._similar)
+        W = coo_array((weights, tuple(self._pairs.T)), shape=(len(Z), len(Z)))
+        add_laplacian(product, Y, slice(None), W.tocsr())
+        return value
 
     def by_factor(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
         """Return the sum of ``term(||P (x_i - x_j)||^2)``, and half its derivative by `P`."""
@@ -170,24 +157,21 @@ def all_pairs(X: Array) -> Array:
 
 
 def _listed_scatter(X: Array, pairs: Array) -> Array:
-    m = X.shape[1]
-    scatter: Array = np.zeros((m, m))
-    for part in row_slices(len(pairs), CHUNK // max(1, m)):
-        i, j = pairs[part].T
-        gaps = X[i] - X[j]
+    scatter: Array = np.zeros((X.shape[1], X.shape[1]))
+    for _, gaps in pair_differences(X, pairs):
         scatter += gaps.T @ gaps
     return scatter
 
 
-def _sample_size(codes: Array, labels: PairLabels) -> int:
+def _sample_size(n: int, labels: PairLabels) -> int:
     """Return the side of the squares of a sample: half the number of partners of a row.
 
-    It is 0 if all pairs are to be summed.
+    It is 0 if all pairs of the `n` rows of known class are to be summed.
     """
-    n, few = len(codes), min(labels.n_similar, labels.n_dissimilar)
+    few = min(labels.n_similar, labels.n_dissimilar)
     if n <= _FEW_ROWS or few == 0:
         return 0
-    partners = min(_PARTNERS_PER_CLASS * (int(codes.max()) + 1), _MOST_PARTNERS)
+    partners = min(_PARTNERS_PER_CLASS * (int(labels.codes.max()) + 1), _MOST_PARTNERS)
     partners = max(partners, -(-_LEAST_SAMPLE * (n - 1) // few))
     side = -(-partners // 2)
     # Fewer than three groups have no circle; and a larger square is no tile any more.

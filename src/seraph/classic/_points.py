@@ -1,4 +1,4 @@
-"""Points in coordinates that suit a computation: without units, or in their span.
+"""Points in coordinates that suit a computation: centered, without units, or in their span.
 
 With fewer points than features, a metric is learned in the span of the points and is the identity
 elsewhere.
@@ -12,10 +12,22 @@ from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
 
 
+def centered_points(points: Array) -> Array:
+    """Center points, in double precision. Features that vary by rounding errors are constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centered_points(np.array([[1.0, 0.1 + 0.2], [3.0, 0.3]], dtype=np.float64)).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    return centered(points.astype(np.float64, copy=False), rounding=CONSTANT_FEATURE)
+
+
 def without_unit(points: Array) -> tuple[Array, float]:
     """Center points, divide them by a power of two near their size, and return that, too.
 
-    No square overflows or underflows then. Features that vary by rounding errors are constant.
+    No square overflows or underflows then.
 
     Examples
     --------
@@ -25,7 +37,21 @@ def without_unit(points: Array) -> tuple[Array, float]:
     (True, True)
     """
     size = exact_size(magnitude(points))
-    return centered(points.astype(np.float64) / size, rounding=CONSTANT_FEATURE), size
+    return centered_points(points.astype(np.float64) / size), size
+
+
+def about_group_means(X: Array, group: Array) -> Array:
+    """Subtract from each point the mean of its group; groups are numbered from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> about_group_means(np.array([[1.0], [5.0], [3.0]]), np.array([0, 1, 0])).tolist()
+    [[-1.0], [0.0], [1.0]]
+    """
+    sums = np.stack([np.bincount(group, column) for column in X.T], axis=1)
+    means: Array = sums / np.bincount(group)[:, np.newaxis]
+    return X - means[group]
 
 
 def in_their_span(X: Array) -> tuple[Array, Array | None]:

@@ -12,10 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from .._utils._validation import check_number
 from ._definite import with_ridge
 from ._learner import ClassicLearner, check_components
-from ._points import without_unit
+from ._points import about_group_means, without_unit
 
 
 class RCA(ClassicLearner):
@@ -105,10 +104,6 @@ class RCA(ClassicLearner):
         self.shrinkage = shrinkage
         self.shrinkage_target = shrinkage_target
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("ridge", self.ridge, low=0)
-
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         check_components(self.n_components, points.shape[1])
         group, n_chunks = chunks(labels)
@@ -118,7 +113,10 @@ class RCA(ClassicLearner):
                 "that belong together. Add a second label of some class, or similar pairs."
             )
         Z, size = without_unit(points)
-        inner = with_ridge(_within(Z, group), self.ridge, "points of each chunk")
+        in_chunks = group >= 0
+        deviations = about_group_means(Z[in_chunks], group[in_chunks])
+        scatter = deviations.T @ deviations / len(deviations)
+        inner = with_ridge(scatter, self.ridge, "points of each chunk")
         rows: Array = eigh(Z.T @ Z / len(Z), inner)[1].T[::-1]
         return rows[: self.n_components] / size, {"n_chunks_": n_chunks}
 
@@ -146,13 +144,3 @@ def chunks(labels: PairLabels) -> tuple[Array, int]:
     _, group, count = np.unique(group, return_inverse=True, return_counts=True)
     number = np.where(count > 1, np.cumsum(count > 1) - 1, -1)
     return number[group], int(np.sum(count > 1))
-
-
-def _within(Z: Array, group: Array) -> Array:
-    """Return the mean scatter of the points about the mean of their chunk."""
-    rows = np.flatnonzero(group >= 0)
-    Z, group = Z[rows], group[rows]
-    sums = np.stack([np.bincount(group, column) for column in Z.T], axis=1)
-    Z = Z - (sums / np.bincount(group)[:, np.newaxis])[group]
-    scatter: Array = Z.T @ Z / len(Z)
-    return scatter

@@ -1,8 +1,7 @@
-"""The rows of labeled pairs, in an order that keeps each class together."""
+"""Orders of rows: those of labeled pairs, class by class, or evenly spread."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,33 +13,23 @@ from .._utils._typing import Array
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 
-@dataclass(frozen=True)
-class PairedRows:
-    """The rows of labeled pairs, and the labels by their position here."""
+def paired_rows(labels: PairLabels, known: Array) -> tuple[Array, Array]:
+    """Return the rows of labeled pairs, and the marked pairs by their positions among them.
 
-    rows: Array  # row numbers: those of known class first, then those in marked pairs only
-    codes: Array  # class codes of the former
-    pairs: Array  # (l, 2): marked pairs, as positions in `rows`
+    The rows of known class come first, in the order of `known`.
 
-    @classmethod
-    def of(cls, labels: PairLabels) -> PairedRows:
-        """Find and order the rows that `labels` says something about."""
-        by_class = labels.rows_by_class
-        if len(labels.pairs) == 0:
-            return cls(by_class, labels.codes[by_class], labels.pairs)
-        rows = np.concatenate([by_class, np.setdiff1d(labels.pairs, by_class)])
-        position = np.zeros(len(labels.codes), dtype=np.intp)
-        position[rows] = np.arange(len(rows))
-        return cls(rows, labels.codes[by_class], position[labels.pairs])
-
-    def reordered(self, order: Array) -> PairedRows:
-        """Put the rows of known class in another order."""
-        if len(self.pairs) == 0:
-            return PairedRows(self.rows[order], self.codes[order], self.pairs)
-        position = np.arange(len(self.rows))
-        position[order] = np.arange(len(order))
-        rows = np.concatenate([self.rows[order], self.rows[len(order) :]])
-        return PairedRows(rows, self.codes[order], position[self.pairs])
+    Examples
+    --------
+    >>> from seraph import Marks
+    >>> labels = PairLabels.make(4, [-1, 0, -1, 1], Marks([[0, 1]], [1], rows=4))
+    >>> rows, pairs = paired_rows(labels, labels.rows_by_class)
+    >>> rows.tolist(), pairs.tolist()
+    ([1, 3, 0], [[2, 0]])
+    """
+    rows = np.concatenate([known, np.setdiff1d(labels.pairs, known)])
+    position = np.zeros(len(labels.codes), dtype=np.intp)
+    position[rows] = np.arange(len(rows))
+    return rows, position[labels.pairs]
 
 
 def class_ranges(codes: Array) -> list[tuple[int, int]]:
@@ -53,7 +42,7 @@ def class_ranges(codes: Array) -> list[tuple[int, int]]:
     [(0, 3), (3, 4), (4, 6)]
     """
     changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-    return list(pairwise([0, *changes.tolist(), len(codes)])) if len(codes) else []
+    return list(pairwise([0, *changes.tolist(), len(codes)]))
 
 
 def spread_rows(n: int, most: int | None = None) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +14,11 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._marks import PairLabels
 from .._solvers import lbfgs
-from .._sweep import CONSTANT_FEATURE, centered
 from .._utils._typing import Array
-from .._utils._validation import check_number
 from .._utils._warnings import warn
-from ._comparisons import ComparisonLearner, nearest_by_class
+from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
+from ._learner import no_common_points
+from ._points import centered_points
 
 # Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
 # choice, as the triplets here come from anchors, and in the paper from classes.
@@ -27,7 +27,7 @@ _PER_REGION, _REGIONS = 5, (10, 20)
 # neighborhood may have fewer triplets than there are features.
 _RIDGE = 0.1
 # Widths over which the hinge is smoothed, in stages: each starts where the one before ended.
-_ROUNDINGS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+_WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 # A smaller decrease of the objective, which is at most 1, is rounding error.
 _PROGRESS = 1e-13
 
@@ -109,7 +109,7 @@ class SCML(ComparisonLearner):
 
     With multipliers :math:`0 \le \alpha_t \le 1 / T`, the dual problem is to maximize their sum
     under :math:`\beta + \sum_t \alpha_t (d_k^2(a, b) - d_k^2(a, c)) \ge 0` for every direction k.
-    The slopes of the rounded hinge are multipliers, up to a factor.
+    The slopes of the smoothed hinge are multipliers, up to a factor.
 
     References
     ----------
@@ -126,6 +126,13 @@ class SCML(ComparisonLearner):
     >>> learner.n_directions_ < 20 * X.shape[1]
     True
     """
+
+    _ranges: ClassVar = {
+        "beta": {"low": 0},
+        "n_basis": {"low": 1, "integer": True, "instead": None},
+        "n_impostors": {"low": 1, "integer": True},
+        "n_constraints": {"low": 1, "integer": True},
+    }
 
     def __init__(
         self,
@@ -152,26 +159,12 @@ class SCML(ComparisonLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("beta", self.beta, low=0)
-        check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
-        check_number("n_impostors", self.n_impostors, low=1, integer=True)
-        check_number("n_constraints", self.n_constraints, low=1, integer=True)
-
-    def _from_triplets(self, triplets: Array) -> Array:
-        return triplets
-
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         triplets = neighbor_triplets(Z, labels, self.n_neighbors, self.n_impostors)
         if len(triplets) == 0:
-            raise ValueError(
-                "No point is in both a similar and a dissimilar pair (there are "
-                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
-                "there is nothing to compare. Mark both kinds of pairs of the same points."
-            )
+            raise no_common_points(labels)
         if len(triplets) > self.n_constraints:
             seed = check_random_state(self.random_state)
             sample = sample_without_replacement(
@@ -181,7 +174,7 @@ class SCML(ComparisonLearner):
         return triplets
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered(points.astype(np.float64), rounding=CONSTANT_FEATURE)
+        Z = centered_points(points)
         near, far, unit = in_mean_distances(Z, rows)
         n_basis = min(20 * Z.shape[1], 500) if self.n_basis is None else int(self.n_basis)
         basis = local_directions(
@@ -215,11 +208,7 @@ def compose(
     near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
 ) -> tuple[Array, dict[str, Any]]:
     """Weight the directions in `basis`; return the factor of the metric and what was found."""
-    differences = near @ basis.T
-    differences *= differences
-    to_far = far @ basis.T
-    to_far *= to_far
-    differences -= to_far
+    differences = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
     weights, value, gap, n_iter = Hinges(differences, beta).minimize(max_iter, tol, tol)
     used = weights > 0.0
     scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]
@@ -296,22 +285,22 @@ def local_directions(
         return best / np.linalg.norm(best, axis=1, keepdims=True)
 
     found = [discriminants(np.arange(len(near)), m)]
+    if n_basis <= m:
+        return found[0][:n_basis]
     rows, owner = np.unique(anchors, return_inverse=True)
-    d = min(_PER_REGION, m)
-    n_centers = min(-(-max(0, n_basis - m) // (d * len(_REGIONS))), len(rows))
-    if n_centers > 0:
-        centers = Z[rows]
-        if n_centers < len(rows):
-            clusters = KMeans(n_centers, n_init=1, random_state=random_state).fit(Z[rows])
-            centers = clusters.cluster_centers_
-        widest = min(_REGIONS[-1], len(rows))
-        nearest = NearestNeighbors(n_neighbors=widest).fit(Z[rows])
-        order = np.argsort(owner, kind="stable")
-        triplets_of = np.split(order, np.cumsum(np.bincount(owner))[:-1])
-        for region in nearest.kneighbors(centers, return_distance=False):
-            for size in _REGIONS:
-                members = np.concatenate([triplets_of[row] for row in region[:size]])
-                found.append(discriminants(members, d))
+    centers, d = Z[rows], min(_PER_REGION, m)
+    n_centers = -(-(n_basis - m) // (d * len(_REGIONS)))
+    if n_centers < len(rows):
+        clusters = KMeans(n_centers, n_init=1, random_state=random_state).fit(Z[rows])
+        centers = clusters.cluster_centers_
+    widest = min(_REGIONS[-1], len(rows))
+    nearest = NearestNeighbors(n_neighbors=widest).fit(Z[rows])
+    order = np.argsort(owner, kind="stable")
+    triplets_of = np.split(order, np.cumsum(np.bincount(owner))[:-1])
+    for region in nearest.kneighbors(centers, return_distance=False):
+        for size in _REGIONS:
+            members = np.concatenate([triplets_of[row] for row in region[:size]])
+            found.append(discriminants(members, d))
     return np.vstack(found)[:n_basis]
 
 
@@ -319,8 +308,8 @@ class _At(NamedTuple):
     """The objective at some weights, and how much lower that of others can be."""
 
     exact: float
-    rounded: float  # with the smoothed hinge
-    gradient: Array  # of `rounded`
+    smoothed: float  # with `smoothed_hinge`
+    gradient: Array  # of `smoothed`
     gap: float  # the objective minus the value of the nearest feasible multipliers
 
 
@@ -330,19 +319,18 @@ class Hinges:
     def __init__(self, differences: Array, beta: float) -> None:
         self.differences, self.beta = differences, beta
 
-    def at(self, weights: Array, rounding: float) -> _At:
+    def at(self, weights: Array, width: float) -> _At:
         """Compute the objective and its bound, from two products with the differences."""
         margins = 1.0 + self.differences @ weights
-        slopes = np.clip(margins / rounding + 0.5, 0.0, 1.0)
+        exact, smoothed, slopes = smoothed_hinge(margins, width)
         count, penalty = len(margins), self.beta * float(weights.sum())
-        rounded = float(np.vdot(slopes, margins + 0.5 * rounding * (1.0 - slopes))) / count
+        exact, smoothed = exact / count + penalty, smoothed / count + penalty
         gradient = slopes @ self.differences / count + self.beta
-        exact = float(np.maximum(margins, 0.0).mean()) + penalty
         # The slopes are multipliers, feasible if no direction's sum of them exceeds beta.
         excess = self.beta - float(gradient.min(initial=np.inf))
         factor = 1.0 if excess <= self.beta else self.beta / excess
         gap = max(0.0, exact - factor * float(slopes.mean()))
-        return _At(exact, rounded + penalty, gradient, gap)
+        return _At(exact, smoothed, gradient, gap)
 
     def minimize(
         self, max_iter: int, tol: float, progress: float = 0.0
@@ -353,12 +341,12 @@ class Hinges:
         less than `progress`.
         """
         weights, n_iter = np.zeros(self.differences.shape[1]), 0
-        best, best_weights = self.at(weights, _ROUNDINGS[0]), weights
-        for rounding in _ROUNDINGS:
-            found, before = self.at(weights, rounding), best.exact
+        best, best_weights = self.at(weights, _WIDTHS[0]), weights
+        for width in _WIDTHS:
+            found, before = self.at(weights, width), best.exact
             if found.gap > tol:
                 weights, found, more = self._descend(
-                    weights, rounding, max_iter - n_iter, tol, progress
+                    weights, width, max_iter - n_iter, tol, progress
                 )
                 n_iter += more
             if found.gap <= tol:
@@ -370,15 +358,15 @@ class Hinges:
         return best_weights, best.exact, best.gap, n_iter
 
     def _descend(
-        self, first: Array, rounding: float, max_iter: int, tol: float, progress: float
+        self, first: Array, width: float, max_iter: int, tol: float, progress: float
     ) -> tuple[Array, _At, int]:
-        """Minimize the rounded objective; return the weights, their worth, and iterations."""
+        """Minimize the smoothed objective; return the weights, their worth, and iterations."""
         last: _At
 
         def objective(weights: Array) -> tuple[float, Array]:
             nonlocal last
-            last = self.at(weights, rounding)
-            return last.rounded, last.gradient
+            last = self.at(weights, width)
+            return last.smoothed, last.gradient
 
         found = lbfgs(
             objective,
@@ -388,6 +376,4 @@ class Hinges:
             ftol=max(progress, _PROGRESS),
             nonnegative=True,
         )
-        # After a failed line search the last point is not the best one.
-        at = last if last.rounded == found.fun else self.at(found.x, rounding)
-        return found.x, at, int(found.nit)
+        return found.x, self.at(found.x, width), int(found.nit)

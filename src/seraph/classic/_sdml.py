@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from .._utils._validation import check_number, shown
 from ._definite import ZERO, power, prior_root
-from ._learner import ClassicLearner
+from ._learner import ClassicLearner, check_share
 from ._pair_sums import PairSums
 from ._points import without_unit
 
@@ -103,6 +101,8 @@ class SDML(ClassicLearner):
     True
     """
 
+    _ranges: ClassVar = {"sparsity": {"low": 0}}
+
     def __init__(
         self,
         *,
@@ -124,12 +124,7 @@ class SDML(ClassicLearner):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        balance = self.balance
-        if not isinstance(balance, Real) or isinstance(balance, bool) or not 0 <= balance < 1:
-            raise ValueError(
-                f"balance must be a number of at least 0 and below 1; got {shown(balance)}."
-            )
-        check_number("sparsity", self.sparsity, low=0)
+        check_share("balance", self.balance)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z, size = without_unit(points)
@@ -141,14 +136,14 @@ class SDML(ClassicLearner):
         inverse = inverse_root.T @ inverse_root
         weight = float(self.balance) * largest_weight(pull, root)
         alpha = float(self.sparsity) * float(np.trace(inverse)) / len(inverse)
-        found = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
+        A, found = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
         if not found["converged_"]:
             self._warn_not_converged(f"{found['n_iter_']} iterations")
         # The metric has the unit of the prior, and the weight what makes K one of both.
         unit = 1.0 if self.prior == "identity" else size
         found["objective_"] += 2.0 * len(inverse) * float(np.log(unit))
         weight *= (unit / size) ** 2
-        return power(found.pop("metric"), 0.5) / unit, {"weight_": weight, **found}
+        return power(A, 0.5) / unit, {"weight_": weight, **found}
 
 
 def largest_weight(pull: Array, root: Array) -> float:
@@ -169,16 +164,18 @@ def largest_weight(pull: Array, root: Array) -> float:
     return 1.0 / float(-values[0] if values[0] < -ZERO * size else values[-1])
 
 
-def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str, Any]:
+def sparse_metric(
+    K: Array, alpha: float, max_iter: int, tol: float
+) -> tuple[Array, dict[str, Any]]:
     """Minimize ``tr(A K) - ln det A + alpha sum_{i != j} |A_ij|``.
 
     In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap. Returns the
-    "metric", and the attributes "objective_", "converged_" and "n_iter_".
+    metric A, and the attributes "objective_", "converged_" and "n_iter_".
 
     Examples
     --------
     >>> import numpy as np
-    >>> sparse_metric(np.array([[2.0, 0.5], [0.5, 2.0]]), 1.0, 100, 1e-6)["metric"].round(6) + 0.0
+    >>> sparse_metric(np.array([[2.0, 0.5], [0.5, 2.0]]), 1.0, 100, 1e-6)[0].round(6) + 0.0
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
@@ -187,7 +184,7 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     K, alpha = K / unit, alpha / unit
     n_iter, converged = 1, True
     off_diagonal = np.abs(K - np.diag(np.diag(K))).max()
-    if m == 1 or alpha == 0.0:
+    if alpha == 0.0:
         A = np.linalg.inv(K)
     elif off_diagonal <= alpha:  # then no entry off the diagonal pays (Witten et al., 2011)
         A = np.diag(1.0 / np.diag(K))
@@ -214,9 +211,5 @@ def sparse_metric(K: Array, alpha: float, max_iter: int, tol: float) -> dict[str
     A = 0.5 * (A + A.T)
     absolute = np.abs(A).sum() - np.abs(np.diag(A)).sum()
     value = np.vdot(A, K) - np.linalg.slogdet(A)[1] + m * np.log(unit) + alpha * absolute
-    return {
-        "metric": A / unit,
-        "objective_": float(value),
-        "converged_": converged,
-        "n_iter_": int(n_iter),
-    }
+    found = {"objective_": float(value), "converged_": converged, "n_iter_": int(n_iter)}
+    return A / unit, found

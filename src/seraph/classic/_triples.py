@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from .._utils._typing import Array
+from ._comparisons import smoothed_hinge
 from ._distances import add_laplacian, distance_rows
 from ._rows import class_ranges
 
@@ -22,52 +22,54 @@ class TripleSums(NamedTuple):
     """The objective at one metric."""
 
     exact: float
-    rounded: float  # with the smoothed hinge
+    smoothed: float  # with `smoothed_hinge`
     push: float  # sum of the weights of the triples, times the weight of the push
-    laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `rounded`
+    laplacian: Array  # Lap(W) Y, for the weights W of the pairs in the gradient of `smoothed`
 
 
-@dataclass(frozen=True)
 class Triples:
     """The objective over all triples of a point, one of its targets and an impostor.
 
-    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``. A parabola smooths it, with the
-    slope ``w = u / rounding + 1/2`` clipped to [0, 1]. Summed over triples, the
-    slopes are weights of pairs: positive for the pair (i, j), negative for (i, l).
+    A triple has the hinge ``[u]_+`` of ``u = 1 + d2_ij - d2_il``, smoothed (`smoothed_hinge`).
+    Summed over triples, its slopes are weights of pairs: positive for the pair (i, j), negative
+    for (i, l).
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+        Points, those of a class together.
+    codes : ndarray of int of shape (n,)
+        Their classes, in order.
+    n_neighbors : int
+        Number k of targets of a point: the nearest of its class.
+    push_weight : float
+        Weight of the hinges; the pull has the rest.
+    width : float
+        Width over which the hinge is smoothed.
     """
 
-    points: Array  # those of a class together
-    classes: list[tuple[int, int]]  # where each class begins and ends
-    targets: Array  # (n, k): target neighbors; the point itself where there are fewer than k
-    present: Array  # (n, k): which of the targets exist
-    push_weight: float
-    rounding: float  # width of the parabola
-
-    @classmethod
-    def make(
-        cls,
+    def __init__(
+        self,
         points: Array,
         codes: Array,
         *,
         n_neighbors: int,
         push_weight: float,
-        rounding: float,
-    ) -> Triples:
-        """Find the target neighbors: the nearest points of the same class."""
-        n = len(points)
-        k = min(n_neighbors, int(np.bincount(codes).max()) - 1)
-        targets = np.repeat(np.arange(n)[:, np.newaxis], k, axis=1)
-        present = np.zeros((n, k), dtype=bool)
-        classes = class_ranges(codes)
-        for first, last in classes:
+        width: float,
+    ) -> None:
+        self.points, self.push_weight, self.width = points, push_weight, width
+        self.classes = class_ranges(codes)
+        n, k = len(points), min(n_neighbors, int(np.bincount(codes).max()) - 1)
+        # Where a point has fewer than k targets, it stands in itself, and is not `present`.
+        self.targets = np.repeat(np.arange(n)[:, np.newaxis], k, axis=1)
+        self.present = np.zeros((n, k), dtype=bool)
+        for first, last in self.classes:
             some = min(k, last - first - 1)
-            present[first:last, :some] = True
+            self.present[first:last, :some] = True
             members = points[first:last] - points[first:last].mean(axis=0)
             for rows, d2 in distance_rows(members, _TILE):
-                d2[np.arange(len(d2)), np.arange(rows.start, rows.stop)] = np.inf
                 nearest = np.argsort(d2, axis=1, kind="stable")[:, :some]
-                targets[first + rows.start : first + rows.stop, :some] = first + nearest
-        return cls(points, classes, targets, present, push_weight, rounding)
+                self.targets[first + rows.start : first + rows.stop, :some] = first + nearest
 
     def at(self, P: Array, Y: Array | None = None) -> TripleSums:
         """Compute the objective at ``P'P``; `Y` is the mapped points if None."""
@@ -79,39 +81,24 @@ class Triples:
         pull = float(near.sum())
         near[~self.present] = _ABSENT
         # Points farther away than this are impostors for none of the targets.
-        reach = near.max(axis=1) + (1.0 + 0.5 * self.rounding)
-        exact = rounded = weight = 0.0
+        reach = near.max(axis=1) + (1.0 + 0.5 * self.width)
+        exact = smoothed = weight = 0.0
         laplacian = np.zeros_like(Y)
         for rows, d2 in distance_rows(Z, _TILE):
             for first, last in self.classes:
                 if first < rows.stop and last > rows.start:
                     own = slice(max(first - rows.start, 0), max(last - rows.start, 0))
                     d2[own, first:last] = np.inf
-            flat = np.flatnonzero(d2 < reach[rows, np.newaxis])
-            bounds = np.searchsorted(flat, n * np.arange(len(d2) + 1))
-            i = rows.start + np.repeat(np.arange(len(d2)), np.diff(bounds))
-            u = near[i] + (1.0 - d2.ravel()[flat])[:, np.newaxis]
-            w = np.clip(u / self.rounding + 0.5, 0.0, 1.0)
-            exact += float(np.maximum(u, 0.0).sum())
-            rounded += float(np.vdot(w, u + 0.5 * self.rounding * (1.0 - w)))
-            weight += float(w.sum())
+            i, impostor = np.divmod(np.flatnonzero(d2 < reach[rows, np.newaxis]), n)
+            u = near[rows][i] + (1.0 - d2[i, impostor])[:, np.newaxis]
+            sharp, smooth, w = smoothed_hinge(u, self.width)
+            exact, smoothed, weight = exact + sharp, smoothed + smooth, weight + float(w.sum())
 
-            of_targets = np.zeros((len(d2), k))
-            some = np.flatnonzero(np.diff(bounds))
-            if len(some):
-                of_targets[some] = np.add.reduceat(w, bounds[some], axis=0)
+            of_targets = np.stack([np.bincount(i, one, len(d2)) for one in w.T], axis=1)
             together = np.where(self.present[rows], (1.0 - mu) + mu * of_targets, 0.0)
-            starts = k * np.arange(len(d2) + 1)
-            pushed = csr_array((-mu * w.sum(axis=1), flat % n, bounds), shape=d2.shape)
-            pulled = csr_array(
-                (together.ravel(), self.targets[rows].ravel(), starts), shape=d2.shape
-            )
-            add_laplacian(laplacian, Y, rows, pushed + pulled)
+            targets = (np.repeat(np.arange(len(d2)), k), self.targets[rows].ravel())
+            pulled = csr_array((together.ravel(), targets), shape=d2.shape)
+            pushed = csr_array((mu * w.sum(axis=1), (i, impostor)), shape=d2.shape)
+            add_laplacian(laplacian, Y, rows, pulled - pushed)
         pull *= 1.0 - mu
-        return TripleSums(pull + mu * exact, pull + mu * rounded, mu * weight, laplacian)
-
-    def target_differences(self) -> Array:
-        """Return the difference of each point and each of its targets, as rows."""
-        i, rank = np.nonzero(self.present)
-        differences: Array = self.points[i] - self.points[self.targets[i, rank]]
-        return differences
+        return TripleSums(pull + mu * exact, pull + mu * smoothed, mu * weight, laplacian)

@@ -19,7 +19,7 @@ _TILE = 1024  # side of a tile: 8 MB of distances
 _BUDGET = 2**23
 # A pass that only counts has a histogram of at most 2^20 bins.
 _RANGE_BITS = 20
-_ALL_KEYS = 2**63  # above the bits of any float that is not negative
+_ALL_KEYS = 2**63 - 1  # above the bits of any number that is not negative, and of infinity
 
 Chunks = Callable[[], Iterator[tuple[Array, Array]]]
 
@@ -106,7 +106,7 @@ def _keys(d2: Array) -> Array:
 
 
 def _inside(keys: Array, low: int, high: int) -> Array:
-    return (keys >= low) & (keys < high) if high < _ALL_KEYS else keys >= low
+    return (keys >= low) & (keys < high)
 
 
 def _counts(chunks: Chunks, low: int, high: int, tie: int) -> tuple[Counts, int]:

@@ -57,18 +57,18 @@ def pair_auc(
 
 def labels_auc(points: Array, labels: PairLabels) -> float:
     """Compute the same from checked points and labels."""
-    return _auc(_counted(SquaredDistances(*in_range(points)), labels), labels)
+    return _auc(SquaredDistances(*in_range(points)), labels)
 
 
 def class_auc(chances: Array, y: ArrayLike | None, *, marks: Marks | None = None) -> float:
     """Compute the same where the distance is the probability that two classes differ."""
     labels = PairLabels.of(chances, len(chances), y, marks)
-    return _auc(_counted(ClassDistances(chances), labels), labels)
+    return _auc(ClassDistances(chances), labels)
 
 
-def _auc(counted: Iterator[Counts], labels: PairLabels) -> float:
+def _auc(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
     below, area = 0.0, 0.0
-    for counts in counted:
+    for counts in _counted(d2, labels):
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
         area += float(closer @ counts.dissimilar)
         below += float(counts.similar.sum())
@@ -106,9 +106,8 @@ def equal_error_rate(
     """
     points = checked_points(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
-    counted = _counted(SquaredDistances(*in_range(points)), labels)
     accepted, rejected = 0.0, 1.0
-    for counts in counted:
+    for counts in _counted(SquaredDistances(*in_range(points)), labels):
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
         rejects = rejected - np.cumsum(counts.similar) / labels.n_similar
         crossed = np.flatnonzero(accepts >= rejects)

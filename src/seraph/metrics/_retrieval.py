@@ -96,7 +96,7 @@ def recall_at_k(
     check_number("k", k, low=1, integer=True)
     found, queries = 0, 0
     for hits, _ in _neighbors(Z, y, Z_reference, y_reference, k):
-        found += int(hits[:, :k].any(axis=1).sum())
+        found += int(hits.any(axis=1).sum())
         queries += len(hits)
     return found / queries
 

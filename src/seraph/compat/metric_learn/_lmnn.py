@@ -13,7 +13,7 @@ from ._labeled import LabeledLearner
 from ._renamed import DEPRECATED, kept, renamed
 from ._starts import checked_components, first_map
 
-# The kink of the hinge is not rounded off: metric-learn's gradient jumps there.
+# The kink of the hinge is not smoothed: metric-learn's gradient jumps there.
 _SHARP = 1e-12
 
 
@@ -130,12 +130,12 @@ class LMNN(LabeledLearner):
                 f"{sizes.min()} points."
             )
         order = np.argsort(codes, kind="stable")
-        triples = Triples.make(
+        triples = Triples(
             points[order].astype(float),
             codes[order],
             n_neighbors=self.n_neighbors,
             push_weight=1.0 - self.regularization,
-            rounding=_SHARP,
+            width=_SHARP,
         )
         found, n_iter = self._descend(triples, first)
         return self._adopt(found, d, labels_=np.arange(len(sizes)), n_iter_=n_iter)

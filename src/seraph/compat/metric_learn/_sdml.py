@@ -52,8 +52,8 @@ class _BaseSDML(PairsFromClasses):
             )
             weight = 0.99 * largest
         K = np.linalg.inv(prior) + weight * pull
-        found = sparse_metric(K, float(self.sparsity_param), max_iter=100, tol=1e-4)
-        return self._adopt(components_from_metric(found["metric"]))
+        A = sparse_metric(K, float(self.sparsity_param), max_iter=100, tol=1e-4)[0]
+        return self._adopt(components_from_metric(A))
 
 
 class SDML(PairLearner, _BaseSDML):
