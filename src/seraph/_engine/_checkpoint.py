@@ -84,7 +84,11 @@ def check_repeatable(what: str, random_state: Any) -> None:
 
 @contextmanager
 def opened(
-    path: str | os.PathLike[str] | None, describe: Callable[[], dict[str, str]]
+    path: str | os.PathLike[str] | None,
+    parameters: dict[str, Any],
+    points: Points,
+    labels: PairLabels,
+    graph: Any = None,
 ) -> Iterator[Journal | None]:
     """Keep a journal while a fit runs, and remove it when the fit is complete.
 
@@ -92,8 +96,8 @@ def opened(
     ----------
     path : path or None
         The file; None keeps no journal.
-    describe : callable
-        Returns the `fingerprint` of the fit.
+    parameters, points, labels, graph
+        What identifies the fit: see `fingerprint`.
 
     Yields
     ------
@@ -102,7 +106,7 @@ def opened(
     if path is None:
         yield None
         return
-    journal = Journal(Path(path), describe())
+    journal = Journal(Path(path), fingerprint(parameters, points, labels, graph))
     try:
         yield journal
     except BaseException:
@@ -139,6 +143,11 @@ class Journal:
         The file, which is created if it does not exist.
     fit : dict of str
         The `fingerprint`; the file of another fit is refused.
+
+    Attributes
+    ----------
+    is_kept : bool
+        Whether to keep the file when the fit ends, because it is not complete.
     """
 
     def __init__(self, path: Path, fit: dict[str, str]) -> None:
@@ -204,10 +213,6 @@ class Journal:
         weights = "" if terms.weights is None else terms.weights
         salt = digest(points, terms.codes, terms.pairs, terms.similar, weights)
         return RecordedSweep(self, sweep, salt)
-
-    def keep(self) -> None:
-        """Keep the file although the fit ends: it is not complete."""
-        self.is_kept = True
 
     def commit(self) -> None:
         """Write to disk what has been recorded since the last time."""

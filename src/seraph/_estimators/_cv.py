@@ -19,7 +19,6 @@ from .._engine import (
     check_checkpoint,
     check_graph,
     check_repeatable,
-    fingerprint,
     learn,
     mean_log_likelihood,
     opened,
@@ -172,9 +171,7 @@ class SERAPHCV(PosteriorLearner):
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
         with (
             running(settings),
-            opened(
-                learner.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
-            ) as journal,
+            opened(learner.checkpoint, parameters, points, labels, graph) as journal,
         ):
             scores = self._scores(points, labels, settings, graph, journal)
             grid = np.array(self._grid(), dtype=np.float64)
@@ -184,19 +181,15 @@ class SERAPHCV(PosteriorLearner):
                 settings, lam_factor=lam_factor, mu_factor=mu_factor, average=averages(learner)
             )
             fit = learn(points, labels, settings, graph=graph, journal=journal)
-            fit.warn(settings, shrunk=not blend.is_off)
-            return self._learned(
+            return self._take(
                 X,
-                fit.components,
+                fit,
+                settings,
                 blend,
-                fit.coordinates,
-                fit.averaged,
                 best_params_={"lam": fit.lam, "mu": fit.mu},
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
                 n_splits_=len(scores),
-                n_absent_marks_=labels.n_absent_marks,
-                **fit.attributes,
             )
 
     def _check_parameters(self) -> SERAPH:

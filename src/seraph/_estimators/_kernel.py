@@ -22,7 +22,6 @@ from .._engine import (
     Settings,
     check_checkpoint,
     check_repeatable,
-    fingerprint,
     learn,
     opened,
     read_array,
@@ -269,28 +268,15 @@ class KernelSERAPH(PosteriorLearner):
         labels = read_labels(X, len(points), y, marks)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
-        parameters = self.get_params()
         with running(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
             blend = Blend.of(
                 self, coordinates.shape[1], has_rule=True, threshold=self.eta, in_one=True
             )
-            with opened(
-                self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
-            ) as journal:
+            with opened(self.checkpoint, self.get_params(), points, labels, graph) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
-                fit.warn(settings, shrunk=not blend.is_off)
-                return self._learned(
-                    X,
-                    fit.components,
-                    blend,
-                    fit.coordinates,
-                    fit.averaged,
-                    kernel_map_=kernel_map,
-                    n_absent_marks_=labels.n_absent_marks,
-                    **fit.attributes,
-                )
+                return self._take(X, fit, settings, blend, kernel_map_=kernel_map)
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base import MahalanobisLearner, pair_points
+from .._base import Blend, MahalanobisLearner, pair_points
+from .._engine import Fit, Settings
 from .._sweep import FLOATS, in_memory, posterior
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
@@ -45,6 +46,21 @@ class PosteriorLearner(MahalanobisLearner):
         with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
         return points
+
+    def _take(
+        self, X: ArrayLike, fit: Fit, settings: Settings, blend: Blend, **attributes: Any
+    ) -> Self:
+        """Warn of what is wrong with a fit to `X`, and set all attributes from it."""
+        fit.warn(settings, shrunk=not blend.is_off)
+        return self._learned(
+            X,
+            fit.components,
+            blend,
+            fit.coordinates,
+            fit.averaged,
+            **fit.attributes,
+            **attributes,
+        )
 
 
 def averages(learner: Any) -> bool:

@@ -14,7 +14,6 @@ from .._engine import (
     FitState,
     Settings,
     check_checkpoint,
-    fingerprint,
     learn,
     opened,
     read_labels,
@@ -340,21 +339,10 @@ class SERAPH(PosteriorLearner):
         warn_of_scales(points.std(), getattr(X, "columns", None))
         start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
-        with opened(
-            self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
-        ) as journal:
+        with opened(self.checkpoint, parameters, points, labels, graph) as journal:
             if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):
                 # No warm start from other features, or from the zero metric, a local maximum with
                 # the entropy.
                 start = None
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
-            fit.warn(settings, shrunk=not blend.is_off)
-            return self._learned(
-                X,
-                fit.components,
-                blend,
-                fit.coordinates,
-                fit.averaged,
-                n_absent_marks_=labels.n_absent_marks,
-                **fit.attributes,
-            )
+            return self._take(X, fit, settings, blend)

@@ -59,25 +59,24 @@ class StoppingRule:
         Largest `optimality_gap`.
     max_rank : int
         Largest number of rows of a factor.
-    is_capped : bool
-        Whether that is below the number of features. Then a factor with `max_rank` rows has
-        converged where it is stationary, whatever its gap.
+    n_features : int
+        Order of the metric. A factor with `max_rank` rows, if these are fewer, has converged where
+        it is stationary, whatever its gap.
     """
 
     tol: float
     max_rank: int
-    is_capped: bool
+    n_features: int
 
     @classmethod
     def of(cls, objective: MatrixFunction, tol: float, max_rank: int | None) -> StoppingRule:
         """Make the rule for an objective and a cap on the rank, if any."""
-        n_features = objective.n_features
-        is_capped = max_rank is not None and max_rank < n_features
-        return cls(tol, min(max_rank or n_features, n_features), is_capped)
+        m = objective.n_features
+        return cls(tol, min(max_rank or m, m), m)
 
     def is_at_cap(self, P: Array) -> bool:
         """Whether a factor has the largest rank allowed, below the number of features."""
-        return self.is_capped and len(P) == self.max_rank
+        return len(P) == self.max_rank < self.n_features
 
     def is_met(self, here: CertifiedPoint, slope: float) -> bool:
         """Whether to stop at a point with this `relative_slope`."""

@@ -83,14 +83,7 @@ class Follower:
         return found
 
     def _from_scratch(self, objective: MatrixFunction, P: Array) -> Result:
-        return low_rank(
-            objective,
-            P,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=_silent,
-            max_rank=self.max_rank,
-        )
+        return low_rank(objective, P, max_iter=self.max_iter, tol=self.tol, max_rank=self.max_rank)
 
     def _predicted(self, at: float) -> Array:
         """Extrapolate the last factors of the same rank to the new point of the path."""
@@ -201,7 +194,3 @@ def _turned(P: Array, target: Array) -> Array:
     """Rotate the rows of `P` to be nearest to `target` (orthogonal Procrustes problem)."""
     left, _, right = np.linalg.svd(target @ P.T)
     return left @ right @ P
-
-
-def _silent(step: Step, P: Array) -> None:
-    pass

@@ -10,7 +10,7 @@ from .._utils._typing import Array
 from ._ascent import Ascent, Evaluator, Progress
 from ._certified import CertifiedPoint, StoppingRule
 from ._psd import project_psd
-from ._result import Callback, MatrixFunction, Result, Step
+from ._result import Callback, MatrixFunction, Result, Step, silent
 
 # A metric whose trace falls below this share of the first one is compared with the zero metric.
 # The better of the two is kept. This saves iterations where the zero metric is the maximum.
@@ -34,7 +34,7 @@ def low_rank(
     *,
     max_iter: int,
     tol: float,
-    callback: Callback,
+    callback: Callback = silent,
     max_rank: int | None = None,
 ) -> Result:
     """Maximize over the factor ``P`` of ``A = P'P``, with as few rows as the maximum needs.
@@ -53,7 +53,7 @@ def low_rank(
         Largest number of L-BFGS iterations.
     tol : float
         `optimality_gap` at which to stop.
-    callback : callable
+    callback : callable, optional
         Called with each `Step` and the factor it reached.
     max_rank : int, optional
         Largest number of rows of P. If it is smaller than the number of features, a metric at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class Step:
 Callback = Callable[[Step, Array], None]
 
 
+def silent(step: Step, P: Array) -> None:
+    """Ignore an iteration: the callback of a search within another."""
+
+
 @dataclass(frozen=True)
 class Result:
     """Where a solver stopped.
@@ -105,3 +109,7 @@ class Result:
             "step": np.array([step.step for step in self.steps], dtype=float),
             "share": np.array([step.share for step in self.steps], dtype=float),
         }
+
+
+# Maximizes an objective from a given factor.
+Solve = Callable[[Any, Array], Result]

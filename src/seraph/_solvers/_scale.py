@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from .._utils._typing import Array
-from ._result import MatrixFunction, Result, Step
+from ._result import MatrixFunction, Result, Solve, Step
 
 # Step of the search in ln s: it doubles the scale. `around_best` finds maxima between the steps.
 _STRIDE = 0.7
@@ -37,7 +37,7 @@ class ScaledModel(Protocol):
 
 def over_scale(
     model: ScaledModel,
-    solve: Callable[[MatrixFunction, Array], Result],
+    solve: Solve,
     start: Callable[[float], Array],
     *,
     tol: float,
@@ -102,7 +102,7 @@ class _ScaleSearch:
     def __init__(
         self,
         model: ScaledModel,
-        solve: Callable[[MatrixFunction, Array], Result],
+        solve: Solve,
         start: Callable[[float], Array],
     ) -> None:
         self.model, self.solve, self.start = model, solve, start
