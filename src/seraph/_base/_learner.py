@@ -253,12 +253,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 estimator=self,
                 input_name="pairs",
             )
-        m = self.n_features_in_
-        if points.ndim != 3 or points.shape[1:] != (2, m):
-            raise ValueError(
-                f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
-                "If you have row numbers or names of rows of a table X, pass X as well."
-            )
+        check_pairs(points, self.n_features_in_)
         return self._mapped_differences(points)
 
     def _mapped_differences(self, pairs: Array) -> Array:
@@ -276,6 +271,16 @@ def mapped(points: Array, components: Array, isotropic: float) -> Array:
     if not isotropic:
         return found
     return np.hstack([found, points.dtype.type(isotropic) * points])
+
+
+def check_pairs(points: Array, n_features: int) -> None:
+    """Refuse an array that does not hold two points in each row."""
+    if points.ndim != 3 or points.shape[1:] != (2, n_features):
+        raise ValueError(
+            f"pairs must have shape (n_pairs, 2, {n_features}), two points each; got "
+            f"{points.shape}. If you have row numbers or names of rows of a table X, pass X as "
+            "well."
+        )
 
 
 def pair_points(pairs: ArrayLike, X: Any) -> Any:
