@@ -12,7 +12,7 @@
 """
 
 from .._utils._public import publish as _publish
-from ._advice import warn_of_early_stop, warn_of_scales
+from ._advice import early_stop, warn_of_fit, warn_of_scales
 from ._callback import FitState, Interruptible
 from ._checkpoint import Journal, check_checkpoint, check_repeatable, opened
 from ._graph import check_graph
@@ -31,6 +31,7 @@ __all__ = [
     "check_checkpoint",
     "check_graph",
     "check_repeatable",
+    "early_stop",
     "follow_path",
     "learn",
     "mean_log_likelihood",
@@ -39,7 +40,7 @@ __all__ = [
     "read_labels",
     "read_points",
     "running",
-    "warn_of_early_stop",
+    "warn_of_fit",
     "warn_of_scales",
 ]
 

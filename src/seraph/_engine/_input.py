@@ -21,7 +21,7 @@ from .._sweep import (
 )
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
-from . import _advice as advice
+from ._advice import warn_of_labels
 from ._settings import Settings
 
 
@@ -61,7 +61,7 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
 def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> PairLabels:
     """Check and merge the labels of the `n` rows of `X`; warn if all pairs are of one kind."""
     labels = PairLabels.of(X, n, y, marks)
-    advice.warn_of_labels(labels)
+    warn_of_labels(labels)
     return labels
 
 

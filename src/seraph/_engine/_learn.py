@@ -13,7 +13,6 @@ from .. import _solvers as solvers
 from .._marks import PairLabels
 from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
 from .._utils._typing import Array
-from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._forecast import Forecast, Progress
@@ -83,50 +82,9 @@ class Fit:
         """All numbers and counts, under the names that estimators give them."""
         return {f"{name}_": getattr(self, name) for name in _ATTRIBUTES}
 
-    def warn(self, settings: Settings, *, shrunk: bool = False) -> None:
-        """Warn the user of a metric of rank zero, and of a fit that has not converged.
-
-        Parameters
-        ----------
-        settings : Settings
-            Settings of the fit.
-        shrunk : bool
-            Whether there is a shrinkage target, which remains if the learned metric is zero.
-        """
-        if self.kappa == 0.0:
-            advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
-        elif len(self.averaged) == 0 and (self.converged or self.stopped):
-            advice.warn_of_rank_zero(lam=self.lam, manifold=settings.manifold, shrunk=shrunk)
-        if self.stopped:
-            return
-        n_steps = len(self.history["step"])
-        iterations = f"{n_steps} iterations, optimality gap {self.optimality_gap:.1e}"
-        no_trace = self.lam == 0.0 and settings.lam != "auto"
-        lowest, highest = solvers.SCALES
-        if no_trace and settings.solver != "projected-gradient":
-            advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
-        elif not self.converged and self.stalled:
-            single = self.components.dtype == np.float32
-            advice.warn_of_rounding(
-                settings.name, settings.tol, iterations, single=single, mu=self.mu
-            )
-        elif settings.gamma == 0.0 and (not self.converged or self.kappa < -_STEEP):
-            advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
-        elif self.converged:
-            return
-        elif settings.gamma is not None and not lowest < -self.kappa < highest:
-            advice.warn_of_kappa_out_of_range(self.kappa, lowest, highest)
-        else:
-            is_em = settings.algorithm == "em"
-            remedy = "em_max_iter or max_iter, or em_tol" if is_em else "max_iter"
-            advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
-
 
 _NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
-# Without a prior, kappa is taken to diverge below minus this: at -1e3, probabilities of pairs are
-# 0 or 1 unless a squared distance is within 0.01 of the threshold.
-_STEEP = 1e3
 # Multiple of the weight of the trace whose metric is averaged with the one for the weight itself.
 # Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
 # benchmarks/RESULTS.md).

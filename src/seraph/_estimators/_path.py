@@ -7,22 +7,24 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 from .._engine import (
     RegularizationPath,
     Settings,
     check_checkpoint,
+    early_stop,
     follow_path,
     opened,
     read_array,
     read_labels,
-    warn_of_early_stop,
     warn_of_scales,
 )
 from .._marks import Marks
 from .._sweep import Backend
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
+from .._utils._warnings import warn
 
 
 def seraph_path(
@@ -141,7 +143,7 @@ def seraph_path(
         )
         if not path.converged.all():
             left = f"{np.sum(~path.converged)} of {len(path.converged)} values of lam"
-            warn_of_early_stop(settings.name, iterations=left, remedy="max_iter")
+            warn(early_stop(settings.name, left, "max_iter"), ConvergenceWarning)
     return path
 
 

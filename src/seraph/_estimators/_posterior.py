@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base import Blend, MahalanobisLearner, pair_points
-from .._engine import Fit, Settings
+from .._engine import Fit, Settings, warn_of_fit
 from .._sweep import FLOATS, in_memory, posterior
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
@@ -51,7 +51,7 @@ class PosteriorLearner(MahalanobisLearner):
         self, X: ArrayLike, fit: Fit, settings: Settings, blend: Blend, **attributes: Any
     ) -> Self:
         """Warn of what is wrong with a fit to `X`, and set all attributes from it."""
-        fit.warn(settings, shrunk=not blend.is_off)
+        warn_of_fit(fit, settings, shrunk=not blend.is_off)
         return self._learned(
             X,
             fit.components,
