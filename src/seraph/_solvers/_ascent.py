@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils._typing import Array, computed_once
-from ._certified import CertifiedPoint, StoppingRule
-from ._lbfgs import lbfgs
 from ._psd import compress, numerical_rank, relative_slope
-from ._result import Callback, MatrixFunction, Step
+from ._quasi_newton import lbfgs
+from ._result import Callback, CertifiedPoint, MatrixFunction, Step, StoppingRule
 
 # Rows with less than this share of the longest row's squared length are dropped. If they were
 # needed, the certificate, which is computed without them, fails, and rows are appended again.

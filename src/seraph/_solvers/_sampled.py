@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._utils._typing import Array
-from ._certified import CertifiedPoint, StoppingRule
 from ._low_rank import low_rank
 from ._psd import relative_slope
-from ._result import Callback, MatrixFunction, Result, Step
+from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule
 
 # These constants affect the number of sums, not the certified metric:
 # "Exact fits by way of samples" in benchmarks/RESULTS.md has the times.
@@ -278,6 +277,6 @@ def _distance(P: Array, before: Array) -> float:
 
     ``|P|^2 + |Q|^2 - 2 |P Q'|_*``, the orthogonal Procrustes problem.
     """
-    shared = float(np.linalg.svd(P @ before.T, compute_uv=False).sum()) if before.size else 0.0
+    shared = float(np.linalg.norm(P @ before.T, "nuc"))
     squared = float(np.vdot(P, P)) + float(np.vdot(before, before)) - 2.0 * shared
     return float(np.sqrt(max(squared, 0.0)))
