@@ -14,7 +14,7 @@
 from .._utils._public import publish as _publish
 from ._advice import early_stop, warn_of_fit, warn_of_scales
 from ._callback import FitState, Interruptible
-from ._checkpoint import Journal, check_checkpoint, check_repeatable, opened
+from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, opened
 from ._graph import check_graph
 from ._input import read_array, read_labels, read_points
 from ._learn import Fit, learn, mean_log_likelihood, running
@@ -32,6 +32,7 @@ __all__ = [
     "check_graph",
     "check_repeatable",
     "early_stop",
+    "fingerprint",
     "follow_path",
     "learn",
     "mean_log_likelihood",

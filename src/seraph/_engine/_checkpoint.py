@@ -10,12 +10,12 @@ consistent whenever the process is killed.
 
 from __future__ import annotations
 
-import math
+import io
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
@@ -41,11 +41,9 @@ PRAGMA application_id = {_APPLICATION_ID};
 CREATE TABLE fit (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE scores (key TEXT PRIMARY KEY, score REAL NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE sums (
-    key TEXT PRIMARY KEY, value REAL NOT NULL, gradient BLOB NOT NULL,
-    rows INTEGER, columns INTEGER, by_columns INTEGER NOT NULL, seal TEXT NOT NULL
+    key TEXT PRIMARY KEY, value REAL NOT NULL, gradient BLOB NOT NULL, seal TEXT NOT NULL
 );
 """
-_SUM = "key, value, gradient, rows, columns, by_columns"
 # Parameters that only affect what is printed, how sums are computed, or when to stop; and
 # "warm_start", for which the metric to start from is compared instead.
 _MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
@@ -84,11 +82,7 @@ def check_repeatable(what: str, random_state: Any) -> None:
 
 @contextmanager
 def opened(
-    path: str | os.PathLike[str] | None,
-    parameters: dict[str, Any],
-    points: Points,
-    labels: PairLabels,
-    graph: Any = None,
+    path: str | os.PathLike[str] | None, describe: Callable[[], dict[str, str]]
 ) -> Iterator[Journal | None]:
     """Keep a journal while a fit runs, and remove it when the fit is complete.
 
@@ -96,8 +90,8 @@ def opened(
     ----------
     path : path or None
         The file; None keeps no journal.
-    parameters, points, labels, graph
-        What identifies the fit: see `fingerprint`.
+    describe : callable
+        Returns the `fingerprint` of the fit.
 
     Yields
     ------
@@ -106,7 +100,7 @@ def opened(
     if path is None:
         yield None
         return
-    journal = Journal(Path(path), fingerprint(parameters, points, labels, graph))
+    journal = Journal(Path(path), describe())
     try:
         yield journal
     except BaseException:
@@ -159,20 +153,16 @@ class Journal:
             self._check_header()
         else:
             self._create(fit)
-        try:
-            self._connection = sqlite3.connect(path, isolation_level=None)
-        except sqlite3.Error as error:
-            raise self._unusable(error, exists) from error
-        try:
-            if exists:
-                self._check_rows(fit)
-            self._connection.execute("BEGIN")
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise self._unusable(error, exists) from error
-        except BaseException:
-            self._connection.close()
-            raise
+        with ExitStack() as if_refused:
+            try:
+                self._connection = sqlite3.connect(path, isolation_level=None)
+                if_refused.callback(self._connection.close)
+                if exists:
+                    self._check_rows(fit)
+                self._connection.execute("BEGIN")
+            except sqlite3.Error as error:
+                raise self._unusable(error, exists) from error
+            if_refused.pop_all()
         self._due = time.monotonic() + EVERY
 
     @property
@@ -183,14 +173,13 @@ class Journal:
 
     def sums(self, key: str, compute: Callable[[], tuple[float, Array]]) -> tuple[float, Array]:
         """Return a value and a gradient from the file, or else compute and record them."""
-        query = f"SELECT {_SUM} FROM sums WHERE key = ?"
+        query = "SELECT value, gradient FROM sums WHERE key = ?"
         row = None if self._is_lost else self._connection.execute(query, (key,)).fetchone()
         if row is not None:
-            return row[1], _unpacked(*row[2:])
+            return row[0], _unpacked(row[1])
         value, gradient = compute()
-        self._write(
-            "INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?)", _sum_row(key, value, gradient)
-        )
+        row = key, float(value), _packed(gradient)
+        self._write("INSERT INTO sums VALUES (?, ?, ?, ?)", (*row, _seal(*row)))
         return value, gradient
 
     def score(self, rows: Array, factors: tuple[float, float]) -> float | None:
@@ -282,8 +271,8 @@ class Journal:
         if not all(isinstance(text, str) for row in written for text in row):
             raise self.damaged("it does not say whose it is")
         self._refuse_other(fit, dict(written))
-        for *row, seal in connection.execute(f"SELECT {_SUM}, seal FROM sums"):
-            if seal != _seal(*row) or not _is_sum(*row):
+        for *row, seal in connection.execute("SELECT key, value, gradient, seal FROM sums"):
+            if seal != _seal(*row) or not _is_sum(*row[1:]):
                 raise self.damaged("a sum was changed")
         for key, score, seal in connection.execute("SELECT key, score, seal FROM scores"):
             if seal != _seal(key, score) or not isinstance(score, float):
@@ -376,30 +365,24 @@ class RecordedSweep:
         return self._digested[1]
 
 
-def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:
-    # The memory order is kept, because rounding errors of products depend on it.
-    by_columns = bool(np.isfortran(gradient))
-    content = np.asarray(gradient, dtype="<f8").tobytes("F" if by_columns else "C")
-    rows, columns = (*gradient.shape, None, None)[:2]
-    row = (key, float(value), content, rows, columns, int(by_columns))
-    return (*row, _seal(*row))
+def _packed(gradient: Array) -> bytes:
+    """Return the content of an .npy file. It keeps the memory order, which rounding depends on."""
+    file = io.BytesIO()
+    np.save(file, np.asarray(gradient, dtype=np.float64))
+    return file.getvalue()
 
 
-def _is_sum(_: Any, value: Any, content: Any, rows: Any, columns: Any, by_columns: Any) -> bool:
-    """Whether a row of the file is what `_sum_row` makes. SQLite checks no types."""
-    sizes = [size for size in (rows, columns) if size is not None]
-    if not all(isinstance(size, int) and size >= 0 for size in (*sizes, by_columns)):
+def _unpacked(content: bytes) -> Array:
+    gradient: Array = np.load(io.BytesIO(content), allow_pickle=False)
+    return gradient
+
+
+def _is_sum(value: Any, content: Any) -> bool:
+    """Whether a value and a packed gradient have the types of a sum. SQLite checks none."""
+    try:
+        return isinstance(value, float) and _unpacked(content).dtype == np.float64
+    except Exception:  # no bytes, or not those of an array
         return False
-    if not (isinstance(value, float) and isinstance(content, bytes)):
-        return False
-    return len(content) == 8 * math.prod(sizes)
-
-
-def _unpacked(content: bytes, rows: int | None, columns: int | None, by_columns: int) -> Array:
-    shape = [size for size in (rows, columns) if size is not None]
-    gradient = np.frombuffer(content, dtype="<f8")
-    # (A copy, since the caller may write to it.)
-    return gradient.reshape(shape, order="F" if by_columns else "C").astype(np.float64)
 
 
 def _seal(*row: Any) -> str:

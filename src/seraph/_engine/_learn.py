@@ -233,7 +233,8 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
     """Mean ``ln p`` of the labeled pairs and triplets of some points under a learned metric."""
     s = -fit.kappa
     P = np.sqrt(s) * fit.components
-    first, terms = ordered_terms(labels, s * fit.eta, mu=0.0)
+    first = labels.rows_by_class
+    terms = ordered_terms(labels, s * fit.eta, 0.0, first)
     coordinates = points.coordinates(rescale=False)
     sweep = make_sweep(coordinates.with_first(first), backend="numpy")
     value, _ = sweep(P, terms, "threshold")

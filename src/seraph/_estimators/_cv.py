@@ -19,6 +19,7 @@ from .._engine import (
     check_checkpoint,
     check_graph,
     check_repeatable,
+    fingerprint,
     learn,
     mean_log_likelihood,
     opened,
@@ -171,7 +172,9 @@ class SERAPHCV(PosteriorLearner):
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
         with (
             running(settings),
-            opened(learner.checkpoint, parameters, points, labels, graph) as journal,
+            opened(
+                learner.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+            ) as journal,
         ):
             scores = self._scores(points, labels, settings, graph, journal)
             grid = np.array(self._grid(), dtype=np.float64)

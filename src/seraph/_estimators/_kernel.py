@@ -16,12 +16,13 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import Blend
+from .._base import Blend, mapped
 from .._engine import (
     FitState,
     Settings,
     check_checkpoint,
     check_repeatable,
+    fingerprint,
     learn,
     opened,
     read_array,
@@ -268,13 +269,16 @@ class KernelSERAPH(PosteriorLearner):
         labels = read_labels(X, len(points), y, marks)
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
+        parameters = self.get_params()
         with running(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
             blend = Blend.of(
                 self, coordinates.shape[1], has_rule=True, threshold=self.eta, in_one=True
             )
-            with opened(self.checkpoint, self.get_params(), points, labels, graph) as journal:
+            with opened(
+                self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+            ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
                 return self._take(X, fit, settings, blend, kernel_map_=kernel_map)
 
@@ -291,8 +295,7 @@ class KernelSERAPH(PosteriorLearner):
         ndarray of shape (n_samples, rank)
             The mapped points.
         """
-        coordinates = self._points_of_metric(X)
-        return coordinates @ self.components_.T.astype(coordinates.dtype, copy=False)
+        return mapped(self._points_of_metric(X), self.components_, self.isotropic_)
 
     def get_metric(self) -> Any:
         """Return the learned distance as a function of two points, for ``metric=``.
@@ -319,8 +322,7 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {shown(self.kernel)}."
             )
-        if self.kernel_gamma is not None:
-            check_number("kernel_gamma", self.kernel_gamma, low=0, instead="median")
+        check_number("kernel_gamma", self.kernel_gamma, low=0, instead=("median", None))
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
@@ -375,15 +377,13 @@ class KernelSERAPH(PosteriorLearner):
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
     def _points_of_metric(self, X: ArrayLike) -> Array:
-        points = super()._points_of_metric(X)
-        return self.kernel_map_(points)
+        return self.kernel_map_(super()._points_of_metric(X))
 
     def _mapped_differences(self, pairs: Array) -> Array:
         if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
             return np.empty((0, len(self.components_)), dtype=pairs.dtype)
         coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
-        mapped = coordinates @ self.components_.T.astype(coordinates.dtype)
-        return mapped[::2] - mapped[1::2]
+        return mapped(coordinates[::2] - coordinates[1::2], self.components_, self.isotropic_)
 
 
 @dataclass(frozen=True)

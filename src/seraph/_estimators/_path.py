@@ -14,6 +14,7 @@ from .._engine import (
     Settings,
     check_checkpoint,
     early_stop,
+    fingerprint,
     follow_path,
     opened,
     read_array,
@@ -126,13 +127,12 @@ def seraph_path(
         verbose=verbose,
         n_jobs=n_jobs,
     )
-    settings.check()
     points, settings = read_array(X, settings)
     labels = read_labels(X, len(points), y, marks)
     warn_of_scales(points.std(), getattr(X, "columns", None))
     weights = None if lams is None else _check_lams(lams)
     parameters = {"lams": weights, "n_lams": n_lams, "eps": eps, **vars(settings)}
-    with opened(checkpoint, parameters, points, labels, graph) as journal:
+    with opened(checkpoint, lambda: fingerprint(parameters, points, labels, graph)) as journal:
         path = follow_path(
             points,
             labels,

@@ -14,6 +14,7 @@ from .._engine import (
     FitState,
     Settings,
     check_checkpoint,
+    fingerprint,
     learn,
     opened,
     read_labels,
@@ -339,7 +340,9 @@ class SERAPH(PosteriorLearner):
         warn_of_scales(points.std(), getattr(X, "columns", None))
         start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
-        with opened(self.checkpoint, parameters, points, labels, graph) as journal:
+        with opened(
+            self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+        ) as journal:
             if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):
                 # No warm start from other features, or from the zero metric, a local maximum with
                 # the entropy.
