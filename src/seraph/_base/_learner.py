@@ -134,9 +134,14 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 validate_data(self, header(X), reset=False, skip_check_array=True)
             map_ = _Map(self.components_, self.isotropic_)
             return map_rows(X, map_, width=self._n_features_out)
+        return mapped(self._points_of_metric(X), self.components_, self.isotropic_)
+
+    def _points_of_metric(self, X: ArrayLike) -> Array:
+        """Check points, and return them in the space that ``components_`` maps from."""
+        check_is_fitted(self)
         with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
-        return mapped(points, self.components_, self.isotropic_)
+        return points
 
     def _transform_tensor(self, X: Any) -> Any:
         """Map a tensor on its own device."""
@@ -152,14 +157,11 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 f"Input X contains NaN or infinity, which {type(self).__name__} does not accept: "
                 "impute or drop those rows."
             )
-        components = points.new_tensor(self.components_.tolist())
-        found = points @ components.reshape(self.components_.shape).T
-        if not self.isotropic_:
-            return found
-        both = points.new_empty((len(points), self._n_features_out))
-        both[:, : found.shape[1]] = found
-        both[:, found.shape[1] :] = self.isotropic_ * points
-        return both
+        import torch
+
+        components = torch.as_tensor(self.components_, dtype=points.dtype, device=points.device)
+        found = points @ components.T
+        return torch.hstack([found, self.isotropic_ * points]) if self.isotropic_ else found
 
     def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the learned distance between the two points of each pair.
