@@ -75,8 +75,9 @@ def n_computed(monkeypatch):
 
     def counted(journal, key, compute):
         def counted_compute():
+            found = compute()
             computed.append(key)
-            return compute()
+            return found
 
         return sums(journal, key, counted_compute)
 
@@ -565,7 +566,7 @@ def test_forged_sums_of_another_shape_and_the_same_size_are_refused(wine, file):
         ("UPDATE fit SET name = NULL WHERE name = 'X'", "it does not say whose it is"),
         ("DROP TABLE sums", "no such table"),
         ("ALTER TABLE sums DROP COLUMN seal", "seal"),
-        ("ALTER TABLE scores RENAME COLUMN score TO other", "no such column"),
+        ("ALTER TABLE sums RENAME COLUMN value TO other", "no such column"),
         ("DROP TABLE fit; CREATE TABLE fit (name)", "no such column"),
     ],
 )
@@ -718,18 +719,35 @@ def test_the_order_of_a_gradient_in_memory_is_kept(file):
         assert again.flags.c_contiguous == gradient.flags.c_contiguous
 
 
-def test_of_a_complete_fit_in_a_search_the_score_alone_is_kept(file):
+def test_of_a_complete_fold_in_a_search_the_scores_alone_are_kept(file):
+    rows, grid = np.arange(5), np.array([[0.5, 1.0], [1.0, 1.0]])
+    scores = np.array([0.1 + 0.2, -3.0])
+
+    def compute():
+        journal.sums("key", lambda: (1.0, np.ones((2, 2))))
+        return scores
+
     journal = Journal(file, {})
-    key, rows = "key", np.arange(5)
-    journal.sums(key, lambda: (1.0, np.ones((2, 2))))
-    journal.finish(rows, (0.5, 1.0), 0.1 + 0.2)
+    journal.scores(rows, grid, compute)
     journal.close(remove=False)
     journal = Journal(file, {})
-    assert journal.score(rows, (0.5, 1.0)) == 0.1 + 0.2
-    assert journal.score(rows, (1.0, 1.0)) is None
-    assert journal.score(rows + 1, (0.5, 1.0)) is None
-    assert journal.sums(key, lambda: (2.0, np.ones((2, 2))))[0] == 2.0
+    again = journal.scores(rows, grid, lambda: pytest.fail("they are known"))
+    np.testing.assert_array_equal(again, scores, strict=True)
+    assert journal.sums("key", lambda: (2.0, np.ones((2, 2))))[0] == 2.0
+    for other in ((rows, 2.0 * grid), (rows + 1, grid)):
+        np.testing.assert_array_equal(journal.scores(*other, lambda: -scores), -scores)
+    np.testing.assert_array_equal(journal.scores(rows, grid, pytest.fail), scores)
     journal.close(remove=False)
+
+
+def test_a_known_fold_leaves_the_sums_of_the_next_one(file):
+    journal = Journal(file, {})
+    rows, grid, scores = np.arange(5), np.ones((1, 2)), np.array([-1.0])
+    journal.scores(rows, grid, lambda: scores)
+    journal.sums("key", lambda: (1.0, np.ones(2)))
+    np.testing.assert_array_equal(journal.scores(rows, grid, pytest.fail), scores)
+    assert journal.sums("key", lambda: pytest.fail("it is known"))[0] == 1.0
+    journal.close(remove=True)
 
 
 def test_data_are_told_apart_wherever_they_are(wine):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._marks import Marks, PairLabels, Rows
@@ -31,19 +29,6 @@ from .._utils._typing import Array
 from .._utils._validation import as_numbers, two_points
 from ..metrics._pairs import labels_auc
 from ._shrinkage import Blend
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """Let a learner have a method only if `check` says so; scikit-learn's decorator, typed."""
-    decorator: Callable[[Method], Method] = available_if(check)
-    return decorator
-
-
-def _knows_matrix(learner: MahalanobisLearner) -> bool:
-    """Ask the learner's own class, which may have none."""
-    return learner._has_matrix()  # noqa: SLF001
 
 
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -219,11 +204,6 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         return MahalanobisMetric(self.components_.copy(), self.isotropic_)
 
-    def _has_matrix(self) -> bool:
-        """Say whether the metric has a matrix on the features; an AttributeError says why not."""
-        return True
-
-    @_offered_if(_knows_matrix)
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
@@ -297,15 +277,17 @@ def pair_points(pairs: ArrayLike, X: Any) -> Any:
 def _matrix(P: Array) -> Array:
     """Return the matrix ``P'P``, in double precision where single would overflow or underflow."""
     kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
-    if size <= math.sqrt(kind.max / max(1, len(P))):
-        is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
-        return P.T @ P if P.dtype == np.float64 or not is_tiny else _matrix(P.astype(np.float64))
-    if P.dtype != np.float64:
+    is_huge = size > math.sqrt(kind.max / max(1, len(P)))
+    is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
+    if P.dtype != np.float64 and (is_huge or is_tiny):
         return _matrix(P.astype(np.float64))
-    raise ValueError(
-        f"The components of the metric are as large as {size:.3g}, and float64 has no room for "
-        "their squares. Use transform or pair_distance; or scale the features, and fit again."
-    )
+    if is_huge:
+        raise ValueError(
+            f"The components of the metric are as large as {size:.3g}, and float64 has no room "
+            "for their squares. Use transform or pair_distance; or scale the features, and fit "
+            "again."
+        )
+    return P.T @ P
 
 
 def _lengths(differences: Array) -> Array:

@@ -36,10 +36,10 @@ EVERY = 5.0
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _APPLICATION_ID = 0x53455241  # "SERA"
+_FOLD = "fold "  # begins the keys of folds
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION_ID};
 CREATE TABLE fit (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE scores (key TEXT PRIMARY KEY, score REAL NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE sums (
     key TEXT PRIMARY KEY, value REAL NOT NULL, gradient BLOB NOT NULL, seal TEXT NOT NULL
 );
@@ -168,7 +168,7 @@ class Journal:
     @property
     def is_empty(self) -> bool:
         """Whether nothing has been recorded yet."""
-        query = "SELECT EXISTS (SELECT 1 FROM sums) OR EXISTS (SELECT 1 FROM scores)"
+        query = "SELECT EXISTS (SELECT 1 FROM sums)"
         return not self._is_lost and not self._connection.execute(query).fetchone()[0]
 
     def sums(self, key: str, compute: Callable[[], tuple[float, Array]]) -> tuple[float, Array]:
@@ -182,20 +182,28 @@ class Journal:
         self._write("INSERT INTO sums VALUES (?, ?, ?, ?)", (*row, _seal(*row)))
         return value, gradient
 
-    def score(self, rows: Array, factors: tuple[float, float]) -> float | None:
-        """Return the score of a complete fit, by the `rows` it leaves out and its weights."""
-        if self._is_lost:
-            return None
-        key = digest(rows, np.array(factors))
-        query = "SELECT score FROM scores WHERE key = ?"
-        row = self._connection.execute(query, (key,)).fetchone()
-        return None if row is None else row[0]
+    def scores(self, rows: Array, grid: Array, compute: Callable[[], Array]) -> Array:
+        """Return the scores of a fold from the file, or else compute and record them.
 
-    def finish(self, rows: Array, factors: tuple[float, float], score: float) -> None:
-        """Record the score of a complete fit, and forget its sums."""
-        key, score = digest(rows, np.array(factors)), float(score)
-        self._write("INSERT INTO scores VALUES (?, ?, ?)", (key, score, _seal(key, score)))
-        self._write("DELETE FROM sums", ())
+        They are recorded as a gradient. The sums of the fold are then forgotten, but not before: a
+        search that is resumed in the middle of a fold needs the sums of all its fits.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The rows inside the fold.
+        grid : ndarray of shape (n_choices, 2)
+            The weights to choose from.
+        compute : callable
+            Returns the score of each choice.
+        """
+
+        def replace_sums() -> tuple[float, Array]:
+            found = compute()
+            self._write(f"DELETE FROM sums WHERE key NOT LIKE '{_FOLD}%'", ())
+            return 0.0, found
+
+        return self.sums(_FOLD + digest(rows, grid), replace_sums)[1]
 
     def recorded(self, sweep: Sweep, points: str, terms: PairTerms) -> RecordedSweep:
         """Wrap a sweep over points with the digest `points`, to read and record its sums here."""
@@ -274,9 +282,6 @@ class Journal:
         for *row, seal in connection.execute("SELECT key, value, gradient, seal FROM sums"):
             if seal != _seal(*row) or not _is_sum(*row[1:]):
                 raise self.damaged("a sum was changed")
-        for key, score, seal in connection.execute("SELECT key, score, seal FROM scores"):
-            if seal != _seal(key, score) or not isinstance(score, float):
-                raise self.damaged("a score was changed")
 
     def _unusable(self, error: sqlite3.Error | OSError, exists: bool) -> Exception:
         if exists:

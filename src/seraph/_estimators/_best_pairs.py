@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
-from .._utils._tiles import row_slices, upper_tiles
+from .._utils._tiles import upper_tiles
 from .._utils._typing import Array
 from ..metrics._tiles import Tile
 
@@ -103,18 +102,14 @@ def _tiles(
     """Yield rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
     place = np.full(len(labeled), -1)
     place[rows] = np.arange(len(rows))
-    starts = np.array([block.start for block in row_slices(len(rows), tile)])
-    left_out = defaultdict(list)
-    for i, j in np.sort(place[pairs], axis=1).tolist():
-        if i >= 0:
-            first, second = starts[np.searchsorted(starts, [i, j], side="right") - 1].tolist()
-            left_out[first, second].append((i - first, j - second))
+    first, second = np.sort(place[pairs], axis=1).T
     for some, others in upper_tiles(len(rows), tile):
         a, b = rows[some], rows[others]
         found = score(a, b)
         found[np.logical_and.outer(labeled[a], labeled[b])] = -np.inf
-        for at in left_out[some.start, others.start]:
-            found[at] = -np.inf
+        here = (some.start <= first) & (first < some.stop)
+        here &= (others.start <= second) & (second < others.stop)
+        found[first[here] - some.start, second[here] - others.start] = -np.inf
         if some is others:
             found[np.tril_indices(len(found))] = -np.inf
         yield a, b, found

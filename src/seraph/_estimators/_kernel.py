@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -308,7 +308,9 @@ class KernelSERAPH(PosteriorLearner):
         check_is_fitted(self)
         return KernelMetric(self.kernel_map_, self.components_.copy())
 
-    def _has_matrix(self) -> bool:
+    @property
+    def get_mahalanobis_matrix(self) -> NoReturn:
+        """Not available: the metric has no matrix on the features."""
         raise AttributeError(
             "The metric of KernelSERAPH lives in the feature space of its kernel and has no "
             "matrix on the features of X. Use transform or pair_distance; or "
