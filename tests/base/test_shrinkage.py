@@ -387,4 +387,4 @@ def test_bad_shares_are_refused(value):
 
 def test_a_metric_that_is_not_finite_is_not_taken_for_none():
     with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
-        _shrinkage._directions(np.full((2, 3), np.nan))
+        Blend(0.5)(np.full((2, X.shape[1]), np.nan), PointsInMemory(X).coordinates())

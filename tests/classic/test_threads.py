@@ -9,7 +9,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import seraph
 from seraph import classic, records
-from seraph._solvers import _lbfgs
+from seraph._solvers import _quasi_newton
 from seraph.classic import MFDA, NCA
 from seraph.classic._learner import ClassicLearner
 from seraph.records import _model
@@ -67,7 +67,7 @@ SPIED = [
     *((np.linalg, name) for name in ("eigh", "eigvalsh", "svd", "qr", "solve", "inv")),
     *((np.linalg, name) for name in ("cholesky", "slogdet")),
     *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
-    (_lbfgs, "minimize"),
+    (_quasi_newton, "minimize"),
     (_model, "minimize"),
 ]
 

@@ -75,8 +75,9 @@ def n_computed(monkeypatch):
 
     def counted(journal, key, compute):
         def counted_compute():
+            found = compute()
             computed.append(key)
-            return compute()
+            return found
 
         return sums(journal, key, counted_compute)
 
@@ -504,11 +505,29 @@ def test_a_file_that_was_changed_is_refused_or_makes_no_difference(wine, file):
 
 FORGED = {
     "value": ["text", b"bytes", 3],
-    "gradient": ["text", b"", 3],
-    "rows": ["text", b"bytes", 1, -3, 2.5, 2**62],
-    "columns": ["text", b"bytes", 1, -3, 2.5, 2**62],
-    "by_columns": ["text", b"bytes"],
+    "gradient": [
+        "text",
+        b"",
+        3,
+        checkpoint._packed(np.ones(3))[:-1],
+        checkpoint._packed(np.ones(3)).replace(b"(3,)", b"(9,)"),
+        checkpoint._packed(np.ones(3)).replace(b"<f8", b"<i8"),
+        checkpoint._packed(np.ones(3)).replace(b"(3,)", b"(-3,)"),
+    ],
 }
+
+
+def forge(file, column, value):
+    """Change one sum, and its seal with it."""
+    with sqlite3.connect(file) as connection:
+        key, *_ = connection.execute("SELECT key FROM sums").fetchone()
+        where = "WHERE key = ?"
+        connection.execute(f"UPDATE sums SET {column} = ? {where}", (value, key))
+        # As the file has it, so that the seal is right.
+        row = connection.execute(f"SELECT key, value, gradient FROM sums {where}", (key,))
+        sealed = (checkpoint._seal(*row.fetchone()), key)
+        connection.execute(f"UPDATE sums SET seal = ? {where}", sealed)
+    connection.close()
 
 
 @pytest.mark.parametrize("column", FORGED)
@@ -516,34 +535,25 @@ def test_a_forged_sum_of_another_type_or_shape_is_refused(wine, file, column):
     X, y, _ = wine
     begun(SERAPH(), file, X, y)
     content = file.read_bytes()
-    names = checkpoint._SUM.split(", ")
     for value in FORGED[column]:
         file.write_bytes(content)
-        with sqlite3.connect(file) as connection:
-            connection.execute("PRAGMA ignore_check_constraints = 1")
-            row = list(connection.execute(f"SELECT {checkpoint._SUM} FROM sums").fetchone())
-            where = "WHERE key = ?"
-            connection.execute(f"UPDATE sums SET {column} = ? {where}", (value, row[0]))
-            # As the file has it, so that the seal is right.
-            row = connection.execute(f"SELECT {', '.join(names)} FROM sums {where}", (row[0],))
-            row = row.fetchone()
-            sealed = (checkpoint._seal(*row), row[0])
-            connection.execute(f"UPDATE sums SET seal = ? {where}", sealed)
-        connection.close()
+        forge(file, column, value)
         if column == "value" and value == 3:  # SQLite makes it a float, as a sum is
             continue
         with pytest.raises(ValueError, match=r"damaged \(a sum was changed\)"):
             SERAPH(checkpoint=file).fit(X, y)
 
 
-def test_a_forged_sum_of_another_shape_and_the_same_size_is_refused(wine, file):
+def test_forged_sums_of_another_shape_and_the_same_size_are_refused(wine, file):
     X, y, _ = wine
     begun(SERAPH(), file, X, y)
     with sqlite3.connect(file) as connection:
-        connection.execute("UPDATE sums SET rows = rows * columns, columns = NULL")
-        for row in connection.execute(f"SELECT {checkpoint._SUM} FROM sums").fetchall():
-            sealed = (checkpoint._seal(*row), row[0])
-            connection.execute("UPDATE sums SET seal = ? WHERE key = ?", sealed)
+        for key, value, content in connection.execute(
+            "SELECT key, value, gradient FROM sums"
+        ).fetchall():
+            flat = checkpoint._packed(checkpoint._unpacked(content).ravel())
+            changed = (flat, checkpoint._seal(key, value, flat), key)
+            connection.execute("UPDATE sums SET gradient = ?, seal = ? WHERE key = ?", changed)
     connection.close()
     with pytest.raises(ValueError, match=r"damaged \(a sum was changed\)"):
         SERAPH(checkpoint=file).fit(X, y)
@@ -556,7 +566,7 @@ def test_a_forged_sum_of_another_shape_and_the_same_size_is_refused(wine, file):
         ("UPDATE fit SET name = NULL WHERE name = 'X'", "it does not say whose it is"),
         ("DROP TABLE sums", "no such table"),
         ("ALTER TABLE sums DROP COLUMN seal", "seal"),
-        ("ALTER TABLE scores RENAME COLUMN score TO other", "no such column"),
+        ("ALTER TABLE sums RENAME COLUMN value TO other", "no such column"),
         ("DROP TABLE fit; CREATE TABLE fit (name)", "no such column"),
     ],
 )
@@ -709,18 +719,35 @@ def test_the_order_of_a_gradient_in_memory_is_kept(file):
         assert again.flags.c_contiguous == gradient.flags.c_contiguous
 
 
-def test_of_a_complete_fit_in_a_search_the_score_alone_is_kept(file):
+def test_of_a_complete_fold_in_a_search_the_scores_alone_are_kept(file):
+    rows, grid = np.arange(5), np.array([[0.5, 1.0], [1.0, 1.0]])
+    scores = np.array([0.1 + 0.2, -3.0])
+
+    def compute():
+        journal.sums("key", lambda: (1.0, np.ones((2, 2))))
+        return scores
+
     journal = Journal(file, {})
-    key, rows = "key", np.arange(5)
-    journal.sums(key, lambda: (1.0, np.ones((2, 2))))
-    journal.finish(rows, (0.5, 1.0), 0.1 + 0.2)
+    journal.scores(rows, grid, compute)
     journal.close(remove=False)
     journal = Journal(file, {})
-    assert journal.score(rows, (0.5, 1.0)) == 0.1 + 0.2
-    assert journal.score(rows, (1.0, 1.0)) is None
-    assert journal.score(rows + 1, (0.5, 1.0)) is None
-    assert journal.sums(key, lambda: (2.0, np.ones((2, 2))))[0] == 2.0
+    again = journal.scores(rows, grid, lambda: pytest.fail("they are known"))
+    np.testing.assert_array_equal(again, scores, strict=True)
+    assert journal.sums("key", lambda: (2.0, np.ones((2, 2))))[0] == 2.0
+    for other in ((rows, 2.0 * grid), (rows + 1, grid)):
+        np.testing.assert_array_equal(journal.scores(*other, lambda: -scores), -scores)
+    np.testing.assert_array_equal(journal.scores(rows, grid, pytest.fail), scores)
     journal.close(remove=False)
+
+
+def test_a_known_fold_leaves_the_sums_of_the_next_one(file):
+    journal = Journal(file, {})
+    rows, grid, scores = np.arange(5), np.ones((1, 2)), np.array([-1.0])
+    journal.scores(rows, grid, lambda: scores)
+    journal.sums("key", lambda: (1.0, np.ones(2)))
+    np.testing.assert_array_equal(journal.scores(rows, grid, pytest.fail), scores)
+    assert journal.sums("key", lambda: pytest.fail("it is known"))[0] == 1.0
+    journal.close(remove=True)
 
 
 def test_data_are_told_apart_wherever_they_are(wine):

@@ -86,7 +86,7 @@ def test_a_few_sums_over_all_pairs_reach_the_maximum(small, data, rng, extras):
         more = {"triplets": Triplets.gather(data[0], rows), "roughness": roughness_of(rng)}
     before, now = make(data, 50, **more), make(data, 60, **more)
     start = low_rank(before, np.eye(5), tol=1e-6, **OPTIONS).P
-    samples = now.estimates(near=True)
+    samples = now.samples(near=True)
     found = sampled_low_rank(now, start, tol=1e-4, samples=samples, **OPTIONS)
     assert 2 <= sum(step.share == 1.0 for step in found.steps) <= 8
     value, gradient = now.by_metric(found.P)
@@ -102,7 +102,7 @@ def test_a_few_sums_over_all_pairs_reach_the_maximum(small, data, rng, extras):
 def test_the_objective_never_falls(small, data):
     """Far from the maximum a sample may mislead: then all pairs are summed."""
     now = make(data, 60)
-    samples = now.estimates(near=True)
+    samples = now.samples(near=True)
     best = low_rank(now, np.eye(5), tol=1e-7, **OPTIONS)
     for size in (1e-3, 1.0, 10.0):
         found = sampled_low_rank(now, size * np.eye(5), tol=1e-6, samples=samples, **OPTIONS)
@@ -113,14 +113,14 @@ def test_the_objective_never_falls(small, data):
 def test_a_start_at_the_maximum_stays(small, data):
     now = make(data, 60)
     P = low_rank(now, np.eye(5), tol=1e-6, **OPTIONS).P
-    samples = now.estimates(near=True)
+    samples = now.samples(near=True)
     found = sampled_low_rank(now, P, tol=1e-4, samples=samples, **OPTIONS)
     assert found.P is P
     assert len(found.steps) == 1
 
 
 def test_few_pairs_are_not_sampled(data):
-    assert make(data, 60).estimates(near=True) == []
+    assert make(data, 60).samples(near=True) == []
 
 
 @pytest.mark.parametrize("parameters", few([{}, {"n_components": 3}], bool), ids=str)
@@ -181,8 +181,8 @@ def averaged(wide, **settings):
 
 def test_the_metric_for_another_weight_needs_no_sum_over_all_pairs(wide, summed, monkeypatch):
     of_one = []
-    search = _learn._SolverRun.run
-    monkeypatch.setattr(_learn._SolverRun, "run", lambda self: of_one.append(0) or search(self))
+    solve = _learn._SolverRun.solve
+    monkeypatch.setattr(_learn._SolverRun, "solve", lambda self: of_one.append(0) or solve(self))
     averaged(wide)
     assert len(of_one) == 1  # none for another weight
     *_, last_whole = np.flatnonzero(np.array(summed) == 1.0)
@@ -191,7 +191,7 @@ def test_the_metric_for_another_weight_needs_no_sum_over_all_pairs(wide, summed,
 
 def test_the_average_agrees_with_a_strict_one(wide, monkeypatch):
     by_sample = averaged(wide)
-    monkeypatch.setattr(_learn._SolverRun, "surrogate", lambda self, result: None)
+    monkeypatch.setattr(_learn._SolverRun, "estimate", lambda self, lam, result: None)
     by_all = averaged(wide)
     monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
     strict = averaged(wide, max_iter=2000)

@@ -349,7 +349,10 @@ BAD = [
     ({"strategy": "luck"}, "strategy must be one of"),
     ({"strategy": "precision"}, 'strategy="precision" needs a target; got None'),
     ({"strategy": "accuracy", "target": 0.5}, 'strategy="accuracy" takes no target; got 0.5'),
-    ({"strategy": "recall", "target": 1.5}, "target must be at most 1; got 1.5"),
+    (
+        {"strategy": "recall", "target": 1.5},
+        "target must be a finite number of at least 0 and at most 1, or None; got 1.5",
+    ),
     ({"strategy": "recall", "target": -1}, "target must be a finite number"),
     ({"base_rate": 0}, "base_rate must be between 0 and 1; got 0"),
     ({"base_rate": "half"}, "base_rate must be a finite number"),

@@ -49,7 +49,8 @@ def test_the_maximum_is_that_of_all_pairs(step):
         F = FullModel(F, 0.5).at(1.7)
     P = made.first_factor(None, narrow=True, eta=1.0)
     options = {"max_iter": 200, "tol": 1e-5, "callback": silent}
-    found, exact = sampled_low_rank(F, P, **options), low_rank(F, P, **options)
+    found = sampled_low_rank(F, P, samples=F.samples(), **options)
+    exact = low_rank(F, P, **options)
     assert found.converged
     assert found.value == pytest.approx(exact.value, rel=1e-8)
     A, B = (one.P.T @ one.P for one in (found, exact))
@@ -80,9 +81,9 @@ def test_a_start_at_the_maximum_needs_one_sum_over_all_pairs():
 def test_a_capped_rank_is_kept():
     made = problem()
     P = made.first_factor(2, narrow=True, eta=1.0)
-    found = sampled_low_rank(
-        made.objective("auto"), P, max_iter=200, tol=1e-3, callback=silent, max_rank=2
-    )
+    F = made.objective("auto")
+    options = {"max_iter": 200, "tol": 1e-3, "callback": silent, "max_rank": 2}
+    found = sampled_low_rank(F, P, samples=F.samples(), **options)
     assert found.converged
     assert len(found.P) <= 2
 
@@ -92,7 +93,8 @@ def test_few_iterations_are_few_sums_over_all_pairs():
     P = made.first_factor(None, narrow=True, eta=1.0)
     F = made.objective("auto")
     for max_iter in (1, 2):
-        found = sampled_low_rank(F, P, max_iter=max_iter, tol=1e-9, callback=silent)
+        options = {"max_iter": max_iter, "tol": 1e-9, "callback": silent}
+        found = sampled_low_rank(F, P, samples=F.samples(), **options)
         assert not found.converged
         assert sum(step.share == 1.0 for step in found.steps) == max_iter
         assert found.value == pytest.approx(F.by_metric(found.P)[0], rel=1e-12)
@@ -104,15 +106,10 @@ def test_a_misleading_sample_only_costs_time():
     made = problem()
     F = made.objective("auto")
     other = problem(mu=0.0).objective(10.0 * made.auto_lam)
-
-    class Misled:
-        n_features, scale, rounding = F.n_features, F.scale, F.rounding
-        samples = ((0.1, other),)
-        by_metric, by_factor = F.by_metric, F.by_factor
-
     P = made.first_factor(None, narrow=True, eta=1.0)
     options = {"max_iter": 200, "tol": 1e-4, "callback": silent}
-    found, exact = sampled_low_rank(Misled(), P, **options), low_rank(F, P, **options)
+    found = sampled_low_rank(F, P, samples=[(0.1, other)], **options)
+    exact = low_rank(F, P, **options)
     assert found.converged
     assert found.value == pytest.approx(exact.value, rel=1e-6)
 

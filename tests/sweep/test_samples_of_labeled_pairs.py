@@ -87,7 +87,7 @@ def test_marked_pairs_count_in_full(small):
     labels = PairLabels.make(len(X), y, Marks(pairs, [1, -1, 1], weights=[1e3, 1e3, 1e3], rows=X))
     made = Problem.make(PointsInMemory(X), labels, Settings(backend="numpy", mu=0.0))
     F = made.objective("auto")
-    (_, first), *_ = F.samples
+    (_, first), *_ = F.samples()
     P = made.first_factor(None, narrow=True, eta=1.0)
     assert first.by_metric(P)[0] == pytest.approx(F.by_metric(P)[0], rel=0.05)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._marks import Marks, PairLabels, Rows
@@ -31,19 +29,6 @@ from .._utils._typing import Array
 from .._utils._validation import as_numbers, two_points
 from ..metrics._pairs import labels_auc
 from ._shrinkage import Blend
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """Let a learner have a method only if `check` says so; scikit-learn's decorator, typed."""
-    decorator: Callable[[Method], Method] = available_if(check)
-    return decorator
-
-
-def _knows_matrix(learner: MahalanobisLearner) -> bool:
-    """Ask the learner's own class, which may have none."""
-    return learner._has_matrix()  # noqa: SLF001
 
 
 class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -134,9 +119,14 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 validate_data(self, header(X), reset=False, skip_check_array=True)
             map_ = _Map(self.components_, self.isotropic_)
             return map_rows(X, map_, width=self._n_features_out)
+        return mapped(self._points_of_metric(X), self.components_, self.isotropic_)
+
+    def _points_of_metric(self, X: ArrayLike) -> Array:
+        """Check points, and return them in the space that ``components_`` maps from."""
+        check_is_fitted(self)
         with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
-        return mapped(points, self.components_, self.isotropic_)
+        return points
 
     def _transform_tensor(self, X: Any) -> Any:
         """Map a tensor on its own device."""
@@ -152,14 +142,11 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 f"Input X contains NaN or infinity, which {type(self).__name__} does not accept: "
                 "impute or drop those rows."
             )
-        components = points.new_tensor(self.components_.tolist())
-        found = points @ components.reshape(self.components_.shape).T
-        if not self.isotropic_:
-            return found
-        both = points.new_empty((len(points), self._n_features_out))
-        both[:, : found.shape[1]] = found
-        both[:, found.shape[1] :] = self.isotropic_ * points
-        return both
+        import torch
+
+        components = torch.as_tensor(self.components_, dtype=points.dtype, device=points.device)
+        found = points @ components.T
+        return torch.hstack([found, self.isotropic_ * points]) if self.isotropic_ else found
 
     def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the learned distance between the two points of each pair.
@@ -217,11 +204,6 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         return MahalanobisMetric(self.components_.copy(), self.isotropic_)
 
-    def _has_matrix(self) -> bool:
-        """Say whether the metric has a matrix on the features; an AttributeError says why not."""
-        return True
-
-    @_offered_if(_knows_matrix)
     def get_mahalanobis_matrix(self) -> Array:
         """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
 
@@ -253,12 +235,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 estimator=self,
                 input_name="pairs",
             )
-        m = self.n_features_in_
-        if points.ndim != 3 or points.shape[1:] != (2, m):
-            raise ValueError(
-                f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
-                "If you have row numbers or names of rows of a table X, pass X as well."
-            )
+        check_pairs(points, self.n_features_in_)
         return self._mapped_differences(points)
 
     def _mapped_differences(self, pairs: Array) -> Array:
@@ -278,6 +255,16 @@ def mapped(points: Array, components: Array, isotropic: float) -> Array:
     return np.hstack([found, points.dtype.type(isotropic) * points])
 
 
+def check_pairs(points: Array, n_features: int) -> None:
+    """Refuse an array that does not hold two points in each row."""
+    if points.ndim != 3 or points.shape[1:] != (2, n_features):
+        raise ValueError(
+            f"pairs must have shape (n_pairs, 2, {n_features}), two points each; got "
+            f"{points.shape}. If you have row numbers or names of rows of a table X, pass X as "
+            "well."
+        )
+
+
 def pair_points(pairs: ArrayLike, X: Any) -> Any:
     """Return pairs of points: `pairs` itself, or the rows of `X` that it names."""
     if X is None:
@@ -290,15 +277,17 @@ def pair_points(pairs: ArrayLike, X: Any) -> Any:
 def _matrix(P: Array) -> Array:
     """Return the matrix ``P'P``, in double precision where single would overflow or underflow."""
     kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
-    if size <= math.sqrt(kind.max / max(1, len(P))):
-        is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
-        return P.T @ P if P.dtype == np.float64 or not is_tiny else _matrix(P.astype(np.float64))
-    if P.dtype != np.float64:
+    is_huge = size > math.sqrt(kind.max / max(1, len(P)))
+    is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
+    if P.dtype != np.float64 and (is_huge or is_tiny):
         return _matrix(P.astype(np.float64))
-    raise ValueError(
-        f"The components of the metric are as large as {size:.3g}, and float64 has no room for "
-        "their squares. Use transform or pair_distance; or scale the features, and fit again."
-    )
+    if is_huge:
+        raise ValueError(
+            f"The components of the metric are as large as {size:.3g}, and float64 has no room "
+            "for their squares. Use transform or pair_distance; or scale the features, and fit "
+            "again."
+        )
+    return P.T @ P
 
 
 def _lengths(differences: Array) -> Array:

@@ -315,24 +315,15 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
 
 
 def _sorted_directions(P: Array, coordinates: Coordinates) -> tuple[Array, Array]:
-    """Return the directions of a factor; of equally long ones the widest come first."""
-    lengths, rows = _directions(P)
-    gaps = lengths[:-1] - lengths[1:]
-    if len(gaps) and gaps.min() <= _EQUAL * lengths[0]:
-        breaks = np.flatnonzero(gaps > _EQUAL * lengths[0]) + 1
-        rows = np.vstack([_widest(some, coordinates) for some in np.split(rows, breaks)])
-    return lengths, rows
+    """Return the lengths of a factor along orthonormal rows, longest first, and these rows.
 
-
-def _directions(P: Array) -> tuple[Array, Array]:
-    """Return the lengths of a factor along orthonormal rows, longest first, and these rows."""
-    if len(P) == 0:
-        return np.empty(0), P
+    Of equally long ones the widest come first.
+    """
     _, lengths, rows = np.linalg.svd(P, full_matrices=False)
-    least = lengths[0] * max(P.shape) * _EPS
-    if lengths[-1] > least:
-        return lengths, rows
-    return lengths[lengths > least], rows[lengths > least]
+    keep = lengths > lengths.max(initial=0.0) * max(P.shape) * _EPS
+    lengths, rows = lengths[keep], rows[keep]
+    breaks = np.flatnonzero(lengths[:-1] - lengths[1:] > _EQUAL * lengths.max(initial=0.0)) + 1
+    return lengths, np.vstack([_widest(some, coordinates) for some in np.split(rows, breaks)])
 
 
 def _widest(rows: Array, coordinates: Coordinates) -> Array:

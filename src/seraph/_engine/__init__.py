@@ -12,13 +12,13 @@
 """
 
 from .._utils._public import publish as _publish
-from ._advice import warn_of_early_stop, warn_of_scales
+from ._advice import early_stop, warn_of_fit, warn_of_scales
 from ._callback import FitState, Interruptible
 from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, opened
 from ._graph import check_graph
 from ._input import read_array, read_labels, read_points
 from ._learn import Fit, learn, mean_log_likelihood, running
-from ._path import follow_path
+from ._path import RegularizationPath, follow_path
 from ._settings import Settings
 
 __all__ = [
@@ -26,10 +26,12 @@ __all__ = [
     "FitState",
     "Interruptible",
     "Journal",
+    "RegularizationPath",
     "Settings",
     "check_checkpoint",
     "check_graph",
     "check_repeatable",
+    "early_stop",
     "fingerprint",
     "follow_path",
     "learn",
@@ -39,7 +41,7 @@ __all__ = [
     "read_labels",
     "read_points",
     "running",
-    "warn_of_early_stop",
+    "warn_of_fit",
     "warn_of_scales",
 ]
 

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
+from .._solvers import SCALES
 from .._utils._typing import Array
 from .._utils._warnings import warn
+from ._learn import Fit
+from ._settings import Settings
 
 # Warn if the standard deviations of two features differ by more than this factor, or if one
 # exceeds _ABOVE_MEDIAN times the (lower) median of all. On eight tables with factors spread from 1
@@ -21,6 +24,9 @@ _ABOVE_MEDIAN = 10.0
 # Above this mu, the rounding errors of a float32 sum of entropies (a relative 1e-7) can exceed the
 # terms of the labels.
 _LARGE_MU = 1e6
+# Without a prior, kappa is taken to diverge below minus this: at -1e3, probabilities of pairs are
+# 0 or 1 unless a squared distance is within 0.01 of the threshold.
+_STEEP = 1e3
 
 
 def warn_of_labels(labels: PairLabels) -> None:
@@ -82,62 +88,77 @@ def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
     )
 
 
-def warn_of_kappa_zero(gamma: float) -> None:
-    """Warn that the full model has its maximum at kappa = 0."""
-    warn(
-        f"The full model is best at kappa = 0: with gamma={gamma:g} and this lam, no metric "
-        "gains more than it costs, and every pair is as likely similar as not (p = 1/2). "
-        "The learned metric is zero. Lower gamma or lam, or set gamma=None; or give features "
-        "that vary, if all points are equal."
-    )
+def warn_of_fit(fit: Fit, settings: Settings, *, shrunk: bool) -> None:
+    """Warn of a metric of rank zero, and of a fit that has not converged.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    settings : Settings
+        Its settings.
+    shrunk : bool
+        Whether there is a shrinkage target, which remains if the learned metric is zero.
+    """
+    if fit.kappa == 0.0:
+        warn(
+            f"The full model is best at kappa = 0: with gamma={settings.gamma:g} and this lam, no "
+            "metric gains more than it costs, and every pair is as likely similar as not "
+            "(p = 1/2). The learned metric is zero. Lower gamma or lam, or set gamma=None; or "
+            "give features that vary, if all points are equal."
+        )
+    elif len(fit.averaged) == 0 and (fit.converged or fit.stopped):
+        warn_of_rank_zero(lam=fit.lam, manifold=settings.manifold, shrunk=shrunk)
+    trouble = None if fit.stopped else _no_convergence(fit, settings)
+    if trouble is not None:
+        warn(trouble, ConvergenceWarning)
 
 
-def warn_of_kappa_out_of_range(kappa: float, lowest: float, highest: float) -> None:
-    """Warn that the search for kappa has ended at a bound."""
-    warn(
-        f"kappa={kappa:.1e} is at the end of the range that is searched, from -{highest:g} to "
-        f"-{lowest:g}: the full model has not converged. lam, gamma and eta do not suit the "
-        'units of these points. Scale the features, and leave lam at "auto"; or set gamma=None.',
-        ConvergenceWarning,
-    )
+def _no_convergence(fit: Fit, settings: Settings) -> str | None:
+    """Say why a fit has not converged, or may not have, and what to do; None if it has."""
+    n_steps = len(fit.history["step"])
+    iterations = f"{n_steps} iterations, optimality gap {fit.optimality_gap:.1e}"
+    lowest, highest = SCALES
+    if fit.lam == 0.0 and settings.lam != "auto" and settings.solver != "projected-gradient":
+        ending = "converged nevertheless" if fit.converged else "has not converged"
+        return (
+            "With lam=0 the objective may have no maximum: pairs that can be separated "
+            f"drive the metric to infinity. The solver {ending} ({iterations}). Set "
+            'lam > 0 or lam="auto"; or solver="projected-gradient", whose 200 steps are '
+            "what the paper reports for lam=0."
+        )
+    if not fit.converged and fit.stalled:
+        is_single = fit.components.dtype == np.float32
+        remedy = "Pass X in float64, which goes further, or raise" if is_single else "Raise"
+        if fit.mu > _LARGE_MU:
+            lower = f", or lower mu={fit.mu:g}, beside which the labels hardly count"
+        else:
+            lower = ""
+        return (
+            f"{settings.name} has not converged to tol={settings.tol:g} ({iterations}): rounding "
+            "errors hide what is left to gain, and more iterations do not help. "
+            f"{remedy} tol{lower}."
+        )
+    if settings.gamma == 0.0 and (not fit.converged or fit.kappa < -_STEEP):
+        return (
+            "With gamma=0 the objective may have no maximum: pairs that can be separated drive "
+            f"kappa to minus infinity. The search stopped at kappa = {fit.kappa:.3g} "
+            f"({iterations}). Set gamma > 0."
+        )
+    if fit.converged:
+        return None
+    if settings.gamma is not None and not lowest < -fit.kappa < highest:
+        return (
+            f"kappa={fit.kappa:.1e} is at the end of the range that is searched, from "
+            f"-{highest:g} to -{lowest:g}: the full model has not converged. lam, gamma and eta "
+            "do not suit the units of these points. Scale the features, and leave lam at "
+            '"auto"; or set gamma=None.'
+        )
+    is_em = settings.algorithm == "em"
+    remedy = "em_max_iter or max_iter, or em_tol" if is_em else "max_iter"
+    return early_stop(settings.name, iterations, remedy)
 
 
-def warn_of_no_maximum(*, converged: bool, iterations: str) -> None:
-    """Warn that without a trace penalty there may be no maximum."""
-    ending = "converged nevertheless" if converged else "has not converged"
-    warn(
-        "With lam=0 the objective may have no maximum: pairs that can be separated "
-        f"drive the metric to infinity. The solver {ending} ({iterations}). Set "
-        'lam > 0 or lam="auto"; or solver="projected-gradient", whose 200 steps are '
-        "what the paper reports for lam=0.",
-        ConvergenceWarning,
-    )
-
-
-def warn_of_no_prior(*, kappa: float, iterations: str) -> None:
-    """Warn that without a prior on kappa there may be no maximum."""
-    warn(
-        "With gamma=0 the objective may have no maximum: pairs that can be separated drive kappa "
-        f"to minus infinity. The search stopped at kappa = {kappa:.3g} ({iterations}). Set "
-        "gamma > 0.",
-        ConvergenceWarning,
-    )
-
-
-def warn_of_early_stop(name: str, *, iterations: str, remedy: str) -> None:
-    """Warn that the solver has not converged, and say what to raise."""
-    warn(
-        f"{name} has not converged ({iterations}). Raise {remedy}, or tol, or lam.",
-        ConvergenceWarning,
-    )
-
-
-def warn_of_rounding(name: str, tol: float, iterations: str, *, single: bool, mu: float) -> None:
-    """Warn that the solver has stalled above its tolerance because of rounding errors."""
-    remedy = "Pass X in float64, which goes further, or raise" if single else "Raise"
-    lower = f", or lower mu={mu:g}, beside which the labels hardly count" if mu > _LARGE_MU else ""
-    warn(
-        f"{name} has not converged to tol={tol:g} ({iterations}): rounding errors hide what is "
-        f"left to gain, and more iterations do not help. {remedy} tol{lower}.",
-        ConvergenceWarning,
-    )
+def early_stop(name: str, iterations: str, remedy: str) -> str:
+    """Say that the solver has not converged, and what to raise."""
+    return f"{name} has not converged ({iterations}). Raise {remedy}, or tol, or lam."

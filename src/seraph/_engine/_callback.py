@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _solvers as solvers
 from .._utils._typing import Array
+from ._objective import FullModel, Objective
 
 
 @dataclass(frozen=True)
@@ -101,16 +102,13 @@ class Stopped(Exception):
 
     Parameters
     ----------
-    result : Result
-        State of the solver.
-    s : float
-        Scale of the full model.
+    found : tuple (Result, float)
+        The result, and the scale of the full model.
     """
 
-    def __init__(self, result: solvers.Result, s: float) -> None:
-        super().__init__(f"stopped after {len(result.steps)} iterations")
-        self.result = result
-        self.s = s
+    def __init__(self, found: tuple[solvers.Result, float]) -> None:
+        super().__init__(f"stopped after {len(found[0].steps)} iterations")
+        self.found = found
 
 
 class Watch:
@@ -122,36 +120,35 @@ class Watch:
         The user's callback.
     to_features : callable
         Turns a factor on the solvers' coordinates into one on the user's features.
-    scale : float
-        The objective's `scale` at the scale ``s = 1`` of the full model.
+    model : FullModel
+        What is maximized, at some scale.
     """
 
     def __init__(
         self,
         callback: Callable[[FitState], object] | None,
         to_features: Callable[[Array], Array],
-        scale: float,
+        model: FullModel,
     ) -> None:
         self.callback = callback
         self.to_features = to_features
-        self.scale = scale
+        self.model = model
         self.steps: list[solvers.Step] = []
         self.started = time.perf_counter()
-        self._best: tuple[solvers.MatrixFunction, solvers.Step, Array] | None = None
+        self._best: tuple[Objective, solvers.Step, Array] | None = None
 
-    def __call__(self, objective: solvers.MatrixFunction, step: solvers.Step, P: Array) -> None:
+    def __call__(self, objective: Objective, step: solvers.Step, P: Array) -> None:
         """Report an iteration on an `objective` that has reached the factor `P`."""
         if self.callback is None:
             return
         self.steps.append(step)
         self._remember(objective, step, P)
-        s = self.scale / objective.scale
         state = FitState(
             iteration=len(self.steps),
             objective=step.objective,
             gap=step.gap,
             elapsed=time.perf_counter() - self.started,
-            components=self.to_features(solvers.compress(P) / np.sqrt(s)),
+            components=self.to_features(solvers.compress(P) / np.sqrt(self._scale(objective))),
             share=step.share,
         )
         try:
@@ -161,10 +158,9 @@ class Watch:
             P = solvers.compress(P)
             value, gradient = objective.by_metric(P)
             gap = solvers.optimality_gap(P, gradient, objective.scale)
-            result = solvers.Result(P, value, gap, False, self.steps, stopped=True)
-            raise Stopped(result, s) from None
+            raise Stopped(self._ended(objective, P, value, gap)) from None
 
-    def _remember(self, objective: solvers.MatrixFunction, step: solvers.Step, P: Array) -> None:
+    def _remember(self, objective: Objective, step: solvers.Step, P: Array) -> None:
         """Keep the best iterate on the current objective and sample."""
         if self._best is not None:
             before, best, _ = self._best
@@ -173,7 +169,7 @@ class Watch:
                 return
         self._best = objective, step, P
 
-    def interrupted(self) -> Stopped | None:
+    def interrupted(self) -> tuple[solvers.Result, float] | None:
         """Return the best iterate; None without `Interruptible`, or before the first iteration.
 
         The gap is the solver's estimate: a certificate would take another sweep.
@@ -182,6 +178,16 @@ class Watch:
             return None
         objective, step, P = self._best
         gap = np.inf if step.gap is None else step.gap
-        P = solvers.compress(P)
-        result = solvers.Result(P, step.objective, gap, False, self.steps, stopped=True)
-        return Stopped(result, self.scale / objective.scale)
+        return self._ended(objective, solvers.compress(P), step.objective, gap)
+
+    def _ended(
+        self, objective: Objective, P: Array, value: float, gap: float
+    ) -> tuple[solvers.Result, float]:
+        """Return the result, its value minus the prior, and the scale of an ended fit."""
+        s = self._scale(objective)
+        value -= self.model.prior(s)
+        return solvers.Result(P, value, gap, False, self.steps, stopped=True), s
+
+    def _scale(self, objective: Objective) -> float:
+        """Return the scale of the full model that an objective is for."""
+        return self.model.simplified.scale / objective.scale

@@ -10,12 +10,12 @@ consistent whenever the process is killed.
 
 from __future__ import annotations
 
-import math
+import io
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
@@ -36,16 +36,14 @@ EVERY = 5.0
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _APPLICATION_ID = 0x53455241  # "SERA"
+_FOLD = "fold "  # begins the keys of folds
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION_ID};
 CREATE TABLE fit (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE scores (key TEXT PRIMARY KEY, score REAL NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE sums (
-    key TEXT PRIMARY KEY, value REAL NOT NULL, gradient BLOB NOT NULL,
-    rows INTEGER, columns INTEGER, by_columns INTEGER NOT NULL, seal TEXT NOT NULL
+    key TEXT PRIMARY KEY, value REAL NOT NULL, gradient BLOB NOT NULL, seal TEXT NOT NULL
 );
 """
-_SUM = "key, value, gradient, rows, columns, by_columns"
 # Parameters that only affect what is printed, how sums are computed, or when to stop; and
 # "warm_start", for which the metric to start from is compared instead.
 _MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
@@ -139,6 +137,11 @@ class Journal:
         The file, which is created if it does not exist.
     fit : dict of str
         The `fingerprint`; the file of another fit is refused.
+
+    Attributes
+    ----------
+    is_kept : bool
+        Whether to keep the file when the fit ends, because it is not complete.
     """
 
     def __init__(self, path: Path, fit: dict[str, str]) -> None:
@@ -150,64 +153,63 @@ class Journal:
             self._check_header()
         else:
             self._create(fit)
-        try:
-            self._connection = sqlite3.connect(path, isolation_level=None)
-        except sqlite3.Error as error:
-            raise self._unusable(error, exists) from error
-        try:
-            if exists:
-                self._check_rows(fit)
-            self._connection.execute("BEGIN")
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise self._unusable(error, exists) from error
-        except BaseException:
-            self._connection.close()
-            raise
+        with ExitStack() as if_refused:
+            try:
+                self._connection = sqlite3.connect(path, isolation_level=None)
+                if_refused.callback(self._connection.close)
+                if exists:
+                    self._check_rows(fit)
+                self._connection.execute("BEGIN")
+            except sqlite3.Error as error:
+                raise self._unusable(error, exists) from error
+            if_refused.pop_all()
         self._due = time.monotonic() + EVERY
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has been recorded yet."""
-        query = "SELECT EXISTS (SELECT 1 FROM sums) OR EXISTS (SELECT 1 FROM scores)"
+        query = "SELECT EXISTS (SELECT 1 FROM sums)"
         return not self._is_lost and not self._connection.execute(query).fetchone()[0]
 
     def sums(self, key: str, compute: Callable[[], tuple[float, Array]]) -> tuple[float, Array]:
         """Return a value and a gradient from the file, or else compute and record them."""
-        query = f"SELECT {_SUM} FROM sums WHERE key = ?"
+        query = "SELECT value, gradient FROM sums WHERE key = ?"
         row = None if self._is_lost else self._connection.execute(query, (key,)).fetchone()
         if row is not None:
-            return row[1], _unpacked(*row[2:])
+            return row[0], _unpacked(row[1])
         value, gradient = compute()
-        self._write(
-            "INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?)", _sum_row(key, value, gradient)
-        )
+        row = key, float(value), _packed(gradient)
+        self._write("INSERT INTO sums VALUES (?, ?, ?, ?)", (*row, _seal(*row)))
         return value, gradient
 
-    def score(self, rows: Array, factors: tuple[float, float]) -> float | None:
-        """Return the score of a complete fit, by the `rows` it leaves out and its weights."""
-        if self._is_lost:
-            return None
-        key = digest(rows, np.array(factors))
-        query = "SELECT score FROM scores WHERE key = ?"
-        row = self._connection.execute(query, (key,)).fetchone()
-        return None if row is None else row[0]
+    def scores(self, rows: Array, grid: Array, compute: Callable[[], Array]) -> Array:
+        """Return the scores of a fold from the file, or else compute and record them.
 
-    def finish(self, rows: Array, factors: tuple[float, float], score: float) -> None:
-        """Record the score of a complete fit, and forget its sums."""
-        key, score = digest(rows, np.array(factors)), float(score)
-        self._write("INSERT INTO scores VALUES (?, ?, ?)", (key, score, _seal(key, score)))
-        self._write("DELETE FROM sums", ())
+        They are recorded as a gradient. The sums of the fold are then forgotten, but not before: a
+        search that is resumed in the middle of a fold needs the sums of all its fits.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The rows inside the fold.
+        grid : ndarray of shape (n_choices, 2)
+            The weights to choose from.
+        compute : callable
+            Returns the score of each choice.
+        """
+
+        def replace_sums() -> tuple[float, Array]:
+            found = compute()
+            self._write(f"DELETE FROM sums WHERE key NOT LIKE '{_FOLD}%'", ())
+            return 0.0, found
+
+        return self.sums(_FOLD + digest(rows, grid), replace_sums)[1]
 
     def recorded(self, sweep: Sweep, points: str, terms: PairTerms) -> RecordedSweep:
         """Wrap a sweep over points with the digest `points`, to read and record its sums here."""
         weights = "" if terms.weights is None else terms.weights
         salt = digest(points, terms.codes, terms.pairs, terms.similar, weights)
         return RecordedSweep(self, sweep, salt)
-
-    def keep(self) -> None:
-        """Keep the file although the fit ends: it is not complete."""
-        self.is_kept = True
 
     def commit(self) -> None:
         """Write to disk what has been recorded since the last time."""
@@ -277,12 +279,9 @@ class Journal:
         if not all(isinstance(text, str) for row in written for text in row):
             raise self.damaged("it does not say whose it is")
         self._refuse_other(fit, dict(written))
-        for *row, seal in connection.execute(f"SELECT {_SUM}, seal FROM sums"):
-            if seal != _seal(*row) or not _is_sum(*row):
+        for *row, seal in connection.execute("SELECT key, value, gradient, seal FROM sums"):
+            if seal != _seal(*row) or not _is_sum(*row[1:]):
                 raise self.damaged("a sum was changed")
-        for key, score, seal in connection.execute("SELECT key, score, seal FROM scores"):
-            if seal != _seal(key, score) or not isinstance(score, float):
-                raise self.damaged("a score was changed")
 
     def _unusable(self, error: sqlite3.Error | OSError, exists: bool) -> Exception:
         if exists:
@@ -371,30 +370,24 @@ class RecordedSweep:
         return self._digested[1]
 
 
-def _sum_row(key: str, value: float, gradient: Array) -> tuple[Any, ...]:
-    # The memory order is kept, because rounding errors of products depend on it.
-    by_columns = bool(np.isfortran(gradient))
-    content = np.asarray(gradient, dtype="<f8").tobytes("F" if by_columns else "C")
-    rows, columns = (*gradient.shape, None, None)[:2]
-    row = (key, float(value), content, rows, columns, int(by_columns))
-    return (*row, _seal(*row))
+def _packed(gradient: Array) -> bytes:
+    """Return the content of an .npy file. It keeps the memory order, which rounding depends on."""
+    file = io.BytesIO()
+    np.save(file, np.asarray(gradient, dtype=np.float64))
+    return file.getvalue()
 
 
-def _is_sum(_: Any, value: Any, content: Any, rows: Any, columns: Any, by_columns: Any) -> bool:
-    """Whether a row of the file is what `_sum_row` makes. SQLite checks no types."""
-    sizes = [size for size in (rows, columns) if size is not None]
-    if not all(isinstance(size, int) and size >= 0 for size in (*sizes, by_columns)):
+def _unpacked(content: bytes) -> Array:
+    gradient: Array = np.load(io.BytesIO(content), allow_pickle=False)
+    return gradient
+
+
+def _is_sum(value: Any, content: Any) -> bool:
+    """Whether a value and a packed gradient have the types of a sum. SQLite checks none."""
+    try:
+        return isinstance(value, float) and _unpacked(content).dtype == np.float64
+    except Exception:  # no bytes, or not those of an array
         return False
-    if not (isinstance(value, float) and isinstance(content, bytes)):
-        return False
-    return len(content) == 8 * math.prod(sizes)
-
-
-def _unpacked(content: bytes, rows: int | None, columns: int | None, by_columns: int) -> Array:
-    shape = [size for size in (rows, columns) if size is not None]
-    gradient = np.frombuffer(content, dtype="<f8")
-    # (A copy, since the caller may write to it.)
-    return gradient.reshape(shape, order="F" if by_columns else "C").astype(np.float64)
 
 
 def _seal(*row: Any) -> str:

@@ -1,9 +1,10 @@
-"""An announcement of a long fit: the expected time, and how to shorten it."""
+"""What a fit reports while it runs: its iterations, and a forecast if it will be long."""
 
 from __future__ import annotations
 
 import logging
 import time
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 from .. import _solvers as solvers
@@ -22,6 +23,36 @@ _TIMES_EM, _TIMES_FULL = 4, 8
 _PAIRS_PER_POINT = 50
 
 
+@dataclass
+class Progress:
+    """Print a line after each iteration, for ``verbose=1``.
+
+    Parameters
+    ----------
+    name : str
+        Name to print in front.
+    total : int
+        Largest number of iterations, which bounds the time left.
+    """
+
+    name: str
+    total: int
+    done: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def __call__(self, step: solvers.Step) -> None:
+        """Print the line of one iteration."""
+        self.done += 1
+        elapsed = time.perf_counter() - self.started
+        left = elapsed / self.done * max(0, self.total - self.done)
+        gap = "" if step.gap is None else f"gap {step.gap:.1e}  "
+        print(
+            f"[{self.name}] {self.done}/{self.total}  objective {step.objective:.6g}  "
+            f"rank {step.rank}  {gap}{elapsed:.1f} s, at most {left:.1f} s left",
+            flush=True,
+        )
+
+
 class Forecast:
     """Announces a long fit, once.
 
@@ -33,23 +64,17 @@ class Forecast:
         The problem that is being solved.
     settings : Settings
         Settings of the fit.
-    n_points, n_pairs : int
-        Number of points, and of unlabeled pairs.
+    n_pairs : int
+        Number of unlabeled pairs.
     is_near : bool
         Whether the fit continues from an earlier one.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        settings: Settings,
-        n_points: int,
-        n_pairs: int,
-        *,
-        is_near: bool,
+        self, problem: Problem, settings: Settings, n_pairs: int, *, is_near: bool
     ) -> None:
         self.problem, self.settings, self.is_near = problem, settings, is_near
-        self.n_points, self.n_pairs = n_points, n_pairs
+        self.n_points, self.n_pairs = problem.sweep.shape[0], n_pairs
         self._first: tuple[float, int] | None = None
         self._is_done = False
 

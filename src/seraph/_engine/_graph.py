@@ -91,6 +91,12 @@ def roughness(points: Array, graph: sparse.csr_array) -> Array:
         Symmetric positive semi-definite matrix.
     """
     X = points.astype(np.float64)
-    degree = np.asarray(graph.sum(axis=1)).reshape(-1, 1)
-    R = X.T @ (degree * X - graph @ X)
+    R = X.T @ times_laplacian(graph, X)
     return (R + R.T) / 2.0
+
+
+def times_laplacian(weights: sparse.csr_array, Y: Array) -> Array:
+    """Compute ``L Y``, with L the Laplacian of symmetric weights, which may be negative."""
+    degree = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
+    product: Array = degree * Y - weights @ Y
+    return product

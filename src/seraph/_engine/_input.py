@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
@@ -19,9 +18,8 @@ from .._sweep import (
     in_memory,
     is_chunked,
 )
-from .._utils._typing import Array
 from .._utils._validation import as_numbers
-from . import _advice as advice
+from ._advice import warn_of_labels
 from ._settings import Settings
 
 
@@ -54,25 +52,24 @@ def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
 
 def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
     """Check the points as `read_points` does, and load them into memory."""
-    points = PointsInMemory(_checked(X, settings.name))
-    return points, _settled(settings, X, len(points))
+    with as_numbers("X", X):
+        array = check_array(
+            in_memory(X),
+            dtype=FLOATS,
+            ensure_min_samples=2,
+            estimator=settings.name,
+            input_name="X",
+        )
+    return PointsInMemory(array), _settled(settings, X, len(array))
 
 
 def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> PairLabels:
     """Check and merge the labels of the `n` rows of `X`; warn if all pairs are of one kind."""
     labels = PairLabels.of(X, n, y, marks)
-    advice.warn_of_labels(labels)
+    warn_of_labels(labels)
     return labels
 
 
 def _settled(settings: Settings, X: Any, n: int) -> Settings:
     backend, device = choose_backend(X, n, settings.backend, settings.device)
     return replace(settings, backend=backend, device=device)
-
-
-def _checked(X: Any, name: str) -> Array:
-    is_float = type(X) is np.ndarray and X.dtype in FLOATS  # then there is nothing to look at
-    with as_numbers("X", None if is_float else X):
-        return check_array(
-            in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=name, input_name="X"
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from .. import _solvers as solvers
 from .._marks import PairLabels
 from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
 from .._utils._typing import Array
-from . import _advice as advice
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
-from ._forecast import Forecast
+from ._forecast import Forecast, Progress
 from ._objective import FullModel, Objective
 from ._problem import Problem, ordered_terms
-from ._progress import Progress
 from ._settings import Settings
 from ._triplets import Triplets
 
@@ -49,6 +47,8 @@ class Fit:
         "objective", "rank", "step" and "share" of each iteration.
     n_similar, n_dissimilar, n_unlabeled, n_triplets : int
         Number of pairs of each kind, and of triplets.
+    n_absent_marks : int
+        Number of marks that were left out because X does not have their rows.
     backend, device : str
         What summed over the pairs, and where.
     stalled : bool
@@ -72,6 +72,7 @@ class Fit:
     n_dissimilar: int
     n_unlabeled: int
     n_triplets: int
+    n_absent_marks: int
     backend: str
     device: str | None
     stalled: bool = False
@@ -81,50 +82,9 @@ class Fit:
         """All numbers and counts, under the names that estimators give them."""
         return {f"{name}_": getattr(self, name) for name in _ATTRIBUTES}
 
-    def warn(self, settings: Settings, *, shrunk: bool = False) -> None:
-        """Warn the user of a metric of rank zero, and of a fit that has not converged.
-
-        Parameters
-        ----------
-        settings : Settings
-            Settings of the fit.
-        shrunk : bool
-            Whether there is a shrinkage target, which remains if the learned metric is zero.
-        """
-        if self.kappa == 0.0:
-            advice.warn_of_kappa_zero(float(settings.gamma or 0.0))
-        elif len(self.averaged) == 0 and (self.converged or self.stopped):
-            advice.warn_of_rank_zero(lam=self.lam, manifold=settings.manifold, shrunk=shrunk)
-        if self.stopped:
-            return
-        n_steps = len(self.history["step"])
-        iterations = f"{n_steps} iterations, optimality gap {self.optimality_gap:.1e}"
-        no_trace = self.lam == 0.0 and settings.lam != "auto"
-        lowest, highest = solvers.SCALES
-        if no_trace and settings.solver != "projected-gradient":
-            advice.warn_of_no_maximum(converged=self.converged, iterations=iterations)
-        elif not self.converged and self.stalled:
-            single = self.components.dtype == np.float32
-            advice.warn_of_rounding(
-                settings.name, settings.tol, iterations, single=single, mu=self.mu
-            )
-        elif settings.gamma == 0.0 and (not self.converged or self.kappa < -_STEEP):
-            advice.warn_of_no_prior(kappa=self.kappa, iterations=iterations)
-        elif self.converged:
-            return
-        elif settings.gamma is not None and not lowest < -self.kappa < highest:
-            advice.warn_of_kappa_out_of_range(self.kappa, lowest, highest)
-        else:
-            is_em = settings.algorithm == "em"
-            remedy = "em_max_iter or max_iter, or em_tol" if is_em else "max_iter"
-            advice.warn_of_early_stop(settings.name, iterations=iterations, remedy=remedy)
-
 
 _NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
-# Without a prior, kappa is taken to diverge below minus this: at -1e3, probabilities of pairs are
-# 0 or 1 unless a squared distance is within 0.01 of the threshold.
-_STEEP = 1e3
 # Multiple of the weight of the trace whose metric is averaged with the one for the weight itself.
 # Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
 # benchmarks/RESULTS.md).
@@ -136,9 +96,6 @@ _ROUGHER, _ROUGH = 50.0, 5e-2
 # with a smaller one, that is only the start for a fit over all pairs.
 _ESTIMATED_TOL = 1e-3
 
-
-# Shares of the pairs, and estimates from them.
-_Samples = list[tuple[float, Objective]]
 
 _OVERFLOW = (
     "The fit left the range of floating-point numbers: mu, lam, eta, gamma or manifold is too "
@@ -196,28 +153,25 @@ def learn(
     """
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
-        objective = problem.objective(settings.lam, settings.lam_factor)
-        forecast = Forecast(
-            problem, settings, len(points), labels.n_unlabeled, is_near=start is not None
-        )
-        search = _SolverRun(
-            problem, objective, labels, settings, start, None if is_trial else forecast
-        )
+        run = _SolverRun(problem, settings, start)
+        if not is_trial:
+            run.forecast = Forecast(
+                problem, settings, labels.n_unlabeled, is_near=start is not None
+            )
         try:
-            result, s = search.run()
+            result, s = run.solve()
         except KeyboardInterrupt:
-            stopped = None if is_trial else search.watch.interrupted()
-            if stopped is None:
+            best = None if is_trial else run.watch.interrupted()
+            if best is None:
                 raise
             if journal is not None:
-                journal.keep()
-            result, s = search.ended(stopped)
-        P = result.P / np.sqrt(s) if s > 0.0 else result.P
-        fit = fit_of(result, P, -s, objective, problem, labels)
-        return _with_average(fit, result, search) if settings.average else fit
+                journal.is_kept = True
+            result, s = best
+        fit = fit_of(result, s, run.objective, problem, labels)
+        return _with_average(fit, result, run) if settings.average else fit
 
 
-def _with_average(fit: Fit, result: solvers.Result, search: _SolverRun) -> Fit:
+def _with_average(fit: Fit, result: solvers.Result, run: _SolverRun) -> Fit:
     """Average the metric with that for a larger weight of the trace.
 
     Which weight is best depends on whether the leading principal components are the relevant
@@ -225,8 +179,8 @@ def _with_average(fit: Fit, result: solvers.Result, search: _SolverRun) -> Fit:
     """
     if fit.stopped or len(fit.components) == 0:
         return fit
-    coordinates = search.problem.coordinates
-    P, s = search.for_larger_weight(fit.components, result)
+    coordinates = run.problem.coordinates
+    P, s = run.for_larger_weight(fit.components, result)
     parts = [fit.components, coordinates.to_features(P / np.sqrt(s or 1.0))]
     owns = [coordinates.from_features(P.astype(np.float64)) for P in parts]
     variances = [float(np.vdot(own @ coordinates.covariance, own)) for own in owns]
@@ -239,14 +193,14 @@ def _with_average(fit: Fit, result: solvers.Result, search: _SolverRun) -> Fit:
 
 def fit_of(
     result: solvers.Result,
-    P: Array,
-    kappa: float,
+    s: float,
     objective: Objective,
     problem: Problem,
     labels: PairLabels,
 ) -> Fit:
-    """Describe a solution of a problem in the user's units."""
+    """Describe a solution of a problem, at a scale ``s = -kappa``, in the user's units."""
     coordinates = problem.coordinates
+    P = result.P / np.sqrt(s or 1.0)
     components = coordinates.to_features(P).astype(coordinates.array.dtype)
     if not (np.isfinite(result.value) and np.all(np.isfinite(components))):
         raise ValueError(_OVERFLOW)
@@ -257,7 +211,7 @@ def fit_of(
         mu=objective.terms.mu,
         lam=objective.lam * coordinates.unit**2,
         eta=objective.terms.eta,
-        kappa=kappa or 0.0,
+        kappa=-s if s else 0.0,
         objective=result.value,
         optimality_gap=result.gap,
         converged=result.converged,
@@ -268,6 +222,7 @@ def fit_of(
         n_dissimilar=labels.n_dissimilar,
         n_unlabeled=labels.n_unlabeled,
         n_triplets=len(labels.triplets),
+        n_absent_marks=labels.n_absent_marks,
         backend=problem.sweep.name,
         device=problem.sweep.device,
         stalled=result.stalled,
@@ -278,7 +233,8 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
     """Mean ``ln p`` of the labeled pairs and triplets of some points under a learned metric."""
     s = -fit.kappa
     P = np.sqrt(s) * fit.components
-    first, terms = ordered_terms(labels, s * fit.eta, mu=0.0)
+    first = labels.rows_by_class
+    terms = ordered_terms(labels, s * fit.eta, 0.0, first)
     coordinates = points.coordinates(rescale=False)
     sweep = make_sweep(coordinates.with_first(first), backend="numpy")
     value, _ = sweep(P, terms, "threshold")
@@ -290,60 +246,38 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
 class _SolverRun:
     """One run of a solver, with its start and its callbacks."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        objective: Objective,
-        labels: PairLabels,
-        settings: Settings,
-        start: Array | None,
-        forecast: Forecast | None,
-    ) -> None:
+    def __init__(self, problem: Problem, settings: Settings, start: Array | None) -> None:
         self.problem = problem
-        self.labels = labels
-        self.objective = objective
         self.settings = settings
         self.given_start = start
-        self.forecast = forecast
-        to_features = problem.coordinates.to_features
-        self.watch = Watch(settings.callback, to_features, objective.scale)
-
-    def run(self) -> tuple[solvers.Result, float]:
-        """Return the best metric times the scale ``s = -kappa``, and the scale."""
-        settings, objective = self.settings, self.objective
+        self.objective = problem.objective(settings.lam, settings.lam_factor)
         # The simplified model (7) is the full one at s = 1 without a prior.
-        model = FullModel(objective, float(settings.gamma or 0.0))
+        self.model = FullModel(self.objective, float(settings.gamma or 0.0))
+        self.watch = Watch(settings.callback, problem.coordinates.to_features, self.model)
+        self.forecast: Forecast | None = None
+
+    def solve(self) -> tuple[solvers.Result, float]:
+        """Return the best metric times the scale ``s = -kappa``, and the scale."""
+        settings = self.settings
         try:
             if settings.gamma is not None:
-                return solvers.over_scale(model, self._maximize, self._start, tol=settings.tol)
+                return solvers.over_scale(
+                    self.model, self._maximize, self._start, tol=settings.tol
+                )
+            P = self._start(1.0)
             if settings.algorithm == "direct":
-                return self._maximize(objective, self._start(1.0), self._samples()), 1.0
+                near = self.given_start is not None
+                return self._maximize(self.objective, P, near=near), 1.0
             found = solvers.em(
-                objective.m_step,
+                self.objective.m_step,
                 self._maximize,
-                self._start(1.0),
+                P,
                 max_iter=settings.em_max_iter,
                 tol=settings.em_tol,
             )
             return found, 1.0
         except Stopped as stopped:
-            return self.ended(stopped)
-
-    def surrogate(self, result: solvers.Result) -> solvers.Surrogate | None:
-        """Return a surrogate that agrees with the objective at its maximum; None without samples.
-
-        It holds for any weight of the trace, because that is a linear term.
-        """
-        settings = self.settings
-        is_plain = settings.gamma is None and settings.algorithm == "direct"
-        if not is_plain or settings.solver_name != "low-rank":
-            return None
-        if result.gradient is None or len(result.P) == 0:
-            return None
-        samples = self.objective.estimates(near=True)
-        if not samples:
-            return None
-        return solvers.Surrogate.at(samples[0][1], result.P, result.value, result.gradient)
+            return stopped.found
 
     def for_larger_weight(self, start: Array, result: solvers.Result) -> tuple[Array, float]:
         """Find the metric for a larger weight of the trace, to a larger tolerance.
@@ -363,43 +297,60 @@ class _SolverRun:
             The scale.
         """
         settings = self.settings
-        objective = self.problem.objective(settings.lam, settings.lam_factor * _LARGER)
         tol, em_tol = (
             max(tol, min(_ROUGH, _ROUGHER * tol)) for tol in (settings.tol, settings.em_tol)
         )
-        rough = replace(settings, tol=tol, em_tol=em_tol, callback=None, verbose=0)
-        other = _SolverRun(self.problem, objective, self.labels, rough, start, None)
-        surrogate = self.surrogate(result)
-        if surrogate is not None:
-            try:
-                P = other._on(surrogate)
-            except solvers.RunAwayError:
-                pass
-            else:
-                if settings.tol >= _ESTIMATED_TOL:
-                    return P, 1.0
-                other.given_start = self.problem.coordinates.to_features(P) if len(P) else None
-        found, s = other.run()
+        factor = settings.lam_factor * _LARGER
+        rough = replace(
+            settings, lam_factor=factor, tol=tol, em_tol=em_tol, callback=None, verbose=0
+        )
+        other = _SolverRun(self.problem, rough, start)
+        P = other.estimate(self.objective.lam, result)
+        if P is not None:
+            if settings.tol >= _ESTIMATED_TOL:
+                return P, 1.0
+            other.given_start = self.problem.coordinates.to_features(P) if len(P) else None
+        found, s = other.solve()
         return found.P, s
 
-    def _on(self, surrogate: solvers.Surrogate) -> Array:
-        """Maximize a surrogate, with the weight of the trace of this search."""
-        sample = cast("Objective", surrogate.sample)
-        sample = replace(sample, lam=self.objective.lam, scale=self.objective.scale)
-        return solvers.low_rank(
-            replace(surrogate, sample=sample),
-            self._start(1.0),
-            max_iter=self.settings.max_iter,
-            tol=self.settings.tol,
-            callback=lambda step, P: None,
-            max_rank=self.settings.n_components,
-        ).P
+    def estimate(self, lam: float, result: solvers.Result) -> Array | None:
+        """Maximize a surrogate that agrees with the objective at the maximum for another weight.
 
-    def ended(self, stopped: Stopped) -> tuple[solvers.Result, float]:
-        """Return the result and the scale of a run that the user has stopped."""
-        found, s = stopped.result, stopped.s
-        prior = FullModel(self.objective, float(self.settings.gamma or 0.0)).prior(s)
-        return replace(found, value=found.value - prior), s
+        Parameters
+        ----------
+        lam : float
+            The other weight of the trace, in the solvers' units.
+        result : Result
+            The maximum for it.
+
+        Returns
+        -------
+        ndarray of shape (r, d) or None
+            Factor of the metric; None without samples, or if the surrogate has no maximum.
+        """
+        settings, P = self.settings, result.P
+        is_plain = settings.gamma is None and settings.algorithm == "direct"
+        if not is_plain or settings.solver_name != "low-rank" or result.gradient is None:
+            return None
+        samples = self.objective.samples(near=True)
+        if not samples:
+            return None
+        # The two objectives differ by a multiple of the trace.
+        more = self.objective.lam - lam
+        value = result.value - more * float(np.vdot(P, P))
+        gradient = result.gradient - more * np.eye(P.shape[1])
+        surrogate = solvers.Surrogate.at(samples[0][1], P, value, gradient)
+        try:
+            found = solvers.low_rank(
+                surrogate,
+                self._start(1.0),
+                max_iter=settings.max_iter,
+                tol=settings.tol,
+                max_rank=settings.n_components,
+            )
+        except solvers.RunAwayError:
+            return None
+        return found.P
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
@@ -417,15 +368,8 @@ class _SolverRun:
             settings.n_components, narrow=narrow, eta=s * settings.eta
         )
 
-    def _samples(self) -> _Samples | None:
-        """Return the samples for a warm start; None for the objective's own."""
-        if self.given_start is None or self.settings.solver_name != "low-rank":
-            return None
-        return self.objective.estimates(near=True)
-
-    def _maximize(
-        self, objective: solvers.MatrixFunction, P: Array, samples: _Samples | None = None
-    ) -> solvers.Result:
+    def _maximize(self, objective: Objective, P: Array, *, near: bool = False) -> solvers.Result:
+        """Run the solver from the factor `P`; `near`: it is that of an earlier fit."""
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
@@ -437,10 +381,9 @@ class _SolverRun:
             self.watch(objective, step, P)
 
         options: dict[str, Any] = {}
-        if settings.n_components is not None:
-            options["max_rank"] = settings.n_components
-        if samples is not None:
-            options["samples"] = samples
+        if settings.solver_name == "low-rank":
+            samples = objective.samples(near=near)
+            options = {"max_rank": settings.n_components, "samples": samples}
         return solvers.SOLVERS[settings.solver_name](
             objective,
             P,

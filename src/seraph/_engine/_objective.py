@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._sweep import PairTerms, Posterior, Sweep
-from .._utils._typing import Array, computed_once
+from .._utils._typing import Array
 from ._triplets import Triplets
 
 
@@ -51,13 +51,8 @@ class Objective:
         """Relative error of a value."""
         return self.sweep.rounding
 
-    @computed_once
-    def samples(self) -> list[tuple[float, Objective]]:
-        """Estimates from shares of the pairs, the smallest first."""
-        return self.estimates(near=False)
-
-    def estimates(self, *, near: bool) -> list[tuple[float, Objective]]:
-        """Return estimates from shares of the pairs; `near`: see `Plan.samples`."""
+    def samples(self, *, near: bool = False) -> list[tuple[float, Objective]]:
+        """Return estimates from shares of the pairs, the smallest first: see `Plan.samples`."""
         samples = self.terms.samples(self.sweep.shape, near=near)
         return [(share, replace(self, terms=terms)) for share, terms in samples]
 

@@ -12,10 +12,10 @@ from .._marks import PairLabels
 from .._sweep import Points
 from .._utils._typing import Array
 from ._checkpoint import Journal
+from ._forecast import Progress
 from ._learn import Fit, fit_of, running
 from ._objective import Objective
 from ._problem import Problem
-from ._progress import Progress
 from ._settings import Settings
 
 # With unlabeled pairs, the search for the first weight starts at this share of `lam_max` of the
@@ -25,28 +25,65 @@ _LOWEST_START = 0.1
 
 
 @dataclass(frozen=True)
-class FitsAlongPath:
-    """The fits for falling weights of the trace.
+class RegularizationPath:
+    """Solutions of (7) for decreasing weights of the trace.
 
     Parameters
     ----------
     lams : ndarray of shape (n_lams,)
-        The weights.
-    fits : list of Fit
-        One for each weight.
+        The weights, largest first.
+    components : list of ndarray of shape (rank, n_features)
+        A factor of each metric, as in ``SERAPH.components_`` up to the signs of its rows.
+    objectives : ndarray of shape (n_lams,)
+        Value of the objective (7) at each metric.
+    optimality_gaps : ndarray of shape (n_lams,)
+        The certificates, as in ``SERAPH.optimality_gap_``.
+    converged : ndarray of bool of shape (n_lams,)
+        Which solutions met the tolerance.
     n_sweeps : ndarray of int of shape (n_lams,)
-        Number of sweeps for each; those that find the first weight count for the first fit.
+        Number of sweeps over the pairs for each; the search for the start counts for the first.
     lam_max : float
-        Weight at which the zero metric stops being a maximum.
+        Weight below which the zero metric is no longer a maximum.
     auto_lam : float
-        What ``lam="auto"`` stands for.
+        What ``lam="auto"`` stands for on these data.
+    mu, eta : float
+        Weight of the unlabeled pairs, and the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import seraph_path
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> path = seraph_path(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1), n_lams=5)
+    >>> bool(path.lams[0] > path.lams[-1])
+    True
+    >>> int(path.ranks[0]), len(path.components), len(path.eigenvalues)
+    (0, 5, 5)
     """
 
     lams: Array
-    fits: list[Fit]
+    components: list[Array]
+    objectives: Array
+    optimality_gaps: Array
+    converged: Array
     n_sweeps: Array
     lam_max: float
     auto_lam: float
+    mu: float
+    eta: float
+
+    @property
+    def ranks(self) -> Array:
+        """Rank of each metric."""
+        return np.array([len(P) for P in self.components])
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Eigenvalues of each metric, one row each: decreasing, padded with zeros."""
+        values = np.zeros((len(self.lams), max(self.ranks, default=0)))
+        for row, P in zip(values, self.components, strict=True):
+            row[: len(P)] = np.sort(np.sum(np.square(P, dtype=np.float64), axis=1))[::-1]
+        return values
 
 
 def follow_path(
@@ -57,7 +94,7 @@ def follow_path(
     *,
     graph: Any = None,
     journal: Journal | None = None,
-) -> FitsAlongPath:
+) -> RegularizationPath:
     """Learn a metric for each of many weights.
 
     Parameters
@@ -82,12 +119,23 @@ def follow_path(
         counts = [0]
         for lam in lams.tolist():
             result = path.solve(lam, from_zero=from_zero and not fits)
-            P = solvers.compress(result.P)
-            fits.append(fit_of(result, P, -1.0, problem.objective(lam), problem, labels))
+            result = replace(result, P=solvers.compress(result.P))
+            fits.append(fit_of(result, 1.0, problem.objective(lam), problem, labels))
             counts.append(problem.sweep.n_sweeps)
             if progress is not None:
                 progress(solvers.Step(result.value, len(result.P), 0.0, result.gap))
-    return FitsAlongPath(lams, fits, np.diff(counts), lam_max, problem.auto_lam)
+    return RegularizationPath(
+        lams=lams,
+        components=[fit.components for fit in fits],
+        objectives=np.array([fit.objective for fit in fits]),
+        optimality_gaps=np.array([fit.optimality_gap for fit in fits]),
+        converged=np.array([fit.converged for fit in fits]),
+        n_sweeps=np.diff(counts),
+        lam_max=lam_max,
+        auto_lam=problem.auto_lam,
+        mu=problem.terms.mu,
+        eta=problem.terms.eta,
+    )
 
 
 class _Path:
@@ -95,7 +143,6 @@ class _Path:
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
         self.problem = problem
-        self.max_rank = settings.n_components
         self.options: dict[str, Any] = {
             "max_iter": settings.max_iter,
             "tol": settings.tol,
@@ -143,8 +190,9 @@ class _Path:
 
     def _better_than_zero(self, objective: Objective) -> Array | None:
         """Return the factor that SERAPH finds from its own start, unless zero is as good."""
-        start = self.problem.first_factor(self.max_rank, narrow=True, eta=self.problem.terms.eta)
-        found = solvers.low_rank(objective, start, callback=lambda step, P: None, **self.options)
+        max_rank = self.options["max_rank"]
+        start = self.problem.first_factor(max_rank, narrow=True, eta=self.problem.terms.eta)
+        found = solvers.low_rank(objective, start, **self.options)
         value_at_zero = objective.by_metric(self.zero)[0]
         better = found.value > value_at_zero + 1e-6 * abs(value_at_zero)
         return found.P if better else None

@@ -157,54 +157,43 @@ def _planned(
     """Choose the pairs to sum; return the rows that come first in sweeps, and the terms."""
     mu = _mu(labels, settings)
     size = settings.sample_size(labels.n_unlabeled) if mu > 0.0 else None
-    plan, order = Plan(), None
+    plan, first = Plan(), labels.rows_by_class
     if size is not None:
         if is_recorded:
             check_repeatable("unlabeled pairs", settings.random_state)
         rng = check_random_state(settings.random_state)
         if can_list(size, len(points)):
-            first, terms = ordered_terms(labels, settings.eta, mu)
+            terms = ordered_terms(labels, settings.eta, mu, first)
             plan = Plan.for_list(len(points), len(first), terms.pairs, size, rng)
             return first, replace(terms, plan=plan)
         plan = Plan(share=size / labels.n_unlabeled, seed=int(rng.randint(2**31 - 1)))
     if settings.backend != "dask":  # a cluster leaves the rows where they are
-        order = plan.order(points.shape, labels.rows_by_class, unlabeled=mu > 0.0)
-    first, terms = ordered_terms(labels, settings.eta, mu, order)
-    return first, replace(terms, plan=plan)
+        order = plan.order(points.shape, first, unlabeled=mu > 0.0)
+        first = first if order is None else order
+    return first, replace(ordered_terms(labels, settings.eta, mu, first), plan=plan)
 
 
-def ordered_terms(
-    labels: PairLabels, eta: float, mu: float, order: Array | None = None
-) -> tuple[Array, PairTerms]:
-    """Return the rows that come first in sweeps, and the terms of the reordered pairs.
+def ordered_terms(labels: PairLabels, eta: float, mu: float, first: Array) -> PairTerms:
+    """Return the terms of the pairs, once the rows `first` have been moved to the front.
 
-    The class-labeled rows come first, so that all their pairs form one square of tiles. They are
-    sorted by class and the other rows follow in their old order, unless the `order` of all rows
-    is given.
+    These begin with the class-labeled rows, so that all their pairs form one square of tiles; the
+    rows that are not among them keep their order.
     """
-    if order is None:
-        first = labels.rows_by_class
-        by_number = np.argsort(first)
-        before = np.searchsorted(first[by_number], labels.pairs)
-        # An unlabeled row moves back by the number of labeled rows after it.
-        pairs = labels.pairs - before + len(first)
-        known = labels.codes[labels.pairs] >= 0
-        pairs[known] = by_number[before[known]]
-    else:
-        first = order
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        pairs = place[labels.pairs]
+    n = len(labels.codes)
+    place = np.empty(n, dtype=np.intp)
+    place[first] = np.arange(len(first))
+    place[np.setdiff1d(np.arange(n), first)] = np.arange(len(first), n)
+    pairs = place[labels.pairs]
     by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
-    terms = PairTerms(
-        codes=labels.codes[first[: len(labels.rows_by_class)]],
+    codes = labels.codes[first]
+    return PairTerms(
+        codes=codes[codes >= 0],
         pairs=pairs[by_row],
         similar=labels.likeness[by_row],
         eta=float(eta),
         mu=mu,
         weights=labels.weights[by_row] if np.any(labels.weights != 1.0) else None,
     )
-    return first, terms
 
 
 def _mu(labels: PairLabels, settings: Settings) -> float:

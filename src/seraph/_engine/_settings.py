@@ -76,11 +76,9 @@ class Settings:
         """
         names = {field.name for field in fields(cls)}
         given = {name: value for name, value in vars(estimator).items() if name in names}
-        settings = cls(**{"name": type(estimator).__name__, **given, **changes})
-        settings.check()
-        return settings
+        return cls(**{"name": type(estimator).__name__, **given, **changes})
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse settings that are wrong or that do not go together."""
         for name in ("mu", "lam"):
             check_number(name, getattr(self, name), low=0, instead="auto")

@@ -11,6 +11,7 @@ from scipy.special import expit, log_expit
 
 from .._sweep import in_memory
 from .._utils._typing import Array
+from ._graph import times_laplacian
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,7 @@ class Triplets:
     def _laplacian(self, weights: Array, Y: Array) -> Array:
         """Compute ``Lap(W) Y``."""
         a, b, c = self.rows.T
-        ends = np.concatenate([a, a]), np.concatenate([c, b])
-        signed = np.concatenate([weights, -weights])
-        U = sparse.csr_array((signed, ends), shape=(len(Y), len(Y)))
-        degree = np.bincount(ends[0], signed, len(Y)) + np.bincount(ends[1], signed, len(Y))
-        product: Array = degree[:, np.newaxis] * Y - U @ Y - U.T @ Y
-        return product
+        first, second = np.concatenate([a, a, c, b]), np.concatenate([c, b, a, a])
+        signed = np.concatenate([weights, -weights, weights, -weights])
+        W = sparse.csr_array((signed, (first, second)), shape=(len(Y), len(Y)))
+        return times_laplacian(W, Y)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
-from .._utils._tiles import row_slices, upper_tiles
+from .._utils._tiles import upper_tiles
 from .._utils._typing import Array
 from ..metrics._tiles import Tile
 
@@ -17,6 +15,8 @@ _TILE = 512
 _CANDIDATES = 50
 # But no more than this: if the candidates run out, the search starts again from the free points.
 _MOST_CANDIDATES = 1 << 19
+# A pair of rows, its score, and its place among pairs of equal score.
+_CANDIDATE = [("score", "f8"), ("order", "u8"), ("first", "intp"), ("second", "intp")]
 
 
 def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _TILE) -> Array:
@@ -62,54 +62,38 @@ def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = _T
 
 def _best(score: Tile, n: int, rows: Array, labeled: Array, pairs: Array, tile: int) -> Array:
     """Find the `n` best pairs of some rows, best first."""
-    best = _Candidates.none()
+    best = np.empty(0, dtype=_CANDIDATE)
     lowest, last = -np.inf, np.uint64(0)
     for a, b, found in _tiles(score, rows, labeled, pairs, tile):
         i, j = np.nonzero((found >= lowest) & (found > -np.inf))
-        some = _Candidates.of(found[i, j], a[i], b[j])
-        best = best.with_more(some.take((some.scores > lowest) | (some.order < last)))
+        some = _candidates(found[i, j], a[i], b[j])
+        some = some[(some["score"] > lowest) | (some["order"] < last)]
+        best = np.concatenate([best, some])
         # Twice as many as wanted, so that they are not sorted for every tile.
-        if len(best.scores) > 2 * n:
-            best = best.take(best.sorted()[:n])
-            lowest, last = best.scores[-1], best.order[-1]
-    best = best.take(best.sorted()[:n])
-    return np.column_stack([best.first, best.second])
+        if len(best) > 2 * n:
+            best = _best_first(best)[:n]
+            lowest, last = best["score"][-1], best["order"][-1]
+    best = _best_first(best)[:n]
+    return np.column_stack([best["first"], best["second"]])
 
 
-class _Candidates(NamedTuple):
-    """Pairs of rows with their scores, and an order among pairs of equal score.
+def _candidates(scores: Array, first: Array, second: Array) -> Array:
+    """Join pairs of rows with their scores, and an order among pairs of equal score.
 
     The order is pseudorandom, so that among many pairs of equal score (duplicate points), those
     that are kept seldom share a row. If they all did, a search would find one pair.
     """
+    # Multipliers of the generator splitmix64.
+    order = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
+    order = (order ^ (order >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    order = (order ^ (order >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    order = order ^ (order >> np.uint64(31))
+    columns = [scores, order, first, second]
+    return np.rec.fromarrays(columns, dtype=_CANDIDATE).view(np.ndarray)
 
-    scores: Array
-    order: Array
-    first: Array
-    second: Array
 
-    @classmethod
-    def none(cls) -> _Candidates:
-        rows: Array = np.empty(0, dtype=np.intp)
-        return cls.of(np.empty(0), rows, rows)
-
-    @classmethod
-    def of(cls, scores: Array, first: Array, second: Array) -> _Candidates:
-        # Multipliers of the generator splitmix64.
-        order = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
-        order = (order ^ (order >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        order = (order ^ (order >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return cls(scores, order ^ (order >> np.uint64(31)), first, second)
-
-    def take(self, which: Array) -> _Candidates:
-        return _Candidates(*(column[which] for column in self))
-
-    def with_more(self, more: _Candidates) -> _Candidates:
-        return _Candidates(*map(np.concatenate, zip(self, more, strict=True)))
-
-    def sorted(self) -> Array:
-        """Return the order of the candidates, best first."""
-        return np.lexsort([self.order, -self.scores])
+def _best_first(candidates: Array) -> Array:
+    return candidates[np.lexsort([candidates["order"], -candidates["score"]])]
 
 
 def _tiles(
@@ -118,18 +102,14 @@ def _tiles(
     """Yield rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
     place = np.full(len(labeled), -1)
     place[rows] = np.arange(len(rows))
-    starts = np.array([block.start for block in row_slices(len(rows), tile)])
-    left_out = defaultdict(list)
-    for i, j in np.sort(place[pairs], axis=1).tolist():
-        if i >= 0:
-            first, second = starts[np.searchsorted(starts, [i, j], side="right") - 1].tolist()
-            left_out[first, second].append((i - first, j - second))
+    first, second = np.sort(place[pairs], axis=1).T
     for some, others in upper_tiles(len(rows), tile):
         a, b = rows[some], rows[others]
         found = score(a, b)
         found[np.logical_and.outer(labeled[a], labeled[b])] = -np.inf
-        for at in left_out[some.start, others.start]:
-            found[at] = -np.inf
+        here = (some.start <= first) & (first < some.stop)
+        here &= (others.start <= second) & (second < others.stop)
+        found[first[here] - some.start, second[here] - others.start] = -np.inf
         if some is others:
             found[np.tril_indices(len(found))] = -np.inf
         yield a, b, found

@@ -141,7 +141,9 @@ class MetricClassifier(
         MetricClassifier
             The fitted classifier.
         """
-        self._check_parameters()
+        if self.estimator is not None:
+            check_estimator("estimator", self.estimator)
+        check_choice("rule", self.rule, RULES)
         if y is None:
             raise ValueError(
                 "MetricClassifier requires y to be passed, but the target y is None: "
@@ -206,7 +208,9 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        mapped = self._map(X)
+        check_is_fitted(self)
+        with as_numbers("X"):
+            validate_data(self, X, reset=False, **_SHAPE_ONLY)
         rows = LabeledRows(
             center=self.center_,
             scale=self.scale_,
@@ -216,7 +220,7 @@ class MetricClassifier(
             coef=self.coef_,
             intercept=self.intercept_,
         )
-        return rows.probabilities(mapped, self.rule)
+        return rows.probabilities(_mapped(self.estimator_, X), self.rule)
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to the square roots of their class probabilities.
@@ -274,21 +278,10 @@ class MetricClassifier(
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))
 
-    def _map(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        with as_numbers("X"):
-            validate_data(self, X, reset=False, **_SHAPE_ONLY)
-        return _mapped(self.estimator_, X)
-
     def _learner(self) -> Any:
         if self.estimator is None:
             return make_pipeline(StandardScaler(), SERAPH())
         return self.estimator
-
-    def _check_parameters(self) -> None:
-        if self.estimator is not None:
-            check_estimator("estimator", self.estimator)
-        check_choice("rule", self.rule, RULES)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

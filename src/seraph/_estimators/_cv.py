@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import product
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,27 +177,23 @@ class SERAPHCV(PosteriorLearner):
                 learner.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal,
         ):
-            scores = self._scores(points, labels, settings, graph, journal)
-            grid = np.array(self._grid(), dtype=np.float64)
+            grid = np.array(list(product(self.lam_factors, self.mu_factors)), dtype=np.float64)
+            scores = self._scores(grid, points, labels, settings, graph, journal)
             best = _choice(grid, scores) if len(scores) else None
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
             settings = replace(
                 settings, lam_factor=lam_factor, mu_factor=mu_factor, average=averages(learner)
             )
             fit = learn(points, labels, settings, graph=graph, journal=journal)
-            fit.warn(settings, shrunk=not blend.is_off)
-            return self._learned(
+            return self._take(
                 X,
-                fit.components,
+                fit,
+                settings,
                 blend,
-                fit.coordinates,
-                fit.averaged,
                 best_params_={"lam": fit.lam, "mu": fit.mu},
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
                 cv_results_=_results(grid, scores),
                 n_splits_=len(scores),
-                n_absent_marks_=labels.n_absent_marks,
-                **fit.attributes,
             )
 
     def _check_parameters(self) -> SERAPH:
@@ -224,11 +221,9 @@ class SERAPHCV(PosteriorLearner):
             check_repeatable("folds", self.random_state)
         return learner
 
-    def _grid(self) -> list[tuple[float, float]]:
-        return list(product(self.lam_factors, self.mu_factors))
-
     def _scores(
         self,
+        grid: Array,
         points: PointsInMemory,
         labels: PairLabels,
         settings: Settings,
@@ -243,10 +238,12 @@ class SERAPHCV(PosteriorLearner):
         shared = points_of_folds(fold) if is_scaled else np.arange(len(points))
         splits = []
         for number in range(fold.max() + 1):
-            outside = shared[fold[shared] != number]
-            split = _Split.make(labels, np.flatnonzero(fold == number), outside)
-            if split is not None:
-                splits.append(split)
+            inside, outside = np.flatnonzero(fold == number), shared[fold[shared] != number]
+            test, train = restricted(labels, inside), restricted(labels, outside)
+            if test is None or train is None:
+                continue
+            if train.similar_weight and train.dissimilar_weight:
+                splits.append(_Split(inside, test, outside, train))
         n_triplets = sum(len(split.test.triplets) for split in splits)
         n_similar = sum(split.test.n_similar for split in splits)
         n_dissimilar = sum(split.test.n_dissimilar for split in splits)
@@ -260,59 +257,15 @@ class SERAPHCV(PosteriorLearner):
                 "more pairs."
             )
             return np.empty((0, 0))
-        return np.array(
-            [self._split_scores(split, points, settings, graph, journal) for split in splits]
-        )
-
-    def _split_scores(
-        self,
-        split: _Split,
-        points: PointsInMemory,
-        settings: Settings,
-        graph: Any,
-        journal: Journal | None,
-    ) -> list[float]:
-        """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
-        train, test = points[split.outside], points[split.inside]
-        part = None if graph is None else graph[split.outside][:, split.outside]
-        grid = self._grid()
-        if journal is not None:
-            found = [journal.score(split.inside, factors) for factors in grid]
-            known = [score for score in found if score is not None]
-            if len(known) == len(grid):
-                return known
-        scores: list[float] = []
-        start = None
-        for factors in grid:
-            trial = replace(
-                settings,
-                lam_factor=factors[0],
-                mu_factor=factors[1],
-                tol=_ROUGHER * settings.tol,
-            )
-            fit = learn(
-                train,
-                split.train,
-                trial,
-                graph=part,
-                start=start,
-                journal=journal,
-                is_trial=True,
-            )
-            scores.append(mean_log_likelihood(fit, test, split.test))
-            # Warm starts within a fold: the metric of another fold has seen the pairs that are
-            # held out here.
-            start = fit.components if len(fit.components) else None
-        if journal is not None:
-            # Only now: a search that is resumed in the middle of a fold needs the sums of all its
-            # fits.
-            for factors, score in zip(grid, scores, strict=True):
-                journal.finish(split.inside, factors, score)
-        return scores
+        scores = []
+        for split in splits:
+            compute = partial(_fold_scores, split, grid, points, settings, graph, journal)
+            found = compute() if journal is None else journal.scores(split.inside, grid, compute)
+            scores.append(found)
+        return np.array(scores)
 
 
-@dataclass(frozen=True)
-class _Split:
+class _Split(NamedTuple):
     """The rows inside and outside of a fold, with the labels of their pairs."""
 
     inside: Array
@@ -320,15 +273,41 @@ class _Split:
     outside: Array
     train: PairLabels
 
-    @classmethod
-    def make(cls, labels: PairLabels, inside: Array, outside: Array) -> Self | None:
-        """Split the labels; None if a part has too few of them to learn from or to judge."""
-        test, train = restricted(labels, inside), restricted(labels, outside)
-        if test is None or train is None:
-            return None
-        if not (train.similar_weight and train.dissimilar_weight):
-            return None
-        return cls(inside, test, outside, train)
+
+def _fold_scores(
+    split: _Split,
+    grid: Array,
+    points: PointsInMemory,
+    settings: Settings,
+    graph: Any,
+    journal: Journal | None,
+) -> Array:
+    """Mean log-likelihood of a pair within one fold, for each choice of the weights."""
+    train, test = points[split.outside], points[split.inside]
+    part = None if graph is None else graph[split.outside][:, split.outside]
+    scores = []
+    start = None
+    for lam_factor, mu_factor in grid.tolist():
+        trial = replace(
+            settings,
+            lam_factor=lam_factor,
+            mu_factor=mu_factor,
+            tol=_ROUGHER * settings.tol,
+        )
+        fit = learn(
+            train,
+            split.train,
+            trial,
+            graph=part,
+            start=start,
+            journal=journal,
+            is_trial=True,
+        )
+        scores.append(mean_log_likelihood(fit, test, split.test))
+        # Warm starts within a fold: the metric of another fold has seen the pairs that
+        # are held out here.
+        start = fit.components if len(fit.components) else None
+    return np.array(scores)
 
 
 def _choice(grid: Array, scores: Array) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import Blend
+from .._base import Blend, mapped
 from .._engine import (
     FitState,
     Settings,
@@ -280,17 +280,7 @@ class KernelSERAPH(PosteriorLearner):
                 self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
-                fit.warn(settings, shrunk=not blend.is_off)
-                return self._learned(
-                    X,
-                    fit.components,
-                    blend,
-                    fit.coordinates,
-                    fit.averaged,
-                    kernel_map_=kernel_map,
-                    n_absent_marks_=labels.n_absent_marks,
-                    **fit.attributes,
-                )
+                return self._take(X, fit, settings, blend, kernel_map_=kernel_map)
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
@@ -305,8 +295,7 @@ class KernelSERAPH(PosteriorLearner):
         ndarray of shape (n_samples, rank)
             The mapped points.
         """
-        coordinates = self._points_of_metric(X)
-        return coordinates @ self.components_.T.astype(coordinates.dtype, copy=False)
+        return mapped(self._points_of_metric(X), self.components_, self.isotropic_)
 
     def get_metric(self) -> Any:
         """Return the learned distance as a function of two points, for ``metric=``.
@@ -319,7 +308,9 @@ class KernelSERAPH(PosteriorLearner):
         check_is_fitted(self)
         return KernelMetric(self.kernel_map_, self.components_.copy())
 
-    def _has_matrix(self) -> bool:
+    @property
+    def get_mahalanobis_matrix(self) -> NoReturn:
+        """Not available: the metric has no matrix on the features."""
         raise AttributeError(
             "The metric of KernelSERAPH lives in the feature space of its kernel and has no "
             "matrix on the features of X. Use transform or pair_distance; or "
@@ -333,8 +324,7 @@ class KernelSERAPH(PosteriorLearner):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {shown(self.kernel)}."
             )
-        if self.kernel_gamma is not None:
-            check_number("kernel_gamma", self.kernel_gamma, low=0, instead="median")
+        check_number("kernel_gamma", self.kernel_gamma, low=0, instead=("median", None))
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
@@ -389,15 +379,13 @@ class KernelSERAPH(PosteriorLearner):
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
     def _points_of_metric(self, X: ArrayLike) -> Array:
-        points = super()._points_of_metric(X)
-        return self.kernel_map_(points)
+        return self.kernel_map_(super()._points_of_metric(X))
 
     def _mapped_differences(self, pairs: Array) -> Array:
         if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
             return np.empty((0, len(self.components_)), dtype=pairs.dtype)
         coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
-        mapped = coordinates @ self.components_.T.astype(coordinates.dtype)
-        return mapped[::2] - mapped[1::2]
+        return mapped(coordinates[::2] - coordinates[1::2], self.components_, self.isotropic_)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import _num_samples
 
-from .._base import pair_points
-from .._decisions import row_distances
+from .._base import check_pairs
 from .._marks import Marks, Rows, aligned_marks
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, shown
@@ -76,10 +75,7 @@ def fit_model(
 
 
 def pair_distances(
-    model: Any,
-    pairs: ArrayLike,
-    X: Any = None,
-    measure: Callable[[Any, Any, Array], Array] = row_distances,
+    model: Any, pairs: ArrayLike, X: Any, measure: Callable[[Any, Any, Array], Array]
 ) -> Array:
     """Compute distances between pairs of points, or of rows of `X`, under a fitted model.
 
@@ -89,25 +85,20 @@ def pair_distances(
         Its ``transform`` maps points so that the learned distance is the Euclidean one.
     pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
         Pairs of points; or, with `X`, pairs of its rows, as in ``pair_distance``.
-    X : array-like, optional
+    X : array-like or None
         Points.
-    measure : callable, default=row_distances
+    measure : callable
         Computes the distances of pairs of rows from model, points and row numbers.
     """
     if X is not None:
         check_directions(model, X)
         with as_numbers("X"):  # a step of a pipeline may be the first to look at X
             return measure(model, X, Rows.of(X).require(pairs))
-    points = np.asarray(pair_points(pairs, None))
-    m = model.n_features_in_
-    if points.ndim != 3 or points.shape[1:] != (2, m):
-        raise ValueError(
-            f"pairs must have shape (n_pairs, 2, {m}), two points each; got {points.shape}. "
-            "If you have row numbers or names of rows of a table X, pass X as well."
-        )
+    points = np.asarray(pairs)
+    check_pairs(points, model.n_features_in_)
     if len(points) == 0:
         return np.empty(0)
-    rows = points.reshape(-1, m)
+    rows = points.reshape(-1, points.shape[2])
     check_directions(model, rows, "pairs")
     with as_numbers("pairs"):
         return measure(model, _named(model, rows), np.arange(len(rows)).reshape(-1, 2))

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
@@ -23,6 +22,7 @@ from .._decisions import (
     probabilities,
     row_distances,
 )
+from .._engine import check_graph
 from .._marks import Marks, PairLabels, aligned_marks
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
@@ -180,9 +180,11 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         labels = PairLabels.of(X, n, y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
-        graph = None if graph is None else _checked_graph(graph, n)
+        graph = None if graph is None else check_graph(graph, n)
+        blank = self._learner()
         by_classes = y is not None and marks is None and graph is None
-        blank = self._model(by_classes=by_classes)
+        if by_classes and not isinstance(blank, MetricClassifier):
+            blank = MetricClassifier(blank)
 
         def refit(part: Any, known: PairLabels, rows: Array) -> Any:
             model = clone(blank)
@@ -266,9 +268,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Learned distances.
         """
         check_is_fitted(self)
-        return pair_distances(
-            self.estimator_, pairs, X, _measure(self.estimator_) or row_distances
-        )
+        measure = _measure(self.estimator_) or row_distances
+        return pair_distances(self.estimator_, pairs, X, measure)
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -300,17 +301,12 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
                 return class_auc(self.estimator_.predict_proba(X), y, marks=found)
             return pair_auc(np.asarray(self.estimator_.transform(X)), y, marks=found)
 
-    def _model(self, *, by_classes: bool) -> Any:
-        """Return what to fit: a learner, or a classifier with it where classes are known."""
-        learner = SERAPH() if self.estimator is None else self.estimator
-        if by_classes and not isinstance(learner, MetricClassifier):
-            return MetricClassifier(learner)
-        return learner
+    def _learner(self) -> Any:
+        return SERAPH() if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = get_tags(SERAPH() if self.estimator is None else self.estimator)
-        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.pairwise = get_tags(self._learner()).input_tags.pairwise
         return tags
 
     def _check_parameters(self) -> None:
@@ -325,14 +321,10 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
                 f'strategy="{self.strategy}" {verb} target; got {shown(self.target)}.'
             )
         for name in ("target", "base_rate"):
-            value = getattr(self, name)
-            check_number(name, value, low=0, instead=None)
-            if value is not None and value > 1:
-                raise ValueError(f"{name} must be at most 1; got {shown(value)}.")
+            check_number(name, getattr(self, name), low=0, high=1, instead=None)
         if self.base_rate in (0, 1):
             raise ValueError(f"base_rate must be between 0 and 1; got {shown(self.base_rate)}.")
-        if not (isinstance(self.cv, str) and self.cv == "prefit"):
-            check_number("cv", self.cv, low=2, integer=True, instead="prefit")
+        check_number("cv", self.cv, low=2, integer=True, instead="prefit")
 
 
 def _measure(model: Any) -> Callable[[Any, Any, Array], Array] | None:
@@ -344,12 +336,3 @@ def _by_number(model: Any) -> bool:
     """Whether a weight of the model, for pairs or for edges, counts by the number of points."""
     values = {name.rpartition("__")[2]: value for name, value in model.get_params().items()}
     return values.get("mu", "auto") != "auto" or values.get("manifold", 0.0) != 0.0
-
-
-def _checked_graph(graph: Any, n: int) -> Any:
-    if np.shape(graph) != (n, n):
-        raise ValueError(
-            f"graph must have one row and one column per row of X, shape ({n}, {n}); got "
-            f"{np.shape(graph)}."
-        )
-    return sparse.csr_array(graph)

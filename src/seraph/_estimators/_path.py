@@ -3,89 +3,29 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 from .._engine import (
+    RegularizationPath,
     Settings,
     check_checkpoint,
+    early_stop,
     fingerprint,
     follow_path,
     opened,
     read_array,
     read_labels,
-    warn_of_early_stop,
     warn_of_scales,
 )
 from .._marks import Marks
 from .._sweep import Backend
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
-
-
-@dataclass(frozen=True)
-class RegularizationPath:
-    """Solutions of (7) for decreasing weights of the trace.
-
-    Parameters
-    ----------
-    lams : ndarray of shape (n_lams,)
-        The weights, largest first.
-    components : list of ndarray of shape (rank, n_features)
-        A factor of each metric, as in ``SERAPH.components_`` up to the signs of its rows.
-    objectives : ndarray of shape (n_lams,)
-        Value of the objective (7) at each metric.
-    optimality_gaps : ndarray of shape (n_lams,)
-        The certificates, as in ``SERAPH.optimality_gap_``.
-    converged : ndarray of bool of shape (n_lams,)
-        Which solutions met the tolerance.
-    n_sweeps : ndarray of int of shape (n_lams,)
-        Number of sweeps over the pairs for each; the search for the start counts for the first.
-    lam_max : float
-        Weight below which the zero metric is no longer a maximum.
-    auto_lam : float
-        What ``lam="auto"`` stands for on these data.
-    mu, eta : float
-        Weight of the unlabeled pairs, and the threshold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seraph import seraph_path
-    >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> path = seraph_path(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1), n_lams=5)
-    >>> bool(path.lams[0] > path.lams[-1])
-    True
-    >>> int(path.ranks[0]), len(path.components), len(path.eigenvalues)
-    (0, 5, 5)
-    """
-
-    lams: Array
-    components: list[Array]
-    objectives: Array
-    optimality_gaps: Array
-    converged: Array
-    n_sweeps: Array
-    lam_max: float
-    auto_lam: float
-    mu: float
-    eta: float
-
-    @property
-    def ranks(self) -> Array:
-        """Rank of each metric."""
-        return np.array([len(P) for P in self.components])
-
-    @property
-    def eigenvalues(self) -> Array:
-        """Eigenvalues of each metric, one row each: decreasing, padded with zeros."""
-        values = np.zeros((len(self.lams), max(self.ranks, default=0)))
-        for row, P in zip(values, self.components, strict=True):
-            row[: len(P)] = np.sort(np.sum(np.square(P, dtype=np.float64), axis=1))[::-1]
-        return values
+from .._utils._warnings import warn
 
 
 def seraph_path(
@@ -187,21 +127,11 @@ def seraph_path(
         verbose=verbose,
         n_jobs=n_jobs,
     )
-    settings.check()
     points, settings = read_array(X, settings)
     labels = read_labels(X, len(points), y, marks)
     warn_of_scales(points.std(), getattr(X, "columns", None))
     weights = None if lams is None else _check_lams(lams)
-    parameters = {
-        "lams": weights,
-        "n_lams": n_lams,
-        "eps": eps,
-        "mu": mu,
-        "eta": eta,
-        "manifold": manifold,
-        "n_neighbors": n_neighbors,
-        "n_components": n_components,
-    }
+    parameters = {"lams": weights, "n_lams": n_lams, "eps": eps, **vars(settings)}
     with opened(checkpoint, lambda: fingerprint(parameters, points, labels, graph)) as journal:
         path = follow_path(
             points,
@@ -211,22 +141,10 @@ def seraph_path(
             graph=graph,
             journal=journal,
         )
-        converged = np.array([fit.converged for fit in path.fits])
-        if not converged.all():
-            left = f"{np.sum(~converged)} of {len(converged)} values of lam"
-            warn_of_early_stop(settings.name, iterations=left, remedy="max_iter")
-    return RegularizationPath(
-        lams=path.lams,
-        components=[fit.components for fit in path.fits],
-        objectives=np.array([fit.objective for fit in path.fits]),
-        optimality_gaps=np.array([fit.optimality_gap for fit in path.fits]),
-        converged=converged,
-        n_sweeps=path.n_sweeps,
-        lam_max=path.lam_max,
-        auto_lam=path.auto_lam,
-        mu=path.fits[0].mu,
-        eta=path.fits[0].eta,
-    )
+        if not path.converged.all():
+            left = f"{np.sum(~path.converged)} of {len(path.converged)} values of lam"
+            warn(early_stop(settings.name, left, "max_iter"), ConvergenceWarning)
+    return path
 
 
 def _check_lams(lams: ArrayLike) -> Array:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base import MahalanobisLearner, pair_points
-from .._sweep import FLOATS, in_memory, posterior
+from .._base import Blend, MahalanobisLearner, pair_points
+from .._engine import Fit, Settings, warn_of_fit
+from .._sweep import posterior
 from .._utils._typing import Array
-from .._utils._validation import as_numbers
 
 
 class PosteriorLearner(MahalanobisLearner):
@@ -39,12 +38,20 @@ class PosteriorLearner(MahalanobisLearner):
         kind = squared.dtype.type
         return posterior(kind(-self.kappa_) * (squared - kind(self.eta_)))
 
-    def _points_of_metric(self, X: ArrayLike) -> Array:
-        """Return the points `X` in the space that ``components_`` maps from."""
-        check_is_fitted(self)
-        with as_numbers("X", X):
-            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
-        return points
+    def _take(
+        self, X: ArrayLike, fit: Fit, settings: Settings, blend: Blend, **attributes: Any
+    ) -> Self:
+        """Warn of what is wrong with a fit to `X`, and set all attributes from it."""
+        warn_of_fit(fit, settings, shrunk=not blend.is_off)
+        return self._learned(
+            X,
+            fit.components,
+            blend,
+            fit.coordinates,
+            fit.averaged,
+            **fit.attributes,
+            **attributes,
+        )
 
 
 def averages(learner: Any) -> bool:

@@ -164,7 +164,6 @@ def query_rows(
     check_is_fitted(model)
     classifier, points = None, X
     if isinstance(model, Pipeline) and isinstance(model.steps[-1][1], MetricClassifier):
-        check_is_fitted(model)
         with as_numbers("X"):
             points, model = model[:-1].transform(X), model[-1]
     while isinstance(model, PairClassifier | MetricClassifier):
@@ -206,37 +205,39 @@ def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistan
     of "different" there. For a `MetricClassifier`, the probability of different classes takes the
     place of the squared distance.
     """
-    given: float | None = None
-    if isinstance(model, PairClassifier) and isinstance(
-        getattr(model, "estimator_", None), MetricClassifier
-    ):
+    if not isinstance(model, PairClassifier):
+        learner, points, Z = _mapped(model, X)
+        if not isinstance(learner, PosteriorLearner):
+            name = type(learner).__name__
+            raise ValueError(
+                f"{name} cannot say how sure it is about a pair: pass a SERAPH, or a "
+                f"PairClassifier({name}())."
+            )
+        return points, SquaredDistances(Z), float(learner.eta_), float(-learner.kappa_)
+    check_is_fitted(model)
+    threshold, slope = model.threshold_, abs(model.slope_)
+    if isinstance(model.estimator_, MetricClassifier):
         with as_numbers("X"):
             chances = model.estimator_.predict_proba(X)
-        return chances, ClassDistances(chances), model.threshold_, abs(model.slope_)
-    if isinstance(model, PairClassifier):
-        check_is_fitted(model)
-        given = model.threshold_
-        slope = abs(model.slope_) / (2.0 * max(abs(given), 1e-300))
-        model = model.estimator_
+        return chances, ClassDistances(chances), threshold, slope
+    _, points, Z = _mapped(model.estimator_, X)
+    slope /= 2.0 * max(abs(threshold), 1e-300)
+    return points, SquaredDistances(Z), threshold * abs(threshold), slope
+
+
+def _mapped(model: Any, X: Any) -> tuple[Any, Array, Array]:
+    """Return the learner, which may end a pipeline, and its points before and after its map.
+
+    The points of a learner of the model are in the space that its components map from.
+    """
+    check_is_fitted(model)
     while isinstance(model, Pipeline):
-        check_is_fitted(model)
         before = model[:-1]
         if len(before):
             with prepared_by(before.steps[0][1] if len(before) == 1 else before):
                 X = before.transform(X)
         model = model.steps[-1][1]
-    check_is_fitted(model)
     if isinstance(model, PosteriorLearner):
         points = model._points_of_metric(X)  # noqa: SLF001
-        Z = mapped(points, model.components_, model.isotropic_)
-        if given is None:
-            return points, SquaredDistances(Z), float(model.eta_), float(-model.kappa_)
-    else:
-        Z = np.asarray(model.transform(X))
-        points = np.asarray(X)
-    if given is None:
-        raise ValueError(
-            f"{type(model).__name__} cannot say how sure it is about a pair: pass a SERAPH, or a "
-            f"PairClassifier({type(model).__name__}())."
-        )
-    return points, SquaredDistances(Z), given * abs(given), slope
+        return model, points, mapped(points, model.components_, model.isotropic_)
+    return model, np.asarray(X), np.asarray(model.transform(X))

@@ -95,7 +95,7 @@ class LabeledRows:
         if rule == "vote":
             return self._votes(away)
         if rule == "nearest":
-            return self._nearest(away)
+            return self._votes(away, nearest=True)
         return (self._votes(away) + self._odds(away)) / 2.0
 
     def _odds(self, away: Array) -> Array:
@@ -107,24 +107,17 @@ class LabeledRows:
         found: Array = softmax(away @ self.coef.T + self.intercept, axis=1)
         return found
 
-    def _votes(self, away: Array) -> Array:
+    def _votes(self, away: Array, *, nearest: bool = False) -> Array:
+        """Return the share of each class in the votes of all labeled rows, or of the nearest."""
         members = np.eye(int(self.codes.max()) + 1)[self.codes]
-        votes = np.empty((len(away), members.shape[1]))
-        for rows in self._batches(len(away)):
+        found: Array = np.empty((len(away), members.shape[1]))
+        for rows in gen_batches(len(away), max(1, _AT_ONCE // len(members))):
             d2 = euclidean_distances(away[rows], self.points, squared=True)
-            votes[rows] = _shares(d2, members, self.width)
-        return votes
-
-    def _nearest(self, away: Array) -> Array:
-        nearest = np.empty(len(away), dtype=np.intp)
-        for rows in self._batches(len(away)):
-            d2 = euclidean_distances(away[rows], self.points, squared=True)
-            nearest[rows] = d2.argmin(axis=1)
-        found: Array = np.eye(int(self.codes.max()) + 1)[self.codes[nearest]]
+            if nearest:
+                found[rows] = members[d2.argmin(axis=1)]
+            else:
+                found[rows] = _shares(d2, members, self.width)
         return found
-
-    def _batches(self, n: int) -> list[slice]:
-        return list(gen_batches(n, max(1, _AT_ONCE // len(self.codes))))
 
 
 def _logistic_regression(points: Array, codes: Array) -> tuple[Array, Array]:

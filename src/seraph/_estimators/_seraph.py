@@ -348,13 +348,4 @@ class SERAPH(PosteriorLearner):
                 # the entropy.
                 start = None
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
-            fit.warn(settings, shrunk=not blend.is_off)
-            return self._learned(
-                X,
-                fit.components,
-                blend,
-                fit.coordinates,
-                fit.averaged,
-                n_absent_marks_=labels.n_absent_marks,
-                **fit.attributes,
-            )
+            return self._take(X, fit, settings, blend)

@@ -14,14 +14,12 @@ They know an objective and a first factor, and nothing of estimators or data. Al
 =====================  ====================================================================
 """
 
-from ._curvature import Curvature
 from ._em import em
 from ._follow import Follower
-from ._lbfgs import lbfgs
-from ._line_search import backtrack
 from ._low_rank import low_rank
 from ._projected_gradient import projected_gradient
 from ._psd import compress, optimality_gap, project_psd
+from ._quasi_newton import Curvature, backtrack, lbfgs
 from ._result import MatrixFunction, Result, Step
 from ._sampled import RunAwayError, Surrogate, sampled_low_rank
 from ._scale import SCALES, over_scale

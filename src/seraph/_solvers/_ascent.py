@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from .._utils._typing import Array, computed_once
-from ._certified import CertifiedPoint, StoppingRule
-from ._lbfgs import lbfgs
 from ._psd import compress, numerical_rank, relative_slope
-from ._result import Callback, MatrixFunction, Step
+from ._quasi_newton import lbfgs
+from ._result import Callback, CertifiedPoint, MatrixFunction, Step, StoppingRule
 
 # Rows with less than this share of the longest row's squared length are dropped. If they were
 # needed, the certificate, which is computed without them, fails, and rows are appended again.
@@ -121,8 +121,7 @@ def idle_rows(here: CertifiedPoint, scale: float, tol: float) -> Array:
     return along < limit * np.einsum("rm,rm->r", here.P, here.P)
 
 
-@dataclass(frozen=True)
-class _Evaluation:
+class _Evaluation(NamedTuple):
     """A factor, with the value and the gradient by the factor there."""
 
     P: Array
@@ -130,40 +129,8 @@ class _Evaluation:
     gradient: Array
 
 
-@dataclass
-class AscentState:
-    """State of a run of L-BFGS, between two calls of its function.
-
-    Parameters
-    ----------
-    last : ndarray of shape (r, m)
-        The last iterate.
-    slope : float
-        `relative_slope` at the last point tried.
-    base, tried : _Evaluation or None
-        Evaluations at the last iterate and at the last point of the line search.
-    n_steps : int
-        Number of iterations.
-    known_gap : float
-        Gap of the last certificate that failed; 0 without one.
-    progress : Progress
-        Whether the iterations still make progress.
-    end : CertifiedPoint or None
-        The point at which the run ended.
-    """
-
-    last: Array
-    slope: float = np.inf
-    base: _Evaluation | None = None
-    tried: _Evaluation | None = None
-    n_steps: int = 0
-    known_gap: float = 0.0
-    progress: Progress = field(default_factory=Progress)
-    end: CertifiedPoint | None = None
-
-
 class Ascent:
-    """L-BFGS from a factor until the slope is small.
+    """One run of L-BFGS from a factor until the slope is small.
 
     The certificate is tested as soon as the slope is small enough for it to hold. If it fails,
     L-BFGS continues until the slope is `slope_tol`. In a long run it is tested repeatedly, and the
@@ -179,6 +146,21 @@ class Ascent:
         Receives the iterations.
     callback : callable
         Called with each `Step` and the factor it reached.
+
+    Attributes
+    ----------
+    slope : float
+        `relative_slope` at the last point tried.
+    base, tried : _Evaluation or None
+        Evaluations at the last iterate and at the last point of the line search.
+    n_steps : int
+        Number of iterations.
+    known_gap : float
+        Gap of the last certificate that failed; 0 without one.
+    progress : Progress
+        Whether the iterations still make progress.
+    end : CertifiedPoint or None
+        The point at which the run ended.
     """
 
     def __init__(
@@ -186,55 +168,57 @@ class Ascent:
     ) -> None:
         self.values, self.slope_tol = values, slope_tol
         self.steps, self.callback = steps, callback
+        self.slope = np.inf
+        self.base: _Evaluation | None = None
+        self.tried: _Evaluation | None = None
+        self.n_steps = 0
+        self.known_gap = 0.0
+        self.progress = Progress()
+        self.end: CertifiedPoint | None = None
 
     def run(self, P: Array, max_iter: int) -> tuple[CertifiedPoint, float]:
         """Run L-BFGS from a factor; return the last point, and the slope there."""
-        values = self.values
-        if P.size == 0 or max_iter <= 0:
-            return values.certified(P), 0.0 if P.size == 0 else np.inf
-        state = AscentState(P)
-        found = lbfgs(
-            lambda P: self._negative(state, P),
-            P,
-            max_iter=max_iter,
-            is_done=lambda P, value: self._is_done(state, P, -value),
-        )
-        return state.end or values.certified(found.x), state.slope
+        if P.size == 0:
+            return self.values.certified(P), 0.0
+        if max_iter > 0:
+            self.last = P  # the last iterate
+            P = lbfgs(self._negative, P, max_iter=max_iter, is_done=self._is_done).x
+        return self.end or self.values.certified(P), self.slope
 
-    def _negative(self, state: AscentState, P: Array) -> tuple[float, Array]:
+    def _negative(self, P: Array) -> tuple[float, Array]:
         """Evaluate the negative objective, for L-BFGS."""
         objective = self.values.objective
         value, gradient = objective.by_factor(P)
-        state.slope = relative_slope(P, gradient, objective.scale)
-        if state.base is not None:
-            value = _refined(state.base, P, value, gradient, self.values.rounding)
-        state.tried = _Evaluation(P.copy(), value, gradient)
-        state.base = state.base or state.tried
+        self.slope = relative_slope(P, gradient, objective.scale)
+        if self.base is not None:
+            value = _refined(self.base, P, value, gradient, self.values.rounding)
+        self.tried = _Evaluation(P.copy(), value, gradient)
+        self.base = self.base or self.tried
         return -value, -gradient
 
-    def _is_done(self, state: AscentState, P: Array, value: float) -> bool:
+    def _is_done(self, P: Array, loss: float) -> bool:
         """Record an iteration; return whether to stop."""
-        rule, slope = self.values.rule, state.slope
-        state.base = state.tried
-        state.progress.add(value, slope, self.values.rounding)
-        moved = float(np.linalg.norm(P - state.last))
-        state.last = P.copy()
-        state.n_steps += 1
-        may_hold = slope <= (self.slope_tol if state.known_gap else max(rule.tol, self.slope_tol))
-        is_long = state.n_steps % _PATIENCE == 0 and slope > _FAR * rule.tol
+        rule, slope = self.values.rule, self.slope
+        self.base = self.tried
+        self.progress.add(-loss, slope, self.values.rounding)
+        moved = float(np.linalg.norm(P - self.last))
+        self.last = P.copy()
+        self.n_steps += 1
+        may_hold = slope <= (self.slope_tol if self.known_gap else max(rule.tol, self.slope_tol))
+        is_long = self.n_steps % _PATIENCE == 0 and slope > _FAR * rule.tol
         is_long = is_long and len(P) < rule.max_rank
         if may_hold or is_long:
-            found = self.values.certified(state.last)
+            found = self.values.certified(self.last)
             is_narrow = is_long and found.gap > _WIDE * slope
             if slope <= self.slope_tol or rule.is_met(found, slope) or is_narrow:
-                state.end = found
+                self.end = found
                 self._report(Step(found.value, len(found.P), moved, found.gap), found.P)
                 return True
             if may_hold:
-                state.known_gap = found.gap
-        gap = max(slope, state.known_gap)
-        self._report(Step(value, numerical_rank(state.last), moved, gap), state.last)
-        return state.progress.is_over
+                self.known_gap = found.gap
+        gap = max(slope, self.known_gap)
+        self._report(Step(-loss, numerical_rank(self.last), moved, gap), self.last)
+        return self.progress.is_over
 
     def _report(self, step: Step, P: Array) -> None:
         self.steps.append(step)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from .._utils._typing import Array
-from ._result import MatrixFunction, Result, Step
+from ._result import MatrixFunction, Result, Solve, Step
 
 
 def em(
     m_step_objective: Callable[[Array | None], MatrixFunction],
-    solve: Callable[[MatrixFunction, Array], Result],
+    solve: Solve,
     P: Array,
     *,
     max_iter: int,

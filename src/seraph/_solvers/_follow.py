@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 
 from .._utils._typing import Array
-from ._ascent import NULL_ROW, idle_rows
-from ._certified import CertifiedPoint, StoppingRule
-from ._curvature import Curvature
-from ._line_search import backtrack
-from ._low_rank import low_rank
+from ._ascent import NULL_ROW, Evaluator, idle_rows
+from ._low_rank import low_rank, widen
 from ._psd import relative_slope
-from ._result import MatrixFunction, Result, Step
+from ._quasi_newton import Curvature, backtrack
+from ._result import CertifiedPoint, MatrixFunction, Result, Step, StoppingRule
 
 # The constants here affect the number of iterations, not the result: the certificate decides when
 # to stop, and where the corrector does not reach it, `low_rank` starts afresh.
@@ -26,10 +25,6 @@ from ._result import MatrixFunction, Result, Step
 _SHORTEST_SHARE = 1e-6
 # Norm of the first step, as a share of that of the factor.
 _FIRST_STEP = 0.1
-# Squared norm of a new row, as a share of the mean over the others.
-_NEW_ROW = 0.05
-# A new row must raise the objective by this share of the first-order prediction.
-_LEAST_RISE = 0.1
 
 
 class Follower:
@@ -83,14 +78,7 @@ class Follower:
         return found
 
     def _from_scratch(self, objective: MatrixFunction, P: Array) -> Result:
-        return low_rank(
-            objective,
-            P,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=_silent,
-            max_rank=self.max_rank,
-        )
+        return low_rank(objective, P, max_iter=self.max_iter, tol=self.tol, max_rank=self.max_rank)
 
     def _predicted(self, at: float) -> Array:
         """Extrapolate the last factors of the same rank to the new point of the path."""
@@ -102,12 +90,14 @@ class Follower:
         for place, P in self._trail:
             others = [other for other in places if other != place]
             share = np.prod([(at - other) / (place - other) for other in others])
-            guess += share * _turned(P, last)
+            turn, _ = orthogonal_procrustes(P.T, last.T)
+            guess += share * turn.T @ P
         return guess
 
     def _correct(self, objective: MatrixFunction, P: Array) -> Result:
         """Take quasi-Newton steps from a guess until the certificate holds."""
         rule = StoppingRule.of(objective, self.tol, self.max_rank)
+        values = Evaluator(objective, rule, least_trace=0.0)
         steps: list[Step] = []
         here = CertifiedPoint.at(objective, P)
         stalled = False
@@ -119,14 +109,15 @@ class Follower:
                 return here.result(steps, converged=done)
             P, value = here.P, here.value
             if flat:
-                wider = self._widened(objective, here, rule.max_rank)
+                wider = widen(values, here)
                 if wider is None:
                     return here.result(steps, converged=False)
                 P, value, slope = wider
+                self._curvature.turn(np.eye(len(P))[:, : len(here.P)])
             n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
             stalled = len(steps) == n_before  # no progress beyond rounding errors
-            here = self._tidied(objective, P)
+            here = self._tidied(values, P)
 
     def _climb(
         self, objective: MatrixFunction, P: Array, value: float, slope: Array, steps: list[Step]
@@ -155,11 +146,11 @@ class Follower:
             steps.append(Step(value, len(P), share * float(np.linalg.norm(move))))
         return P
 
-    def _tidied(self, objective: MatrixFunction, P: Array) -> CertifiedPoint:
+    def _tidied(self, values: Evaluator, P: Array) -> CertifiedPoint:
         """Make the rows orthogonal, and drop those that vanish in the limit."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
-        P = turn @ P
+        P, objective = turn @ P, values.objective
         here = CertifiedPoint.at(objective, P)
         squares = np.einsum("rm,rm->r", P, P)
         keep = squares > NULL_ROW * squares.max(initial=0.0)
@@ -167,41 +158,7 @@ class Follower:
         if keep.all():
             return here
         narrower = CertifiedPoint.at(objective, P[keep])
-        if narrower.value < here.value - 1e-12 * abs(here.value):
+        if not values.is_as_good(narrower.value, here.value):
             return here
         self._curvature.turn(np.eye(len(P))[keep])
         return narrower
-
-    def _widened(
-        self, objective: MatrixFunction, here: CertifiedPoint, max_rank: int
-    ) -> tuple[Array, float, Array] | None:
-        """Append the directions of ascent; return the factor, its value and gradient."""
-        values, vectors = np.linalg.eigh(here.gradient)
-        room = min(max_rank - len(here.P), int(np.sum(values > 0.5 * self.tol * objective.scale)))
-        if room <= 0:
-            return None
-        values, rows = values[-room:], vectors[:, -room:].T
-        mean_square = np.vdot(here.P, here.P) / len(here.P) if len(here.P) else 1.0
-        squares = _NEW_ROW * mean_square * values / values[-1]
-        while squares[-1] > 1e-12 * mean_square:
-            P = np.vstack([here.P, np.sqrt(squares)[:, np.newaxis] * rows])
-            value, slope = objective.by_factor(P)
-            promise = float(np.vdot(squares, values))
-            if value > here.value + _LEAST_RISE * promise:
-                widen = np.eye(len(P))[:, : len(here.P)]
-                self._curvature.turn(widen)
-                return P, value, slope
-            # The objective is nearly quadratic in the squared norms: take its maximum.
-            bend = value - here.value - promise
-            squares *= np.clip(-promise / (2.0 * bend), 0.05, 0.5) if bend < 0.0 else 0.5
-        return None
-
-
-def _turned(P: Array, target: Array) -> Array:
-    """Rotate the rows of `P` to be nearest to `target` (orthogonal Procrustes problem)."""
-    left, _, right = np.linalg.svd(target @ P.T)
-    return left @ right @ P
-
-
-def _silent(step: Step, P: Array) -> None:
-    pass

@@ -8,9 +8,8 @@ import numpy as np
 
 from .._utils._typing import Array
 from ._ascent import Ascent, Evaluator, Progress
-from ._certified import CertifiedPoint, StoppingRule
 from ._psd import project_psd
-from ._result import Callback, MatrixFunction, Result, Step
+from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule, silent
 
 # A metric whose trace falls below this share of the first one is compared with the zero metric.
 # The better of the two is kept. This saves iterations where the zero metric is the maximum.
@@ -34,7 +33,7 @@ def low_rank(
     *,
     max_iter: int,
     tol: float,
-    callback: Callback,
+    callback: Callback = silent,
     max_rank: int | None = None,
 ) -> Result:
     """Maximize over the factor ``P`` of ``A = P'P``, with as few rows as the maximum needs.
@@ -53,7 +52,7 @@ def low_rank(
         Largest number of L-BFGS iterations.
     tol : float
         `optimality_gap` at which to stop.
-    callback : callable
+    callback : callable, optional
         Called with each `Step` and the factor it reached.
     max_rank : int, optional
         Largest number of rows of P. If it is smaller than the number of features, a metric at
@@ -77,16 +76,15 @@ def low_rank(
         progress.add(here.value, here.gap, values.rounding)
         if progress.is_over:
             return here.result(steps, converged=False, stalled=True)
-        wider = _widen(values, here)
+        wider = widen(values, here)
         if wider is None and rule.is_at_cap(here.P):
             return here.result(steps, converged=slope <= tol)
-        if wider is None:
-            wider = _step_along_gradient(values, here)
-        P = here.P if wider is None else wider
-        if wider is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
+        next_P = wider[0] if wider is not None else _step_along_gradient(values, here)
+        P = here.P if next_P is None else next_P
+        if next_P is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
             # Short rows have a small gradient by P although that by A is large: continue.
             slope_tol *= 0.1
-        elif wider is None:
+        elif next_P is None:
             of_value, of_gap = _rounding_errors(objective, here)
             if here.gap <= tol + of_gap or _SAFETY * of_value <= values.rounding:
                 return here.result(steps, converged=False, stalled=True)
@@ -115,8 +113,12 @@ def _step_along_gradient(values: Evaluator, here: CertifiedPoint) -> Array | Non
     return None
 
 
-def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
-    """Append the directions of steepest ascent, scaled so that the objective rises."""
+def widen(values: Evaluator, here: CertifiedPoint) -> tuple[Array, float, Array] | None:
+    """Append the directions of steepest ascent, scaled so that the objective rises.
+
+    Returns the factor, and the value and the gradient by the factor there; None if no row can be
+    added.
+    """
     P, objective, rule = here.P, values.objective, values.rule
     room = min(max(_NEW_ROWS, len(P)), rule.max_rank - len(P))
     if room <= 0:
@@ -129,8 +131,9 @@ def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
     length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0
     for _ in range(_MAX_HALVINGS_OF_ROWS):
         wider = np.vstack([P, length * rows])
-        if objective.by_factor(wider)[0] > here.value - values.rounding * abs(here.value):
-            return wider
+        value, gradient = objective.by_factor(wider)
+        if value > here.value - values.rounding * abs(here.value):
+            return wider, value, gradient
         length /= 2.0
     return None
 

@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._utils._typing import Array
-from ._certified import CertifiedPoint, StoppingRule
 from ._low_rank import low_rank
 from ._psd import relative_slope
-from ._result import Callback, MatrixFunction, Result, Step
+from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule
 
 # These constants affect the number of sums, not the certified metric:
 # "Exact fits by way of samples" in benchmarks/RESULTS.md has the times.
@@ -48,15 +47,14 @@ def sampled_low_rank(
     tol: float,
     callback: Callback,
     max_rank: int | None = None,
-    samples: Sequence[tuple[float, MatrixFunction]] | None = None,
+    samples: Sequence[tuple[float, MatrixFunction]] = (),
 ) -> Result:
-    """Maximize like `low_rank`, and take most iterations on the objective's `samples`.
+    """Maximize like `low_rank`, and take most iterations on samples of the objective's terms.
 
     Parameters
     ----------
     objective : MatrixFunction
-        What to maximize. It may have `samples`: pairs of a share of its terms and of an estimate
-        from that share, the smallest first. Without them this is `low_rank`.
+        What to maximize.
     P : ndarray of shape (r, m)
         First factor.
     max_iter : int
@@ -67,18 +65,17 @@ def sampled_low_rank(
         Called with each `Step` and the factor it reached.
     max_rank : int, optional
         As in `low_rank`.
-    samples : sequence of pairs, optional
-        Other samples than the objective's own.
+    samples : sequence of tuple (float, MatrixFunction), default=()
+        Shares of the terms and estimates of the objective from them, the smallest first. Without
+        any this is `low_rank`.
 
     Returns
     -------
     Result
     """
     search = _SampleSearch(objective, tol, callback, max_rank, max_iter)
-    if samples is None:
-        samples = getattr(objective, "samples", ())
     for share, sample in samples:
-        P = search.climb_on(_Remembering(sample), share, P)
+        P = search.climb_on(sample, share, P)
         if search.here is not None and (search.is_certified or search.n_whole >= max_iter):
             return search.here.result(search.steps, converged=search.is_certified)
     rest = low_rank(
@@ -169,17 +166,16 @@ class _SampleSearch:
         if here is None:
             # The gap of the sample estimates that over all terms only down to its tolerance.
             known_gap = sample_tol = max(tol, _FIRST_TOL)
-            surrogate = Surrogate.bare(sample)
         else:
             known_gap, sample_tol = here.gap, max(_NEXT_TOL * here.gap, _LAST_TOL * tol)
-            surrogate = Surrogate.at(sample, here.P, here.value, here.gradient)
+            sample = Surrogate.at(sample, here.P, here.value, here.gradient)
 
         def after_iteration(step: Step, P: Array) -> None:
             gap = max(step.gap or 0.0, known_gap)
             self._report(replace(step, gap=gap, share=share), P)
 
         return low_rank(
-            surrogate,
+            sample,
             P,
             max_iter=self.max_iter,
             tol=sample_tol,
@@ -205,26 +201,6 @@ class RunAwayError(Exception):
     """A surrogate has no maximum near the factor that it agrees with the objective at."""
 
 
-class _Remembering:
-    """A sample that caches its last gradient by the metric: the next surrogate needs it."""
-
-    def __init__(self, sample: MatrixFunction) -> None:
-        self.sample = sample
-        self.n_features, self.scale, self.rounding = (
-            sample.n_features,
-            sample.scale,
-            sample.rounding,
-        )
-        self.by_factor = sample.by_factor
-        self._last: tuple[Array, tuple[float, Array]] | None = None
-
-    def by_metric(self, P: Array) -> tuple[float, Array]:
-        """Compute the value and the gradient by A."""
-        if self._last is None or not np.array_equal(self._last[0], P):
-            self._last = P.copy(), self.sample.by_metric(P)
-        return self._last[1]
-
-
 @dataclass(frozen=True)
 class Surrogate:
     """A sample plus ``<C, A>`` plus a constant.
@@ -246,11 +222,6 @@ class Surrogate:
     C: Array
     constant: float
     limit: float
-
-    @classmethod
-    def bare(cls, sample: MatrixFunction) -> Surrogate:
-        """Return a surrogate without a linear term: the sample itself."""
-        return cls(sample, np.zeros((sample.n_features,) * 2), 0.0, np.inf)
 
     @classmethod
     def at(cls, sample: MatrixFunction, P: Array, value: float, gradient: Array) -> Surrogate:
@@ -306,6 +277,6 @@ def _distance(P: Array, before: Array) -> float:
 
     ``|P|^2 + |Q|^2 - 2 |P Q'|_*``, the orthogonal Procrustes problem.
     """
-    shared = float(np.linalg.svd(P @ before.T, compute_uv=False).sum()) if before.size else 0.0
+    shared = float(np.linalg.norm(P @ before.T, "nuc"))
     squared = float(np.vdot(P, P)) + float(np.vdot(before, before)) - 2.0 * shared
     return float(np.sqrt(max(squared, 0.0)))

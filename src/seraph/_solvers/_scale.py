@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from .._utils._typing import Array
-from ._result import MatrixFunction, Result, Step
+from ._result import MatrixFunction, Result, Solve, Step
 
 # Step of the search in ln s: it doubles the scale. `around_best` finds maxima between the steps.
 _STRIDE = 0.7
@@ -37,7 +37,7 @@ class ScaledModel(Protocol):
 
 def over_scale(
     model: ScaledModel,
-    solve: Callable[[MatrixFunction, Array], Result],
+    solve: Solve,
     start: Callable[[float], Array],
     *,
     tol: float,
@@ -74,7 +74,7 @@ def over_scale(
     behind, x = search.climb(x)
     if search.slope(behind) * search.slope(x) < 0.0:
         x = search.nearest(brentq(search.slope, behind, x, xtol=max(tol, 1e-12)))
-    elif search.best.value > zero and search.best is not search.seen[x]:
+    elif search.best != x and search.seen[search.best].value > zero:
         x = search.around_best(tol)  # a maximum between two steps
     found, value = search.seen[x].result, search.seen[x].value
     if value <= zero:
@@ -102,7 +102,7 @@ class _ScaleSearch:
     def __init__(
         self,
         model: ScaledModel,
-        solve: Callable[[MatrixFunction, Array], Result],
+        solve: Solve,
         start: Callable[[float], Array],
     ) -> None:
         self.model, self.solve, self.start = model, solve, start
@@ -144,21 +144,20 @@ class _ScaleSearch:
         return behind, x
 
     @property
-    def best(self) -> _Trial:
-        """The best trial."""
-        return max(self.seen.values(), key=lambda place: place.value)
+    def best(self) -> float:
+        """The best scale tried."""
+        return max(self.seen, key=lambda x: self.seen[x].value)
 
     def around_best(self, tol: float) -> float:
         """Find the best scale within a step of the best one tried."""
-        x = max(self.seen, key=lambda other: self.seen[other].value)
 
         def loss(z: float) -> float:
             self.slope(float(z))
             return -self.seen[float(z)].value
 
-        bounds = (x - _STRIDE, x + _STRIDE)
+        bounds = (self.best - _STRIDE, self.best + _STRIDE)
         minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": tol})
-        return max(self.seen, key=lambda other: self.seen[other].value)
+        return self.best
 
     def _try(self, x: float, P: Array) -> float:
         s = float(np.exp(x))
