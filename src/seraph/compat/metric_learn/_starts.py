@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from ..._utils._typing import Array
 from ..._utils._validation import shown
 from ..._utils._warnings import warn
-from ._exceptions import NonPSDError
+from .exceptions import NonPSDError
 
 
 def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, definite: bool) -> Array:
