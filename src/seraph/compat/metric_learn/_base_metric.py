@@ -179,7 +179,6 @@ def _check_labels(y: Any) -> None:
         ) from None
 
 
-@dataclass(frozen=True, eq=False)
 class ArrayIndexer:
     """A table of points as a function of row numbers: what a preprocessor that is a table becomes.
 
@@ -195,10 +194,8 @@ class ArrayIndexer:
     [[3.0, 4.0]]
     """
 
-    X: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "X", np.asarray(self.X))
+    def __init__(self, X: Any) -> None:
+        self.X = np.asarray(X)
 
     def __call__(self, indices: Any) -> Array:
         """Return the points at some rows.
@@ -346,13 +343,28 @@ class MahalanobisMixin(BaseMetricLearner):
 
 
 class LabeledLearner(TransformerMixin, MahalanobisMixin):
-    """Base: learners of points that all have a label."""
+    """Base: learners of points that all have a label; -1 is a class like any other."""
 
-    def _labeled(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """Return checked points, and their classes numbered from 0; -1 is a class like others."""
+    _learn: Callable[..., Self]  # from points, and their classes numbered from 0
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
+            Points or indicators.
+        y : array-like of shape (n_samples,)
+            Class of each point.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
         points, y = self._points(X, y)
         check_classification_targets(y)
-        return points, np.unique(y, return_inverse=True)[1].reshape(-1)
+        return self._learn(points, np.unique(y, return_inverse=True)[1].reshape(-1))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._utils._typing import Array
@@ -83,8 +84,7 @@ def neighbor_shares(Z: Array) -> Array:
     squared = Z @ (-2.0 * Z.T)
     squared += norms
     np.fill_diagonal(squared, np.inf)
-    shares = np.exp(squared.min(axis=1, keepdims=True) - squared)
-    shares /= shares.sum(axis=1, keepdims=True)
+    shares: Array = softmax(-squared, axis=1)
     return shares
 
 

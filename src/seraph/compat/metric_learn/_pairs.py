@@ -52,19 +52,10 @@ class PairLearner(_PairsClassifierMixin, MahalanobisMixin):
         return self.calibrate_threshold(formed, y, **calibration)
 
 
-class SamplingLearner(TransformerMixin, MahalanobisMixin):
-    """Base: learners of points, which sample pairs of one class and pairs of two."""
+class ClassLearner(TransformerMixin, MahalanobisMixin):
+    """Base: learners of points, the classes of some of which are known."""
 
-    _learn: Callable[..., Self]
-    n_constraints: int | None
-    verbose: bool
-    random_state: Any
-
-    def _set_number(self, n_constraints: Any, num_constraints: Any) -> None:
-        """Set how many pairs of either kind to sample, by its new or its old name."""
-        self.n_constraints, self.num_constraints = renamed(
-            "num_constraints", num_constraints, "n_constraints", n_constraints
-        )
+    _learn_classes: Callable[..., Self]  # from points, and their classes as the user names them
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric.
@@ -81,19 +72,33 @@ class SamplingLearner(TransformerMixin, MahalanobisMixin):
         self
             The fitted learner.
         """
-        return self._learn(*wrap_pairs(*self._sampled(X, y)))
+        return self._learn_classes(*self._points(X, y))
 
-    def _sampled(
-        self, X: Any, y: Any, *, same_length: bool = False
-    ) -> tuple[Array, tuple[Array, ...]]:
-        """Return checked points, and sampled rows, as `Constraints` returns them."""
-        points, y = self._points(X, y)
+
+class SamplingLearner(ClassLearner):
+    """Base: learners that sample pairs of points of one class, and pairs of two."""
+
+    _learn: Callable[..., Self]
+    n_constraints: int | None
+    verbose: bool
+    random_state: Any
+
+    def _set_number(self, n_constraints: Any, num_constraints: Any) -> None:
+        """Set how many pairs of either kind to sample, by its new or its old name."""
+        self.n_constraints, self.num_constraints = renamed(
+            "num_constraints", num_constraints, "n_constraints", n_constraints
+        )
+
+    def _learn_classes(self, points: Array, y: Array, *more: Any) -> Self:
+        return self._learn(*wrap_pairs(points, self._sampled(y)), *more)
+
+    def _sampled(self, y: Array, *, same_length: bool = False) -> tuple[Array, ...]:
+        """Return the rows of sampled pairs, as `Constraints` does."""
         n = 20 * len(np.unique(y)) ** 2 if self.n_constraints is None else self.n_constraints
         with quiet(UserWarning, unless=self.verbose):
-            rows = Constraints(known_codes(y)).positive_negative_pairs(
+            return Constraints(known_codes(y)).positive_negative_pairs(
                 n, same_length=same_length, random_state=self.random_state
             )
-        return points, rows
 
 
 def marks_of(y: Array) -> Marks:

@@ -17,7 +17,6 @@ from ._base_metric import MahalanobisMixin
 from ._keywords import DEPRECATED, quiet, renamed
 from ._pairs import PairLearner, SamplingLearner, marks_of
 from ._starts import components_from_metric, metric_matrix
-from .constraints import wrap_pairs
 
 __all__ = ["ITML", "ITML_Supervised"]
 
@@ -225,4 +224,4 @@ class ITML_Supervised(SamplingLearner, _BaseITML):  # noqa: N801
         self
             The fitted learner.
         """
-        return self._learn(*wrap_pairs(*self._sampled(X, y)), bounds)
+        return self._learn_classes(*self._points(X, y), bounds)

@@ -65,24 +65,9 @@ class LFDA(LabeledLearner):
         self.embedding_type = embedding_type
         super().__init__(preprocessor)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
+    def _learn(self, points: Array, codes: Array) -> Self:
         embeddings = ("weighted", "orthonormalized", "plain")
         check_choice("embedding_type", self.embedding_type, embeddings)
-        points, codes = self._labeled(X, y)
         m = points.shape[1]
         d = checked_components(self.n_components, m)
         check_number("k", self.k, low=1, integer=True, instead=None)

@@ -105,28 +105,13 @@ class LMNN(LabeledLearner):
         self.random_state = random_state
         super().__init__(preprocessor)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
+    def _learn(self, points: Array, codes: Array) -> Self:
         check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("min_iter", self.min_iter, low=0, integer=True)
         check_number("learn_rate", self.learn_rate, low=0.0)
         check_number("convergence_tol", self.convergence_tol, low=0.0)
         check_number("regularization", self.regularization, low=0.0, high=1.0)
-        points, codes = self._labeled(X, y)
         d = checked_components(self.n_components, points.shape[1])
         first = first_map(self.init, points, codes, d, self.random_state)
         sizes = np.bincount(codes)

@@ -175,22 +175,8 @@ class LSML_Supervised(SamplingLearner, _BaseLSML):  # noqa: N801
         self._set_number(n_constraints, num_constraints)
         self.weights = weights
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point; negative where it is unknown.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        points, rows = self._sampled(X, y, same_length=True)
+    def _learn_classes(self, points: Array, y: Array) -> Self:
+        rows = self._sampled(y, same_length=True)
         if len(rows[0]) == 0:
             raise ValueError(
                 "LSML needs at least two classes, one of them with at least two members, to "

@@ -68,23 +68,8 @@ class NCA(NeighborLearner):
         self.random_state = random_state
         super().__init__(preprocessor)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
+    def _learn(self, points: Array, codes: Array) -> Self:
         self._check_solver()
-        points, codes = self._labeled(X, y)
         alike = codes[:, np.newaxis] == codes
 
         def minus_expected_right(picks: Array) -> tuple[float, Array]:

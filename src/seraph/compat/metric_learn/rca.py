@@ -14,6 +14,7 @@ from ..._utils._warnings import warn
 from ...classic._definite import power
 from ._base_metric import LabeledLearner
 from ._keywords import DEPRECATED, renamed
+from ._pairs import ClassLearner
 from ._starts import checked_components
 from .constraints import Constraints, known_codes
 
@@ -101,7 +102,7 @@ class RCA(LabeledLearner):
         return self._adopt(vectors[:, ::-1][:, :d].T / size)
 
 
-class RCA_Supervised(RCA):  # noqa: N801
+class RCA_Supervised(ClassLearner, RCA):  # noqa: N801
     """Relevant component analysis of sampled chunks.
 
     Parameters
@@ -147,24 +148,9 @@ class RCA_Supervised(RCA):  # noqa: N801
         self.chunk_size = chunk_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point; negative where it is unknown.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
+    def _learn_classes(self, points: Array, y: Array) -> Self:
         check_number("n_chunks", self.n_chunks, low=1, integer=True)
         check_number("chunk_size", self.chunk_size, low=1, integer=True)
-        points, y = self._points(X, y)
         check_classification_targets(y)
         chunks = Constraints(known_codes(y)).chunks(
             self.n_chunks, self.chunk_size, self.random_state

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.utils import check_array
 
 from ..._utils._typing import Array
@@ -13,6 +12,7 @@ from ..._utils._validation import check_number, shown
 from ...classic._scml import compose, in_mean_distances, local_directions
 from ._base_metric import MahalanobisMixin
 from ._guesses import _TripletsClassifierMixin
+from ._pairs import ClassLearner
 from .constraints import Constraints, known_codes
 
 __all__ = ["SCML", "SCML_Supervised"]
@@ -148,7 +148,7 @@ class SCML(_TripletsClassifierMixin, _BaseSCML):
         return self._learn(points, rows.reshape(-1, 3))
 
 
-class SCML_Supervised(TransformerMixin, _BaseSCML):  # noqa: N801
+class SCML_Supervised(ClassLearner, _BaseSCML):  # noqa: N801
     """Sparse compositional metric learning from classes, by the solver of `seraph.classic.SCML`.
 
     Parameters
@@ -225,23 +225,8 @@ class SCML_Supervised(TransformerMixin, _BaseSCML):  # noqa: N801
             random_state,
         )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point; negative where it is unknown.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
+    def _learn_classes(self, points: Array, y: Array) -> Self:
         self._check_numbers("k_genuine", "k_impostor")
-        points, y = self._points(X, y)
         rows = Constraints(known_codes(y)).generate_knntriplets(
             points, self.k_genuine, self.k_impostor
         )
