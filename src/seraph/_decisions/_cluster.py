@@ -141,10 +141,10 @@ def constrained_agglomerative(
     everything = np.arange(len(points))
     d = SquaredDistances(points)(everything, everything)
     merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
-    for members in _groups(links.group):
-        for other in members[1:]:
-            merging.merge(int(members[0]), int(other))
     firsts = np.unique(links.group, return_index=True)[1]
+    for point, first in enumerate(firsts[links.group].tolist()):
+        if point != first:
+            merging.merge(first, point)
     merging.forbid(firsts[links.apart])
     while merging.n_clusters > n_clusters and merging.merge_nearest():
         pass
@@ -172,13 +172,6 @@ def _input(
             f"similar marks join, {links.n_groups}."
         )
     return points, links
-
-
-def _groups(group: Array) -> list[Array]:
-    """List the members of each group that has several."""
-    order = np.argsort(group, kind="stable")
-    cuts = np.flatnonzero(np.diff(group[order])) + 1
-    return [members for members in np.split(order, cuts) if len(members) > 1]
 
 
 # K-means
@@ -293,7 +286,7 @@ class Merging:
         np.fill_diagonal(self.distances, np.inf)
         self.forbidden = np.eye(n, dtype=bool)
         self.sizes = np.ones(n)
-        self.parent = np.arange(n)
+        self.cluster = np.arange(n)  # of each point: the number of its first point
         self.n_clusters = n
         self.nearest = np.zeros(n, dtype=np.intp)
         self.gap = np.full(n, np.inf)
@@ -306,7 +299,7 @@ class Merging:
             self._look_up(int(row))
 
     def merge(self, a: int, b: int) -> None:
-        """Merge cluster `b` into cluster `a`."""
+        """Merge cluster `b` into cluster `a`, whose first point comes before that of `b`."""
         d, na, nb = self.distances, self.sizes[a], self.sizes[b]
         if self.linkage == "average":
             joint = (na * d[a] + nb * d[b]) / (na + nb)
@@ -322,7 +315,7 @@ class Merging:
         barred = self.forbidden[a] | self.forbidden[b]
         self.forbidden[a], self.forbidden[:, a] = barred, barred
         self.sizes[a], self.sizes[b] = na + nb, 0.0
-        self.parent[b] = a
+        self.cluster[self.cluster == b] = a
         self.n_clusters -= 1
 
     def merge_nearest(self) -> bool:
@@ -347,12 +340,7 @@ class Merging:
 
     def labels(self) -> Array:
         """Return the cluster of each point, numbered by their first points."""
-        root = self.parent.copy()
-        while not np.array_equal(root, root[root]):
-            root = root[root]
-        _, first, labels = np.unique(root, return_index=True, return_inverse=True)
-        number = np.argsort(np.argsort(first))
-        return number[labels]
+        return np.unique(self.cluster, return_inverse=True)[1].reshape(-1)
 
     def _look_up(self, row: int) -> None:
         allowed = np.where(self.forbidden[row], np.inf, self.distances[row])

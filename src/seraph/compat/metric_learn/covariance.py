@@ -40,9 +40,6 @@ class Covariance(TransformerMixin, MahalanobisMixin):
     (150, 4)
     """
 
-    def __init__(self, preprocessor: Any = None) -> None:
-        super().__init__(preprocessor)
-
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (as scikit-learn has it)
         """Learn the metric.
 
