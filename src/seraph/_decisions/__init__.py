@@ -16,7 +16,7 @@ from .._utils._public import publish as _publish
 from ._calibrate import calibrated, probabilities
 from ._cluster import constrained_agglomerative, constrained_k_means
 from ._folds import assign_folds, deal_classes, points_of_folds, restricted
-from ._held_out import HeldOut, class_distances, held_out, row_distances
+from ._held_out import class_distances, held_out, row_distances
 from ._split import MarksKFold
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
 from ._typical import typical_rows
@@ -24,7 +24,6 @@ from ._typical import typical_rows
 __all__ = [
     "STRATEGIES",
     "WITH_TARGET",
-    "HeldOut",
     "MarksKFold",
     "assign_folds",
     "calibrated",

@@ -141,18 +141,22 @@ def judged(
         weights = held.counts * times[place].prod(axis=1)
         replicates.append(_rates(accepted, held.similar, weights, base))
     values = _rates(accepted, held.similar, held.counts, base)
-    sizes = {
-        "recall": _independent_number(held.only(held.similar)),
-        "false_accept_rate": _independent_number(held.only(~held.similar)),
-        "precision": _independent_number(held.only(accepted)),
-        "accuracy": _independent_number(held),
+    judged_by = {
+        "recall": held.similar,
+        "false_accept_rate": ~held.similar,
+        "precision": accepted,
+        "accuracy": np.ones_like(accepted),
     }
     return {
         "n_similar": int(held.similar.sum()),
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
         **{
-            name: _interval(value, np.array([r[name] for r in replicates]), sizes[name])
+            name: _interval(
+                value,
+                np.array([replicate[name] for replicate in replicates]),
+                _independent_number(held.only(judged_by[name])),
+            )
             for name, value in values.items()
         },
     }

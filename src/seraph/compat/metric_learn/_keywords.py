@@ -1,10 +1,7 @@
-"""What keywords of metric-learn ask for: those it has renamed, and `verbose`."""
+"""Keywords that metric-learn has renamed, and still takes with a warning."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..._utils._warnings import warn
@@ -28,12 +25,3 @@ def renamed(old_name: str, old: Any, name: str, value: Any) -> tuple[Any, Any]:
         return value, old
     warn(f"{old_name} has been renamed: pass {name}={old!r} instead.", FutureWarning)
     return old, DEPRECATED
-
-
-@contextmanager
-def quiet(category: type[Warning], *, unless: bool) -> Iterator[None]:
-    """Ignore warnings of one category in a block, unless the user asked for them."""
-    with warnings.catch_warnings():
-        if not unless:
-            warnings.simplefilter("ignore", category)
-        yield

@@ -14,7 +14,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ._base_metric import LabeledLearner
-from ._starts import checked_components, first_map
+from ._starts import first_map
 
 
 class NeighborLearner(LabeledLearner):
@@ -42,8 +42,7 @@ class NeighborLearner(LabeledLearner):
         `objective` takes the probabilities of `neighbor_shares`, and returns its value and its
         derivatives with respect to the squared distances. `classes` are those of `first_map`.
         """
-        d = checked_components(self.n_components, points.shape[1])
-        first = first_map(self.init, points, classes, d, self.random_state)
+        first = first_map(self.init, points, classes, self.n_components, self.random_state)
         # Far from the origin, squared distances would lose their digits.
         centered = points.astype(float) - points.mean(axis=0)
 

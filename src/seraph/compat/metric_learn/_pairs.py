@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Self
+from warnings import catch_warnings
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -12,7 +13,7 @@ from ..._marks import Marks
 from ..._utils._typing import Array
 from ._base_metric import MahalanobisMixin
 from ._guesses import _PairsClassifierMixin
-from ._keywords import quiet, renamed
+from ._keywords import renamed
 from .constraints import Constraints, known_codes, wrap_pairs
 
 
@@ -95,7 +96,7 @@ class SamplingLearner(ClassLearner):
     def _sampled(self, y: Array, *, same_length: bool = False) -> tuple[Array, ...]:
         """Return the rows of sampled pairs, as `Constraints` does."""
         n = 20 * len(np.unique(y)) ** 2 if self.n_constraints is None else self.n_constraints
-        with quiet(UserWarning, unless=self.verbose):
+        with catch_warnings(action=None if self.verbose else "ignore", category=UserWarning):
             return Constraints(known_codes(y)).positive_negative_pairs(
                 n, same_length=same_length, random_state=self.random_state
             )

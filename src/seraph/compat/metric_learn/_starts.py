@@ -102,11 +102,12 @@ def first_map(
     init: Any,
     points: Array,
     y: Array | None,
-    n_components: int,
+    n_components: Any,
     random_state: Any,
 ) -> Array:
     """Return the first map of a learner; `y` are classes, or None for a regression."""
     m = points.shape[1]
+    n_components = checked_components(n_components, m)
     if isinstance(init, np.ndarray):
         first = check_array(init, input_name="init")
         if first.shape != (n_components, m):

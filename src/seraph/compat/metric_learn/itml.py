@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numbers import Real
 from typing import Any, Self
+from warnings import catch_warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,7 +15,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import shown
 from ...classic._definite import power
 from ._base_metric import MahalanobisMixin
-from ._keywords import DEPRECATED, quiet, renamed
+from ._keywords import DEPRECATED, renamed
 from ._pairs import PairLearner, SamplingLearner, marks_of
 from ._starts import components_from_metric, metric_matrix
 
@@ -71,7 +72,9 @@ class _BaseITML(MahalanobisMixin):
         bounds[bounds == 0.0] = 1e-9
         if not isinstance(self.gamma, Real):
             raise ValueError(f"gamma must be a number; got {shown(self.gamma)}.")
-        with quiet(ConvergenceWarning, unless=self.verbose):
+        with catch_warnings(
+            action=None if self.verbose else "ignore", category=ConvergenceWarning
+        ):
             found = classic.ITML(
                 gamma=float(min(self.gamma, 1e6)),
                 prior="identity",

@@ -11,7 +11,7 @@ from ..._utils._validation import check_number
 from ...classic._triples import Triples
 from ._base_metric import LabeledLearner
 from ._keywords import DEPRECATED, renamed
-from ._starts import checked_components, first_map
+from ._starts import first_map
 
 __all__ = ["LMNN"]
 
@@ -112,8 +112,7 @@ class LMNN(LabeledLearner):
         check_number("learn_rate", self.learn_rate, low=0.0)
         check_number("convergence_tol", self.convergence_tol, low=0.0)
         check_number("regularization", self.regularization, low=0.0, high=1.0)
-        d = checked_components(self.n_components, points.shape[1])
-        first = first_map(self.init, points, codes, d, self.random_state)
+        first = first_map(self.init, points, codes, self.n_components, self.random_state)
         sizes = np.bincount(codes)
         if self.n_neighbors > sizes.min():
             raise ValueError(

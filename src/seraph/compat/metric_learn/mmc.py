@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Self
+from warnings import catch_warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,7 +12,7 @@ from ... import classic
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ._base_metric import MahalanobisMixin
-from ._keywords import DEPRECATED, quiet, renamed
+from ._keywords import DEPRECATED, renamed
 from ._pairs import PairLearner, SamplingLearner, marks_of
 from ._starts import components_from_metric, metric_matrix
 
@@ -74,7 +75,9 @@ class _BaseMMC(MahalanobisMixin):
 
     def _learn_weights(self, points: Array, y: Array, alike: Array) -> Self:
         """Learn one weight per feature: the minimum that metric-learn's Newton steps look for."""
-        with quiet(ConvergenceWarning, unless=self.verbose):
+        with catch_warnings(
+            action=None if self.verbose else "ignore", category=ConvergenceWarning
+        ):
             found = classic.GDM(
                 diagonal=True,
                 ridge=1e-6,
