@@ -91,8 +91,7 @@ class Rows:
     def require(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
         """Do the same, and refuse names that are not there."""
         rows = self.numbers(given, what, width)
-        absent = np.any(rows < 0, axis=1)
-        if absent.any():
+        if (rows < 0).any():
             raise ValueError(f"{self.absent(given, rows, what)} Correct the name.")
         return rows
 
