@@ -330,7 +330,7 @@ def is_missing(labels: Array) -> Array:
     """
     kind = labels.dtype.kind
     if kind in "US":
-        texts = labels.astype(str)
+        texts = np.char.decode(labels, "utf-8", "replace") if kind == "S" else labels
         _look_at_texts(set(np.unique(texts).tolist()))
         return np.isin(texts, ["-1", "-1.0"])  # what numpy makes of the -1 in ["a", -1]
     missing = is_unknown(labels)
