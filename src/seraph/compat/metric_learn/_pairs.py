@@ -1,4 +1,4 @@
-"""The bases of ITML, MMC, SDML and LSML: given tuples, or pairs sampled from classes."""
+"""The bases of learners that are given pairs, and of those that make tuples from classes."""
 
 from __future__ import annotations
 
