@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import seraph.classic
 from seraph import Marks
 from seraph.compat import metric_learn
-from seraph.compat.metric_learn import Constraints, _itml
+from seraph.compat.metric_learn import Constraints, itml
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
 from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
@@ -449,7 +449,7 @@ def test_itml_is_ours_with_bounds_from_distances():
 
 def test_many_points_give_the_bounds_of_a_part_of_them(monkeypatch):
     every = fitted("ITML").bounds_
-    monkeypatch.setattr(_itml, "_POINTS_FOR_BOUNDS", 30)
+    monkeypatch.setattr(itml, "_POINTS_FOR_BOUNDS", 30)
     some = fitted("ITML").bounds_
     used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
     used = used[np.linspace(0, len(used) - 1, 30).astype(int)]
@@ -463,9 +463,9 @@ def test_bad_thresholds_and_sizes_are_refused_in_words():
     with pytest.raises(ValueError, match="threshold must be a number; got 'far'"):
         learner.set_threshold("far")
     for rate in (None, -0.2, "low"):
-        with pytest.raises(ValueError, match=f"min_rate must be .* from 0 to 1; got {rate!r}"):
+        with pytest.raises(ValueError, match=f"min_rate must be .* and at most 1; got {rate!r}"):
             learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="max_tpr", min_rate=rate)
-    with pytest.raises(ValueError, match="beta must be a number; got 'much'"):
+    with pytest.raises(ValueError, match="beta must be a finite number; got 'much'"):
         learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="f_beta", beta="much")
     with pytest.raises(ValueError, match="n_components: it must be from 1 to 4"):
         fitted("NCA", n_components=5)
@@ -653,7 +653,7 @@ def test_scml_takes_a_basis_and_refuses_bad_settings():
     ]:
         with pytest.raises(ValueError, match=name):
             make("SCML", **{name: value}).fit(X[TRIPLETS])
-    with pytest.raises(ValueError, match="k_genuine must be a whole number"):
+    with pytest.raises(ValueError, match="k_genuine must be a finite whole number"):
         make("SCML_Supervised", k_genuine=1.5).fit(X, Y)
 
 

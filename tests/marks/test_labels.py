@@ -27,6 +27,7 @@ DISGUISES = {
     "dates": np.array(["2020", "2020", "NaT", "NaT", "2021"], dtype="M8[Y]"),
     "date objects": [datetime.date(2020, 1, 1)] * 2 + [None] * 2 + [datetime.date(2021, 1, 1)],
     "text and floats in an array": np.array(["a", "a", -1.0, -1.0, "b"]),
+    "bytes in another encoding": np.array([b"\xe9", b"\xe9", b"-1", b"-1", b"\xea"]),
     "bytes and floats in an array": np.array([b"a", b"a", -1.0, -1.0, b"b"]),
     "short text": np.array(["a", "a", "-1", "-1.0", "b"]),
     "masked numbers": np.ma.array([7, 7, 7, -1, 9], mask=[0, 0, 1, 0, 0]),

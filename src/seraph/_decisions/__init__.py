@@ -2,8 +2,8 @@
 
 ::
 
-    _folds       assign points to folds, so that no point is on both sides of a split
-    _split       the same as a splitter of scikit-learn
+    _folds       assign points to folds, so that no point is on both sides of a split; the same
+                 as a splitter of scikit-learn
     _held_out    distances of pairs whose points a metric has not seen
     _threshold   choose a distance to decide at, and judge it
     _calibrate   turn distances into probabilities
@@ -15,16 +15,14 @@
 from .._utils._public import publish as _publish
 from ._calibrate import calibrated, probabilities
 from ._cluster import constrained_agglomerative, constrained_k_means
-from ._folds import assign_folds, deal_classes, points_of_folds, restricted
-from ._held_out import HeldOut, class_distances, held_out, row_distances
-from ._split import MarksKFold
+from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds, restricted
+from ._held_out import class_distances, held_out, row_distances
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
 from ._typical import typical_rows
 
 __all__ = [
     "STRATEGIES",
     "WITH_TARGET",
-    "HeldOut",
     "MarksKFold",
     "assign_folds",
     "calibrated",

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from .._marks import effective_size
 from .._utils._typing import Array
 from ..metrics import expected_calibration_error
-from ._held_out import HeldOut, effective_number
+from ._held_out import HeldOut
 
 # Inverse strength of the penalty: small enough to change nothing but a singular problem.
 _HARDLY_ANY_PENALTY = 1e6
@@ -29,9 +30,7 @@ def calibrated(held: HeldOut, base_rate: float | None) -> dict[str, float]:
     weights = held.weights(base_rate)
     slope, intercept = _fitted(held, weights)
     p = np.empty(len(held.distances))
-    for number in np.unique(held.fold):
-        inside = held.fold == number
-        other = held.only(~inside)
+    for inside, other in held.by_fold():
         part = _fitted(other, weights[~inside]) if other.has_both_kinds else (slope, intercept)
         p[inside] = probabilities(*part, held.distances[inside])
     return {
@@ -50,7 +49,7 @@ def probabilities(slope: float, intercept: float, distances: Array) -> Array:
 def _fitted(held: HeldOut, weights: Array) -> tuple[float, float]:
     """Return the slope and the intercept of the log-odds."""
     n_similar, n_dissimilar = (
-        effective_number(held.counts[kind]) for kind in (held.similar, ~held.similar)
+        max(1.0, effective_size(held.counts[kind])) for kind in (held.similar, ~held.similar)
     )
     soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_dissimilar + 2))
     scale = float(np.sqrt(np.mean(held.distances**2))) or 1.0

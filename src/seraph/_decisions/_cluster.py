@@ -141,10 +141,10 @@ def constrained_agglomerative(
     everything = np.arange(len(points))
     d = SquaredDistances(points)(everything, everything)
     merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
-    for members in _groups(links.group):
-        for other in members[1:]:
-            merging.merge(int(members[0]), int(other))
     firsts = np.unique(links.group, return_index=True)[1]
+    for point, first in enumerate(firsts[links.group].tolist()):
+        if point != first:
+            merging.merge(first, point)
     merging.forbid(firsts[links.apart])
     while merging.n_clusters > n_clusters and merging.merge_nearest():
         pass
@@ -174,13 +174,6 @@ def _input(
     return points, links
 
 
-def _groups(group: Array) -> list[Array]:
-    """List the members of each group that has several."""
-    order = np.argsort(group, kind="stable")
-    cuts = np.flatnonzero(np.diff(group[order])) + 1
-    return [members for members in np.split(order, cuts) if len(members) > 1]
-
-
 # K-means
 
 
@@ -199,7 +192,8 @@ def _lloyd(
         found = _assigned(cost, apart)
         for empty in np.setdiff1d(np.arange(k), found):
             spent = cost[np.arange(len(found)), found]
-            found[np.argmax(np.where(_is_alone(found), -1.0, spent))] = empty
+            is_alone = np.bincount(found)[found] == 1
+            found[np.argmax(np.where(is_alone, -1.0, spent))] = empty
         if np.array_equal(found, labels):
             break
         labels = found
@@ -213,70 +207,66 @@ def _lloyd(
     return (violated, float(sizes @ np.einsum("gr,gr->g", gap, gap))), labels
 
 
-def _is_alone(labels: Array) -> Array:
-    return np.bincount(labels)[labels] == 1
-
-
 def _assigned(cost: Array, apart: Array) -> Array:
     """Assign each group to a cheap cluster, with groups that must be apart in different ones."""
     labels = np.argmin(cost, axis=1)
     linked = np.unique(apart)
-    if len(linked) == 0:
-        return labels
-    place = np.full(len(cost), -1)
-    place[linked] = np.arange(len(linked))
     own = cost[linked]
-    neighbors: list[list[int]] = [[] for _ in linked]
-    for i, j in place[apart].tolist():
-        neighbors[i].append(j)
-        neighbors[j].append(i)
-    taken = np.zeros(own.shape, dtype=np.intp)  # how many neighbors each cluster holds
-    found = np.full(len(linked), -1)
-    cheapest = np.sort(own, axis=1)
-    regret = cheapest[:, 1] - cheapest[:, 0] if own.shape[1] > 1 else np.zeros(len(own))
+    assignment = _Assignment(own, np.searchsorted(linked, apart))
+    regret = np.ptp(np.sort(own, axis=1)[:, :2], axis=1)  # what the second choice costs more
     rank = np.argsort(np.argsort(regret)) / len(regret)  # breaks ties below one cluster
     for _ in linked:
-        urgency = np.where(found >= 0, -np.inf, (taken > 0).sum(axis=1) + rank)
-        _move(int(np.argmax(urgency)), own, taken, found, neighbors)
+        barred = (assignment.taken > 0).sum(axis=1)
+        urgency = np.where(assignment.found >= 0, -np.inf, barred + rank)
+        assignment.move(int(np.argmax(urgency)))
     for _ in range(_SWEEPS):
-        before = found.copy()
+        before = assignment.found.copy()
         for group in range(len(linked)):
-            _move(group, own, taken, found, neighbors)
-            _exchange(group, own, taken, found, neighbors)
-        if np.array_equal(found, before):
+            assignment.move(group)
+            assignment.exchange(group)
+        if np.array_equal(assignment.found, before):
             break
-    labels[linked] = found
+    labels[linked] = assignment.found
     return labels
 
 
-def _move(group: int, cost: Array, taken: Array, found: Array, neighbors: list[list[int]]) -> None:
-    """Move a group to the cheapest of the clusters that hold the fewest of its neighbors."""
-    allowed = taken[group] == taken[group].min()
-    _put(group, int(np.argmin(np.where(allowed, cost[group], np.inf))), taken, found, neighbors)
+class _Assignment:
+    """The clusters of groups, -1 at first, of which some must be apart: its neighbors."""
 
+    def __init__(self, cost: Array, apart: Array) -> None:
+        self.cost = cost
+        self.found = np.full(len(cost), -1)
+        self.taken = np.zeros(cost.shape, dtype=np.intp)  # how many neighbors each cluster holds
+        self.neighbors: list[list[int]] = [[] for _ in cost]
+        for i, j in apart.tolist():
+            self.neighbors[i].append(j)
+            self.neighbors[j].append(i)
 
-def _put(group: int, to: int, taken: Array, found: Array, neighbors: list[list[int]]) -> None:
-    old = found[group]
-    if old != to:
-        for other in neighbors[group]:
-            taken[other, to] += 1
-            if old >= 0:
-                taken[other, old] -= 1
-        found[group] = to
+    def move(self, group: int) -> None:
+        """Move a group to the cheapest of the clusters that hold the fewest of its neighbors."""
+        allowed = self.taken[group] == self.taken[group].min()
+        self._put(group, int(np.argmin(np.where(allowed, self.cost[group], np.inf))))
 
+    def exchange(self, group: int) -> None:
+        """Exchange the clusters of a group and a neighbor, if that is allowed and cheaper."""
+        cost, taken = self.cost, self.taken
+        for other in self.neighbors[group]:
+            a, b = int(self.found[group]), int(self.found[other])
+            # Each holds one neighbor of the other: the two themselves.
+            if a == b or taken[group, b] > 1 or taken[other, a] > 1:
+                continue
+            if cost[group, b] + cost[other, a] < cost[group, a] + cost[other, b]:
+                self._put(group, b)
+                self._put(other, a)
 
-def _exchange(
-    group: int, cost: Array, taken: Array, found: Array, neighbors: list[list[int]]
-) -> None:
-    """Exchange the clusters of a group and a neighbor, if that is allowed and cheaper."""
-    for other in neighbors[group]:
-        a, b = int(found[group]), int(found[other])
-        # Each holds one neighbor of the other: the two themselves.
-        if a == b or taken[group, b] > 1 or taken[other, a] > 1:
-            continue
-        if cost[group, b] + cost[other, a] < cost[group, a] + cost[other, b]:
-            _put(group, b, taken, found, neighbors)
-            _put(other, a, taken, found, neighbors)
+    def _put(self, group: int, to: int) -> None:
+        old = self.found[group]
+        if old != to:
+            for other in self.neighbors[group]:
+                self.taken[other, to] += 1
+                if old >= 0:
+                    self.taken[other, old] -= 1
+            self.found[group] = to
 
 
 # Agglomerative
@@ -296,7 +286,7 @@ class Merging:
         np.fill_diagonal(self.distances, np.inf)
         self.forbidden = np.eye(n, dtype=bool)
         self.sizes = np.ones(n)
-        self.parent = np.arange(n)
+        self.cluster = np.arange(n)  # of each point: the number of its first point
         self.n_clusters = n
         self.nearest = np.zeros(n, dtype=np.intp)
         self.gap = np.full(n, np.inf)
@@ -309,7 +299,7 @@ class Merging:
             self._look_up(int(row))
 
     def merge(self, a: int, b: int) -> None:
-        """Merge cluster `b` into cluster `a`."""
+        """Merge cluster `b` into cluster `a`, whose first point comes before that of `b`."""
         d, na, nb = self.distances, self.sizes[a], self.sizes[b]
         if self.linkage == "average":
             joint = (na * d[a] + nb * d[b]) / (na + nb)
@@ -325,7 +315,7 @@ class Merging:
         barred = self.forbidden[a] | self.forbidden[b]
         self.forbidden[a], self.forbidden[:, a] = barred, barred
         self.sizes[a], self.sizes[b] = na + nb, 0.0
-        self.parent[b] = a
+        self.cluster[self.cluster == b] = a
         self.n_clusters -= 1
 
     def merge_nearest(self) -> bool:
@@ -350,12 +340,7 @@ class Merging:
 
     def labels(self) -> Array:
         """Return the cluster of each point, numbered by their first points."""
-        root = self.parent.copy()
-        while not np.array_equal(root, root[root]):
-            root = root[root]
-        _, first, labels = np.unique(root, return_index=True, return_inverse=True)
-        number = np.argsort(np.argsort(first))
-        return number[labels]
+        return np.unique(self.cluster, return_inverse=True)[1].reshape(-1)
 
     def _look_up(self, row: int) -> None:
         allowed = np.where(self.forbidden[row], np.inf, self.distances[row])

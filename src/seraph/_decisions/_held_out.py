@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -82,8 +82,13 @@ class HeldOut:
 
     def only(self, which: Array) -> HeldOut:
         """Return some of the pairs."""
-        parts = self.distances, self.similar, self.rows, self.fold, self.counts
-        return HeldOut(*(part[which] for part in parts))
+        return HeldOut(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def by_fold(self) -> Iterator[tuple[Array, HeldOut]]:
+        """Yield which pairs are in each fold, and the pairs of the other folds."""
+        for number in np.unique(self.fold):
+            inside = self.fold == number
+            yield inside, self.only(~inside)
 
     @property
     def has_both_kinds(self) -> bool:
@@ -91,15 +96,32 @@ class HeldOut:
         return bool(self.similar.any() and not self.similar.all())
 
 
-def effective_number(weights: Array) -> float:
-    """Return Kish's number of equally weighted pairs that would tell as much, at least 1.
+def row_distances(model: Any, X: Any, rows: Array) -> Array:
+    """Compute the learned distances of pairs of rows of `X`, by number."""
+    first, second = _mapped(model.transform, X, rows)
+    return np.linalg.norm(first - second, axis=1)
 
-    Examples
-    --------
-    >>> effective_number(np.array([2.0, 2.0])), effective_number(np.array([3.0, 1.0]))
-    (2.0, 1.6)
+
+def class_distances(model: Any, X: Any, rows: Array) -> Array:
+    """Compute the probability that the two rows of each pair are of different classes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Gives class probabilities; those of two rows count as independent.
+    X, rows
+        Points, and pairs of rows by number.
     """
-    return float(weights.sum() ** 2 / (weights @ weights)) if len(weights) else 1.0
+    agree = np.einsum("ij,ij->i", *_mapped(model.predict_proba, X, rows))
+    return np.clip(1.0 - agree, 0.0, 1.0)
+
+
+def _mapped(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, Array]:
+    """Map the first and the second rows of pairs, each row of `X` once."""
+    some, places = np.unique(rows, return_inverse=True)
+    Z = np.asarray(mapping(_safe_indexing(X, some)), dtype=np.float64)
+    first, second = places.reshape(-1, 2).T
+    return Z[first], Z[second]
 
 
 def held_out(
@@ -108,7 +130,7 @@ def held_out(
     labels: PairLabels,
     cv: int | str,
     refit: Callable[[Any, PairLabels, Array], Any],
-    measure: Callable[[Any, Any, Array], Array] | None = None,
+    measure: Callable[[Any, Any, Array], Array] = row_distances,
     *,
     from_all: bool = False,
 ) -> HeldOut:
@@ -116,8 +138,8 @@ def held_out(
 
     The labeled points are assigned to folds. For each fold a metric is learned without its
     points, from the other labeled points and some unlabeled ones, and measures the pairs within
-    it. Metrics of different fits may differ in scale; unless `measure` is given, each gets the
-    mean squared distance on `X` of the model's own.
+    it. Metrics of different fits may differ in scale: where `row_distances` measures, each gets
+    the mean squared distance on `X` of the model's own.
 
     Parameters
     ----------
@@ -131,9 +153,8 @@ def held_out(
         Largest number of folds; or "prefit" to use the model's own metric.
     refit : callable
         Fits another such model to some points, what is known about them, and their row numbers.
-    measure : callable, optional
-        Computes distances of pairs of rows from a fitted model, points and row numbers; None is
-        `row_distances`.
+    measure : callable, default=row_distances
+        Computes distances of pairs of rows from a fitted model, points and row numbers.
     from_all : bool, default=False
         Learn from all unlabeled points, instead of some.
     """
@@ -141,9 +162,9 @@ def held_out(
     folds = assign_folds(labels, 5 if prefit else int(cv), np.random.RandomState(0))
     most = _MOST_PAIRS // (folds.max() + 1)
     if prefit:
-        parts = _by_the_metric_there_is(model, X, labels, folds, most, measure or row_distances)
-        return _joined(parts, labels)
-    spread = 0.0 if measure else _spread(model, X)
+        return _joined(_by_the_metric_there_is(model, X, labels, folds, most, measure), labels)
+    is_scaled = measure is row_distances
+    spread = _spread(model, X) if is_scaled else 0.0
     kernel_values = get_tags(model).input_tags.pairwise
     shared = np.arange(len(folds)) if from_all else points_of_folds(folds)
     parts = []
@@ -158,8 +179,8 @@ def held_out(
         # With kernel values for X, the columns stand for the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train, outside)
-        d = (measure or row_distances)(metric, _safe_indexing(seen, inside), rows)
-        if not measure:
+        d = measure(metric, _safe_indexing(seen, inside), rows)
+        if is_scaled:
             d = d * np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
         fold = np.full(len(rows), number)
         parts.append(HeldOut.of_marks(d, likeness, weights, inside[rows], fold))
@@ -194,31 +215,6 @@ def _by_the_metric_there_is(
     ]
 
 
-def row_distances(model: Any, X: Any, rows: Array) -> Array:
-    """Compute the learned distances of pairs of rows of `X`, by number."""
-    some, places = np.unique(rows, return_inverse=True)
-    Z = np.asarray(model.transform(_safe_indexing(X, some)), dtype=np.float64)
-    places = places.reshape(-1, 2)
-    return np.linalg.norm(Z[places[:, 0]] - Z[places[:, 1]], axis=1)
-
-
-def class_distances(model: Any, X: Any, rows: Array) -> Array:
-    """Compute the probability that the two rows of each pair are of different classes.
-
-    Parameters
-    ----------
-    model : fitted classifier
-        Gives class probabilities; those of two rows count as independent.
-    X, rows
-        Points, and pairs of rows by number.
-    """
-    some, places = np.unique(rows, return_inverse=True)
-    chances = np.asarray(model.predict_proba(_safe_indexing(X, some)), dtype=np.float64)
-    places = places.reshape(-1, 2)
-    agree = np.einsum("ij,ij->i", chances[places[:, 0]], chances[places[:, 1]])
-    return np.clip(1.0 - agree, 0.0, 1.0)
-
-
 def _spread(learner: Any, X: Any) -> float:
     return float(np.asarray(learner.transform(X), dtype=np.float64).var(axis=0).sum())
 
@@ -243,16 +239,14 @@ def _pairs_within(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
 
 
 def _joined(parts: list[HeldOut], labels: PairLabels) -> HeldOut:
-    fields = ("distances", "similar", "rows", "fold", "counts")
-    joined = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in fields if parts
-    }
-    similar = joined.get("similar", np.empty(0, dtype=bool))
-    if similar.sum() < _FEWEST or (~similar).sum() < _FEWEST:
+    n_similar = sum(int(part.similar.sum()) for part in parts)
+    n_dissimilar = sum(int((~part.similar).sum()) for part in parts)
+    if min(n_similar, n_dissimilar) < _FEWEST:
         raise ValueError(
             f"A decision needs at least {_FEWEST} held-out pairs of each kind; got "
-            f"{similar.sum()} similar and {(~similar).sum()} dissimilar ones, of "
+            f"{n_similar} similar and {n_dissimilar} dissimilar ones, of "
             f"{labels.n_similar} and {labels.n_dissimilar} labeled pairs. (A pair is held out "
             "together with its points.) Mark more pairs, or label more rows of each class."
         )
-    return HeldOut(**joined)
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(HeldOut))
+    return HeldOut(*map(np.concatenate, columns))

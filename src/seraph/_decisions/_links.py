@@ -42,12 +42,11 @@ class Links:
         n = len(labels.codes)
         # A class is a chain of its members, and its first member speaks for it.
         by_class = labels.rows_by_class
-        same = labels.codes[by_class][1:] == labels.codes[by_class][:-1]
-        chain = np.column_stack([by_class[:-1], by_class[1:]])[same]
+        codes = labels.codes[by_class]
+        chain = np.column_stack([by_class[:-1], by_class[1:]])[codes[1:] == codes[:-1]]
         joined = np.concatenate([labels.pairs[labels.similar], chain]).T.astype(np.int32)
         graph = sparse.csr_matrix((np.ones(joined.shape[1]), tuple(joined)), shape=(n, n))
         group = connected_components(graph, directed=False)[1].astype(np.intp)
-        codes = labels.codes[by_class]
         first = by_class[np.unique(codes, return_index=True)[1]]
         i, j = np.triu_indices(len(first), k=1)
         rows = np.concatenate(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
 
+from .._marks import effective_size
 from .._utils._typing import Array
-from ._held_out import HeldOut, effective_number
+from ._held_out import HeldOut
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
 WITH_TARGET = STRATEGIES[2:]
@@ -120,17 +122,13 @@ def judged(
     as there are points. (Where no pair is wrong, all replicates are equal.)
     """
     accepted = np.zeros(len(held.distances), dtype=bool)
-    for number in np.unique(held.fold):
-        inside = held.fold == number
-        other = held.only(~inside)
+    for inside, other in held.by_fold():
         chosen = threshold
         if other.has_both_kinds:
-            try:
+            with suppress(ValueError):  # the others alone do not reach the target
                 chosen = choose_threshold(
                     other.distances, other.similar, other.weights(base_rate), strategy, target
                 )
-            except ValueError:  # the others alone do not reach the target
-                chosen = threshold
         accepted[inside] = held.distances[inside] <= chosen
     base = held.share(base_rate)
     points, place = np.unique(held.rows, return_inverse=True)
@@ -143,18 +141,22 @@ def judged(
         weights = held.counts * times[place].prod(axis=1)
         replicates.append(_rates(accepted, held.similar, weights, base))
     values = _rates(accepted, held.similar, held.counts, base)
-    sizes = {
-        "recall": _independent_number(held.only(held.similar)),
-        "false_accept_rate": _independent_number(held.only(~held.similar)),
-        "precision": _independent_number(held.only(accepted)),
-        "accuracy": _independent_number(held),
+    judged_by = {
+        "recall": held.similar,
+        "false_accept_rate": ~held.similar,
+        "precision": accepted,
+        "accuracy": np.ones_like(accepted),
     }
     return {
         "n_similar": int(held.similar.sum()),
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
         **{
-            name: _interval(value, np.array([r[name] for r in replicates]), sizes[name])
+            name: _interval(
+                value,
+                np.array([replicate[name] for replicate in replicates]),
+                _independent_number(held.only(judged_by[name])),
+            )
             for name, value in values.items()
         },
     }
@@ -162,7 +164,7 @@ def judged(
 
 def _independent_number(held: HeldOut) -> float:
     """Return how many independent pairs would tell at most as much as these."""
-    return min(effective_number(held.counts), max(1, len(np.unique(held.rows))))
+    return max(1.0, min(effective_size(held.counts), len(np.unique(held.rows))))
 
 
 def _rates(accepted: Array, similar: Array, weights: Array, base: float) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from warnings import catch_warnings
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -39,8 +39,8 @@ def typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -
     chosen: list[int] = []
     k = min(int(labeled.sum()) + n, len(Z))
     points = Z if Z.shape[1] else np.zeros((len(Z), 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
+    # There may be fewer distinct points than clusters.
+    with catch_warnings(action="ignore", category=ConvergenceWarning):
         cluster = KMeans(k, n_init=1, random_state=rng).fit_predict(points)
     covered = np.unique(cluster[labeled])
     sizes = np.bincount(cluster, minlength=k)

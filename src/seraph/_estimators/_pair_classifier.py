@@ -268,8 +268,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Learned distances.
         """
         check_is_fitted(self)
-        measure = _measure(self.estimator_) or row_distances
-        return pair_distances(self.estimator_, pairs, X, measure)
+        return pair_distances(self.estimator_, pairs, X, _measure(self.estimator_))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -327,9 +326,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         check_number("cv", self.cv, low=2, integer=True, instead="prefit")
 
 
-def _measure(model: Any) -> Callable[[Any, Any, Array], Array] | None:
-    """Return the distance function; None is the Euclidean distance after ``transform``."""
-    return class_distances if isinstance(model, MetricClassifier) else None
+def _measure(model: Any) -> Callable[[Any, Any, Array], Array]:
+    """Return the function that computes the distances of pairs of rows by a model."""
+    return class_distances if isinstance(model, MetricClassifier) else row_distances
 
 
 def _by_number(model: Any) -> bool:

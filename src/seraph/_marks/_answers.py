@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,31 +11,7 @@ from numpy.typing import ArrayLike
 from .._sweep import in_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
-from ._rows import as_array
-
-# What people write in a table of marks. (A number from 0 to 1 is a number.)
-ANSWERS = {
-    **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
-    **dict.fromkeys(("0", "-1", "0.0", "-1.0", "false", "no"), False),
-}
-
-
-def read_answer(value: Any) -> Any:
-    """Read what people write for "similar"; None if nothing."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip().casefold()
-    if text in ("", "nan", "na", "none", "unsure"):
-        return None
-    if text in ANSWERS:
-        return ANSWERS[text]
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(
-            f"similar is {value!r}. It must be 1 or 0, +1 or -1, true or false, yes or no, from "
-            "0 to 1, or empty if the pair has not been answered."
-        ) from None
+from ._rows import as_array, as_floats
 
 
 def pair_signs(labels: ArrayLike, n_pairs: int) -> Array:
@@ -60,20 +34,15 @@ def pair_signs(labels: ArrayLike, n_pairs: int) -> Array:
 
 def pair_likeness(labels: ArrayLike, n_pairs: int) -> Array:
     """Turn labels into how likely each pair is similar; NaN where that is unknown."""
-    given = as_array("labels", labels)
-    if given.size == 0 == n_pairs:
-        return np.empty(0)
-    if given.shape != (n_pairs,):
-        raise ValueError(
-            f"labels must hold one label per pair: got shape {given.shape} for {n_pairs} pairs."
-        )
+    given = _one_per_pair("labels", labels, n_pairs)
     unknown = is_unknown(given)
+    if given.dtype.kind not in "biuf":
+        for at in np.flatnonzero(~unknown):
+            if not isinstance(given[at], Real) or not abs(given[at]) <= 1:
+                raise _bad_pair_label(given[at])
+    known = given[~unknown].astype(np.float64)
     numbers = np.full(n_pairs, np.nan)
-    for at in np.flatnonzero(~unknown) if given.dtype.kind not in "biuf" else ():
-        if not isinstance(given[at], Real) or not abs(given[at]) <= 1:
-            raise _bad_pair_label(given[at])
-    numbers[~unknown] = given[~unknown].astype(np.float64)
-    known = numbers[~unknown]
+    numbers[~unknown] = known
     if np.isin(known, [1.0, -1.0]).all():
         return (numbers + 1.0) / 2.0
     outside = (known < 0.0) | (known > 1.0)
@@ -102,14 +71,13 @@ def is_unknown(values: Array) -> Array:
         return np.isnan(values)
     if values.dtype.kind in "mM":
         return np.isnat(values)
-    unknown = np.zeros(len(values), dtype=bool)
-    if values.dtype.kind == "O":
-        pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
-        if pandas is not None:
-            unknown = np.asarray(pandas.isna(values), dtype=bool)
-        for at in np.flatnonzero(~unknown):
-            unknown[at] = values[at] is None or bool(values[at] != values[at])
-    return unknown
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
+    if pandas is not None:
+        return np.asarray(pandas.isna(values), dtype=bool)
+    unknown = [value is None or bool(value != value) for value in values]  # noqa: PLR0124 (NaN)
+    return np.array(unknown, dtype=bool)
 
 
 def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
@@ -122,17 +90,8 @@ def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
     """
     if weights is None:
         return np.ones(n_pairs)
-    given = as_array("weights", in_memory(weights))
-    if given.size == 0 == n_pairs:
-        return np.empty(0)
-    if given.shape != (n_pairs,):
-        raise ValueError(
-            f"weights must hold one weight per pair: got shape {given.shape} for {n_pairs} pairs."
-        )
-    numbers = np.full(n_pairs, np.nan)
-    if given.dtype.kind in "biufO":
-        with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
-            numbers = given.astype(np.float64)
+    given = _one_per_pair("weights", weights, n_pairs)
+    numbers = as_floats(given, "biufO")
     bad = ~(np.isfinite(numbers) & (numbers >= 0.0))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
@@ -141,3 +100,16 @@ def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
             f"{shown(given[at])} at {at}."
         )
     return numbers
+
+
+def _one_per_pair(name: str, values: ArrayLike, n_pairs: int) -> Array:
+    """Return labels or weights of pairs as an array; refuse any other number of them."""
+    given = as_array(name, in_memory(values))
+    if given.size == 0 == n_pairs:
+        return np.empty(0)
+    if given.shape != (n_pairs,):
+        raise ValueError(
+            f"{name} must hold one {name.removesuffix('s')} per pair: got shape {given.shape} "
+            f"for {n_pairs} pairs."
+        )
+    return given

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from .._sweep import in_memory
-from .._utils._typing import Array
+from .._utils._typing import Array, computed_once
 from .._utils._validation import shown
 from .._utils._warnings import warn
 from ._answers import is_unknown
@@ -48,17 +48,6 @@ class PairLabels:
         Weight of each of them, above 0.
     triplets : ndarray of int of shape (t, 3)
         Rows a, b and c of each triplet: a is nearer to b than to c.
-    n_similar, n_dissimilar, n_unlabeled : int
-        Sizes of the paper's sets S, D and U. An unsure mark counts as what it leans to.
-    similar_weight, dissimilar_weight : float
-        Total weight of what pulls points together and of what moves them apart. A mark of weight
-        w and likeness q adds w q to the first and w (1 - q) to the second; a pair of classes adds
-        1 to one of them, and a triplet 1 to both.
-    n_labeled_rows : int
-        Number of rows that belong to some labeled pair or triplet.
-    effective_rows : float
-        The same number with each row weighted by its strongest mark (Kish's effective sample
-        size). A pair of classes and a triplet are marks of weight 1.
     n_absent_marks : int, default=0
         Number of marks that were left out because a row of theirs is absent.
 
@@ -75,13 +64,6 @@ class PairLabels:
     likeness: Array
     weights: Array
     triplets: Array
-    n_similar: int
-    n_dissimilar: int
-    n_unlabeled: int
-    similar_weight: float
-    dissimilar_weight: float
-    n_labeled_rows: int
-    effective_rows: float
     n_absent_marks: int = 0
 
     @property
@@ -89,15 +71,73 @@ class PairLabels:
         """Which of the marked pairs are similar, or lean to it."""
         return self.likeness >= EVEN
 
+    @computed_once
+    def _implied(self) -> tuple[int, int]:
+        """Numbers of pairs that the classes imply: similar ones, and dissimilar ones."""
+        sizes = np.bincount(self.codes[self.codes >= 0]).tolist()
+        similar = sum(map(_n_pairs, sizes))
+        return similar, _n_pairs(sum(sizes)) - similar
+
+    @property
+    def n_similar(self) -> int:
+        """Number of similar pairs, #S; an unsure mark counts as what it leans to."""
+        return self._implied[0] + int(np.count_nonzero(self.similar))
+
+    @property
+    def n_dissimilar(self) -> int:
+        """Number of dissimilar pairs, #D."""
+        return self._implied[1] + int(np.count_nonzero(~self.similar))
+
     @property
     def n_labeled(self) -> int:
         """Number of labeled pairs, #(S u D)."""
         return self.n_similar + self.n_dissimilar
 
     @property
+    def n_unlabeled(self) -> int:
+        """Number of all other pairs, #U."""
+        return _n_pairs(len(self.codes)) - self.n_labeled
+
+    @property
+    def similar_weight(self) -> float:
+        """Total weight of what pulls points together.
+
+        A mark of weight w and likeness q adds w q; a pair of one class and a triplet add 1.
+        """
+        return self._implied[0] + float(self.weights @ self.likeness) + len(self.triplets)
+
+    @property
+    def dissimilar_weight(self) -> float:
+        """Total weight of what moves points apart.
+
+        A mark of weight w and likeness q adds w (1 - q); a pair of two classes and a triplet
+        add 1.
+        """
+        return self._implied[1] + float(self.weights @ (1.0 - self.likeness)) + len(self.triplets)
+
+    @property
     def labeled_weight(self) -> float:
         """Total weight of the labeled pairs and the triplets."""
         return self.similar_weight + self.dissimilar_weight - len(self.triplets)
+
+    @computed_once
+    def _strongest(self) -> Array:
+        """Weight of the strongest mark of each row; that of classes and of triplets is 1."""
+        has_class = (self.codes >= 0) & any(self._implied)
+        strongest = has_class.astype(float)
+        np.maximum.at(strongest, self.pairs, self.weights[:, np.newaxis])
+        strongest[self.triplets] = np.maximum(strongest[self.triplets], 1.0)
+        return strongest
+
+    @property
+    def n_labeled_rows(self) -> int:
+        """Number of rows that belong to some labeled pair or triplet."""
+        return int(np.count_nonzero(self._strongest))
+
+    @property
+    def effective_rows(self) -> float:
+        """The same number, with each row weighted by its strongest mark."""
+        return effective_size(self._strongest)
 
     @property
     def rows_by_class(self) -> Array:
@@ -128,41 +168,14 @@ class PairLabels:
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
         marks = Marks(rows=n) if marks is None else marks
-        triplets = marks.triplets
-        rows, likeness, weights = _without_implied(marks, codes)
-        sizes = np.bincount(codes[codes >= 0]).tolist()
-        implied = _n_pairs(sum(sizes))
-        implied_similar = sum(map(_n_pairs, sizes))
-        marked_similar = int(np.count_nonzero(likeness >= EVEN))
-        n_similar = implied_similar + marked_similar
-        n_dissimilar = implied - implied_similar + len(likeness) - marked_similar
-        if required and n_similar + n_dissimilar + len(triplets) == 0:
+        labels = cls(codes, *_without_implied(marks, codes), marks.triplets, marks.n_absent)
+        if required and labels.n_labeled + len(labels.triplets) == 0:
             raise ValueError(
-                f"No labeled pair: y labels {sum(sizes)} of {n} rows, and no pair is marked. "
-                "Label at least two rows, or mark at least one pair. (A mark that is unsure or "
-                "has a weight of 0 is no mark.)"
+                f"No labeled pair: y labels {np.count_nonzero(codes >= 0)} of {n} rows, and no "
+                "pair is marked. Label at least two rows, or mark at least one pair. (A mark that "
+                "is unsure or has a weight of 0 is no mark.)"
             )
-        strongest = (codes >= 0).astype(float) if implied else np.zeros(n)
-        np.maximum.at(strongest, rows, weights[:, np.newaxis])
-        strongest[triplets] = np.maximum(strongest[triplets], 1.0)
-        return cls(
-            codes=codes,
-            pairs=rows,
-            likeness=likeness,
-            weights=weights,
-            triplets=triplets,
-            n_similar=n_similar,
-            n_dissimilar=n_dissimilar,
-            n_unlabeled=_n_pairs(n) - n_similar - n_dissimilar,
-            similar_weight=implied_similar + float(weights @ likeness) + len(triplets),
-            dissimilar_weight=implied
-            - implied_similar
-            + float(weights @ (1.0 - likeness))
-            + len(triplets),
-            n_labeled_rows=int(np.count_nonzero(strongest)),
-            effective_rows=_effective_size(strongest),
-            n_absent_marks=marks.n_absent,
-        )
+        return labels
 
     @classmethod
     def of(
@@ -220,8 +233,14 @@ def _n_pairs(k: int) -> int:
     return k * (k - 1) // 2
 
 
-def _effective_size(weights: Array) -> float:
-    """Kish's effective sample size, ``(sum w)^2 / sum w^2``: the number of equal weights."""
+def effective_size(weights: Array) -> float:
+    """Return Kish's effective sample size, ``(sum w)^2 / sum w^2``; 0 if there is no weight.
+
+    Examples
+    --------
+    >>> effective_size(np.array([2.0, 2.0])), effective_size(np.array([3.0, 1.0]))
+    (2.0, 1.6)
+    """
     if not weights.any():
         return 0.0
     shares = weights / weights.max()
@@ -310,26 +329,21 @@ def is_missing(labels: Array) -> Array:
     array([False,  True,  True])
     """
     kind = labels.dtype.kind
-    if kind == "f":
-        return np.isnan(labels) | (labels == -1)
-    if kind == "i":
-        return labels == -1
-    if kind in "mM":
-        return np.isnat(labels)
     if kind in "US":
-        texts = labels.astype(str)
+        texts = np.char.decode(labels, "utf-8", "replace") if kind == "S" else labels
         _look_at_texts(set(np.unique(texts).tolist()))
         return np.isin(texts, ["-1", "-1.0"])  # what numpy makes of the -1 in ["a", -1]
-    if kind != "O":
-        return np.zeros(len(labels), dtype=bool)
     missing = is_unknown(labels)
-    words: set[str] = set()
-    for index in np.flatnonzero(~missing):
-        label = labels[index]
-        missing[index] = label in _MINUS_ONE
-        if isinstance(label, str | bytes):
-            words.add(label if isinstance(label, str) else label.decode(errors="replace"))
-    _look_at_texts(words)
+    if kind in "if":
+        return missing | (labels == -1)
+    if kind == "O":
+        words: set[str] = set()
+        for index in np.flatnonzero(~missing):
+            label = labels[index]
+            missing[index] = label in _MINUS_ONE
+            if isinstance(label, str | bytes):
+                words.add(label if isinstance(label, str) else label.decode(errors="replace"))
+        _look_at_texts(words)
     return missing
 
 

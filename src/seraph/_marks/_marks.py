@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._sweep import in_memory
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import shown
@@ -271,7 +270,7 @@ class Marks:
         Marks(2 rows: 1 similar, 0 dissimilar)
         """
         if self.names is not None and is_frame(X):
-            return self._found_in(Rows.of(X))
+            return self._found_in(Rows.of(X), self.names)
         if len(self) != n:
             raise ValueError(
                 f"marks are about {len(self)} rows, but X has {n}. Pass the table that they are "
@@ -281,8 +280,7 @@ class Marks:
         rows = Rows(len(self))
         return self._of(rows, self.pairs, self.labels, self.weights, self.triplets, self.n_absent)
 
-    def _found_in(self, rows: Rows) -> Marks:
-        names = self.names if self.names is not None else np.empty(0, dtype=object)
+    def _found_in(self, rows: Rows, names: Array) -> Marks:
         place = rows.numbers(names[:, np.newaxis], "rows", 1)[:, 0]
         pairs, triplets = place[self.pairs], place[self.triplets]
         kept, kept_triplets = np.all(pairs >= 0, axis=1), np.all(triplets >= 0, axis=1)
@@ -365,7 +363,7 @@ def _pairs(
     if labels is None:
         raise ValueError("pairs was passed without labels: pass +1 or -1 for each pair.")
     found = rows.numbers(pairs)
-    likeness = pair_likeness(in_memory(labels), len(found))
+    likeness = pair_likeness(labels, len(found))
     counts = mark_weights(weights, len(found))
     itself = (found[:, 0] == found[:, 1]) & (found[:, 0] >= 0)
     if itself.any():

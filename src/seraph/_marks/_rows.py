@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import _num_samples
 
 from .._sweep import in_memory, is_chunked
 from .._utils._typing import Array
@@ -52,7 +53,7 @@ class Rows:
             index = exact_column(rows.index)
             return cls(len(rows), _names("The index", index.tolist()), "the index")
         if is_table(rows):
-            return cls(n_rows(rows))
+            return cls(_num_samples(rows))
         names: Any = None
         if not isinstance(rows, str | bytes):  # a word is no list of letters
             with suppress(TypeError):
@@ -90,8 +91,7 @@ class Rows:
     def require(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
         """Do the same, and refuse names that are not there."""
         rows = self.numbers(given, what, width)
-        absent = np.any(rows < 0, axis=1)
-        if absent.any():
+        if (rows < 0).any():
             raise ValueError(f"{self.absent(given, rows, what)} Correct the name.")
         return rows
 
@@ -125,20 +125,10 @@ def is_frame(X: Any) -> bool:
 
 def is_table(X: Any) -> bool:
     """Return whether `X` has rows and columns."""
-    ndim = getattr(X, "ndim", None)
-    if ndim is None and hasattr(X, "shape"):
-        ndim = len(X.shape)
-    if ndim is not None:
-        return bool(ndim >= 2)
-    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | np.ndarray)
-
-
-def n_rows(X: Any) -> int:
-    """Return the number of rows of a table; a dask data frame counts them."""
     shape = getattr(X, "shape", None)
-    if shape is not None and isinstance(shape[0], Integral):
-        return int(shape[0])
-    return len(X)
+    if shape is not None:
+        return len(shape) >= 2
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | np.ndarray)
 
 
 def _key(name: Any) -> Any:
@@ -199,10 +189,7 @@ def _row_numbers(what: str, given: ArrayLike, width: int, n: int) -> Array:
         return np.empty((0, width), dtype=np.intp)
     _check_shape(what, rows, width, "row numbers")
     if rows.dtype.kind not in "iu":
-        numbers = np.full(rows.shape, np.nan)
-        if rows.dtype.kind in "fO":
-            with suppress(TypeError, ValueError, OverflowError):  # objects that are not numbers
-                numbers = rows.astype(np.float64)
+        numbers = as_floats(rows, "fO")
         if not np.all(numbers == np.floor(numbers)):
             raise ValueError(
                 f"{what} must hold row numbers, which are whole numbers; got {rows.dtype}. For "
@@ -225,3 +212,11 @@ def as_array(what: str, values: ArrayLike) -> Array:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{what} must have rows of one length: {error}") from error
+
+
+def as_floats(values: Array, kinds: str) -> Array:
+    """Return numbers as floats; NaN for all if they are of other kinds, or some are no numbers."""
+    if values.dtype.kind in kinds:
+        with suppress(TypeError, ValueError, OverflowError):
+            return values.astype(np.float64)
+    return np.full(values.shape, np.nan)

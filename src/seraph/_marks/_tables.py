@@ -8,12 +8,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils._typing import Array
-from ._answers import is_unknown, read_answer
+from ._answers import is_unknown
 from ._columns import objects
 from ._rows import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# What people write in a table of marks. (A number from 0 to 1 is a number.)
+_ANSWERS = {
+    **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
+    **dict.fromkeys(("0", "-1", "0.0", "-1.0", "false", "no"), False),
+}
+
+
+def _read_answer(value: Any) -> Any:
+    """Read what people write for "similar"; None if nothing."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().casefold()
+    if text in ("", "nan", "na", "none", "unsure"):
+        return None
+    if text in _ANSWERS:
+        return _ANSWERS[text]
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"similar is {value!r}. It must be 1 or 0, +1 or -1, true or false, yes or no, from "
+            "0 to 1, or empty if the pair has not been answered."
+        ) from None
 
 
 def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
@@ -48,7 +72,7 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
                 f"A table of marks needs a column {name!r}; got {sorted(map(str, known))}."
             )
     pairs = np.column_stack([_column(frame, first), _column(frame, second)])
-    labels = objects([read_answer(value) for value in _column(frame, "similar")])
+    labels = objects([_read_answer(value) for value in _column(frame, "similar")])
     than = _column(frame, "than") if "than" in known else np.full(len(pairs), None)
     compared = ~is_unknown(than)
     return {

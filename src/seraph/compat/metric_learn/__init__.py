@@ -3,7 +3,6 @@
 Change one line, ``import metric_learn``, to ``import seraph.compat.metric_learn as metric_learn``.
 """
 
-from ..._utils._public import publish as _publish
 from ..._utils._version import __version__  # noqa: F401 (ours; metric-learn's is a public name)
 from .constraints import Constraints
 from .covariance import Covariance
@@ -38,5 +37,3 @@ __all__ = [
     "SCML_Supervised",
     "SDML_Supervised",
 ]
-
-_publish(globals())

@@ -9,15 +9,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..._marks import exact_column, is_unknown
 from ..._utils._typing import Array
 from ..._utils._validation import as_numbers, check_choice, check_seed, check_unmasked
 from ..._utils._warnings import warn
-from ._exceptions import PreprocessorError
+from .exceptions import PreprocessorError
 
 _FLOATS = (np.float64, np.float32)
 _LARGEST = 1e150  # the square of an entry is still a number
@@ -178,7 +179,6 @@ def _check_labels(y: Any) -> None:
         ) from None
 
 
-@dataclass(frozen=True, eq=False)
 class ArrayIndexer:
     """A table of points as a function of row numbers: what a preprocessor that is a table becomes.
 
@@ -194,10 +194,8 @@ class ArrayIndexer:
     [[3.0, 4.0]]
     """
 
-    X: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "X", np.asarray(self.X))
+    def __init__(self, X: Any) -> None:
+        self.X = np.asarray(X)
 
     def __call__(self, indices: Any) -> Array:
         """Return the points at some rows.
@@ -235,19 +233,16 @@ class MahalanobisMixin(BaseMetricLearner):
     components_: Array
     n_features_in_: int
 
-    def _adopt(self, components: Array, n_rows: int | None = None, **attributes: Any) -> Self:
-        """Set what was learned; rows of zeros fill the map up, since this library shows rank."""
-        m = components.shape[1]
-        full = np.zeros((m if n_rows is None else n_rows, m))
-        full[: len(components)] = components
-        if not np.abs(full).max(initial=0.0) < _LARGEST:
+    def _adopt(self, components: Array, **attributes: Any) -> Self:
+        """Set what was learned."""
+        if not np.abs(components).max(initial=0.0) < _LARGEST:
             raise ValueError(
                 f"{type(self).__name__} has learned a metric beyond all numbers: some points that "
                 "should be near are equal, or features differ in scale by far. Scale the "
                 "features, and drop those that do not vary or repeat others."
             )
         self._check_preprocessor()
-        self.components_ = full
+        self.components_ = np.array(components, dtype=float)
         self.__dict__.update(attributes)
         return self
 
@@ -345,6 +340,36 @@ class MahalanobisMixin(BaseMetricLearner):
         """
         check_is_fitted(self, "components_")
         return self.components_.T @ self.components_
+
+
+class LabeledLearner(TransformerMixin, MahalanobisMixin):
+    """Base: learners of points that all have a label; -1 is a class like any other."""
+
+    _learn: Callable[..., Self]  # from points, and their classes numbered from 0
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
+            Points or indicators.
+        y : array-like of shape (n_samples,)
+            Class of each point.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        points, y = self._points(X, y)
+        check_classification_targets(y)
+        return self._learn(points, np.unique(y, return_inverse=True)[1].reshape(-1))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
 
 @dataclass(frozen=True, eq=False)  # so that scikit-learn can look it up among its own

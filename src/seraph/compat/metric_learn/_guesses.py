@@ -1,8 +1,7 @@
-"""What learners of tuples can guess: which pairs are alike, which of two distances is smaller."""
+"""What learners of tuples predict: which pairs are alike, which of two distances is smaller."""
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._decisions import choose_threshold
 from ..._utils._typing import Array
-from ..._utils._validation import check_choice, shown
+from ..._utils._validation import check_choice, check_number, shown
 from ._base_metric import BaseMetricLearner
 
 _STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
@@ -141,12 +140,10 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         strategy: str = "accuracy", min_rate: float | None = None, beta: float = 1.0
     ) -> None:
         check_choice("strategy", strategy, _STRATEGIES)
-        if strategy in ("max_tpr", "max_tnr") and not (
-            isinstance(min_rate, Real) and 0 <= min_rate <= 1
-        ):
-            raise ValueError(f"min_rate must be a number from 0 to 1; got {shown(min_rate)}.")
-        if strategy == "f_beta" and not isinstance(beta, Real):
-            raise ValueError(f"beta must be a number; got {shown(beta)}.")
+        if strategy in ("max_tpr", "max_tnr"):
+            check_number("min_rate", min_rate, low=0.0, high=1.0)
+        if strategy == "f_beta":
+            check_number("beta", beta)
 
 
 class _ComparisonMixin(ClassifierMixin, BaseMetricLearner):
@@ -154,27 +151,19 @@ class _ComparisonMixin(ClassifierMixin, BaseMetricLearner):
 
     classes_ = np.array([-1, 1])
     _tuple_size: int
-
-    @staticmethod
-    def _two_pairs(tuples: Array) -> tuple[Array, Array]:
-        """Return the pair that should be close, and the one that should not."""
-        return tuples[:, :2], tuples[:, -2:]
+    _far: tuple[int, int]  # which two points should be farther apart than the first two
 
     def _margin(self, tuples: ArrayLike) -> Array:
         check_is_fitted(self, "components_")
-        near, far = self._two_pairs(self._tuples(tuples, size=self._tuple_size, reset=False))
-        # (The preprocessor would take pairs of numbers for indicators.)
-        return np.subtract(*(self.pair_score(np.ascontiguousarray(pair)) for pair in (near, far)))
+        points = self._tuples(tuples, size=self._tuple_size, reset=False)
+        return self.pair_score(points[:, :2]) - self.pair_score(points[:, self._far])
 
 
 class _TripletsClassifierMixin(_ComparisonMixin):
     """What learners of triplets can do."""
 
     _tuple_size = 3
-
-    @staticmethod
-    def _two_pairs(tuples: Array) -> tuple[Array, Array]:
-        return tuples[:, :2], tuples[:, [0, 2]]
+    _far = (0, 2)
 
     def predict(self, triplets: ArrayLike) -> Array:
         """Guess whether the first point is closer to the second than to the third.
@@ -226,6 +215,7 @@ class _QuadrupletsClassifierMixin(_ComparisonMixin):
     """What learners of quadruplets can do."""
 
     _tuple_size = 4
+    _far = (2, 3)
 
     def predict(self, quadruplets: ArrayLike) -> Array:
         """Guess whether the first two points are closer than the last two.

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from ..._utils._typing import Array
 from ..._utils._validation import shown
 from ..._utils._warnings import warn
-from ._exceptions import NonPSDError
+from .exceptions import NonPSDError
 
 
 def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, definite: bool) -> Array:
@@ -102,11 +102,12 @@ def first_map(
     init: Any,
     points: Array,
     y: Array | None,
-    n_components: int,
+    n_components: Any,
     random_state: Any,
 ) -> Array:
     """Return the first map of a learner; `y` are classes, or None for a regression."""
     m = points.shape[1]
+    n_components = checked_components(n_components, m)
     if isinstance(init, np.ndarray):
         first = check_array(init, input_name="init")
         if first.shape != (n_components, m):

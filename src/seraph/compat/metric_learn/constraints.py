@@ -1,8 +1,224 @@
-"""Where metric-learn's users look for `Constraints`."""
+"""Pairs, triplets and chunks, sampled from classes."""
 
-from ..._utils._public import publish as _publish
-from ._constraints import Constraints, wrap_pairs
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+
+from ..._utils._typing import Array
+from ..._utils._validation import check_number
+from ..._utils._warnings import warn
+from ...classic._comparisons import nearest_by_class
+from ._keywords import DEPRECATED, renamed
 
 __all__ = ["Constraints", "wrap_pairs"]
 
-_publish(globals())
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Constraints:
+    """Sample pairs, triplets and chunks from classes.
+
+    Parameters
+    ----------
+    partial_labels : array-like of int of shape (n_samples,)
+        Class of each point; negative where it is unknown.
+
+    Attributes
+    ----------
+    partial_labels : ndarray of int of shape (n_samples,)
+        The same.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import Constraints
+    >>> a, b, c, d = Constraints([0, 0, 1, -1]).positive_negative_pairs(2, random_state=0)
+    >>> sorted(zip(a.tolist(), b.tolist()))
+    [(0, 1), (1, 0)]
+    """
+
+    def __init__(self, partial_labels: ArrayLike) -> None:
+        self.partial_labels = np.asanyarray(partial_labels, dtype=int)
+
+    def positive_negative_pairs(
+        self,
+        n_constraints: int | None = None,
+        same_length: bool = False,
+        random_state: Any = None,
+        num_constraints: Any = DEPRECATED,
+    ) -> tuple[Array, Array, Array, Array]:
+        """Sample pairs of one class, and pairs of two.
+
+        Parameters
+        ----------
+        n_constraints : int
+            Number of pairs of either kind. If there are fewer, all are returned, with a warning.
+        same_length : bool, default=False
+            Whether to return as many of one kind as of the other.
+        random_state : int, RandomState instance or None, default=None
+            Seed.
+        num_constraints : "deprecated"
+            Old name of `n_constraints`, taken with a warning.
+
+        Returns
+        -------
+        a, b, c, d : ndarray of int
+            Row numbers: ``(a[i], b[i])`` are pairs of one class, ``(c[i], d[i])`` of two.
+        """
+        n_constraints, _ = renamed(
+            "num_constraints", num_constraints, "n_constraints", n_constraints
+        )
+        check_number("n_constraints", n_constraints, low=0, integer=True)
+        rng = check_random_state(random_state)
+        a, b = self._pairs(n_constraints, True, rng)
+        c, d = self._pairs(n_constraints, False, rng)
+        n = min(len(a), len(c)) if same_length else None
+        return a[:n], b[:n], c[:n], d[:n]
+
+    def _pairs(self, n_constraints: int, same: bool, rng: np.random.RandomState) -> Array:
+        """Sample ordered pairs, each at most once."""
+        known = np.flatnonzero(self.partial_labels >= 0)
+        known = known[np.argsort(self.partial_labels[known], kind="stable")]
+        codes = self.partial_labels[known]
+        first = np.searchsorted(codes, codes, side="left")
+        size = np.searchsorted(codes, codes, side="right") - first
+        partners = size - 1 if same else len(codes) - size
+        ends = np.cumsum(partners)
+        total = int(ends[-1]) if len(ends) else 0
+        if total < n_constraints:
+            kind = "positive" if same else "negative"
+            warn(
+                f"The labels allow only {total} {kind} pairs, fewer than the {n_constraints} "
+                f"asked for: all {total} are used."
+            )
+        n = min(n_constraints, total)
+        sample = sample_without_replacement(total, n, random_state=rng) if n else np.arange(0)
+        rng.shuffle(sample)
+        left = np.searchsorted(ends, sample, side="right")
+        right = sample - (ends - partners)[left]
+        if same:  # of the class, skipping the point itself
+            right = right + first[left]
+            right = right + (right >= left)
+        else:  # of all, skipping the class
+            right = right + np.where(right >= first[left], size[left], 0)
+        return np.stack([known[left], known[right]])
+
+    def generate_knntriplets(self, X: ArrayLike, k_genuine: int, k_impostor: int) -> Array:
+        """Combine each point's nearest ones of its class with its nearest ones of others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        k_genuine : int
+            Number of neighbors of the same class; fewer, with a warning, where a class is small.
+        k_impostor : int
+            Number of neighbors of other classes; likewise.
+
+        Returns
+        -------
+        ndarray of int of shape (n_triplets, 3)
+            Row numbers of a point, one of the first and one of the second kind.
+        """
+        triplets = [np.empty((0, 3), dtype=np.intp)]
+        for label, own, alike, other in nearest_by_class(
+            np.asarray(X), self.partial_labels, k_genuine, k_impostor
+        ):
+            for name, wanted, found, kind in (
+                ("k_genuine", k_genuine, alike, "its own class"),
+                ("k_impostor", k_impostor, other, "other classes"),
+            ):
+                if found.shape[1] < wanted:
+                    warn(
+                        f"{name}={wanted} is too many: a point of class {label} has "
+                        f"{found.shape[1]} neighbor(s) of {kind}, and all are used."
+                    )
+            a, b, c = np.broadcast_arrays(own[:, None, None], alike[:, :, None], other[:, None, :])
+            triplets.append(np.stack([a.ravel(), b.ravel(), c.ravel()], axis=1))
+        return np.vstack(triplets)
+
+    def chunks(
+        self,
+        n_chunks: int = 100,
+        chunk_size: int = 2,
+        random_state: Any = None,
+        num_chunks: Any = DEPRECATED,
+    ) -> Array:
+        """Put points of one class together, at random; a point is in one chunk at most.
+
+        Parameters
+        ----------
+        n_chunks : int, default=100
+            Number of chunks.
+        chunk_size : int, default=2
+            Number of points in each.
+        random_state : int, RandomState instance or None, default=None
+            Seed.
+        num_chunks : "deprecated"
+            Old name of `n_chunks`, taken with a warning.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Number of each point's chunk; -1 for a point in none.
+        """
+        n_chunks, _ = renamed("num_chunks", num_chunks, "n_chunks", n_chunks)
+        rng = check_random_state(random_state)
+        groups = []
+        for label in np.unique(self.partial_labels[self.partial_labels >= 0]):
+            rows = rng.permutation(np.flatnonzero(self.partial_labels == label))
+            groups += [rows[i : i + chunk_size] for i in range(0, len(rows), chunk_size)]
+        groups = [rows for rows in groups if len(rows) == chunk_size]
+        if len(groups) < n_chunks:
+            raise ValueError(
+                f"There are not enough points of one class for {n_chunks} chunks of {chunk_size}: "
+                f"the maximum number of chunks is {len(groups)}. Lower n_chunks or chunk_size."
+            )
+        chunks = np.full(len(self.partial_labels), -1)
+        for number, group in enumerate(rng.permutation(len(groups))[:n_chunks]):
+            chunks[groups[group]] = number
+        return chunks
+
+
+def known_codes(y: ArrayLike) -> Array:
+    """Number the classes from 0; -1 for negative numbers, which mean an unknown class."""
+    classes, codes = np.unique(y, return_inverse=True)
+    codes = codes.reshape(-1)
+    if classes.dtype.kind in "iuf":
+        codes[np.asarray(y) < 0] = -1
+    return codes
+
+
+def wrap_pairs(X: ArrayLike, constraints: tuple[ArrayLike, ...]) -> tuple[Array, Array]:
+    """Return the points of sampled pairs, and their labels.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or (n_samples,) of indicators
+        Points.
+    constraints : tuple of 4 array-likes of int
+        What `Constraints.positive_negative_pairs` returns.
+
+    Returns
+    -------
+    pairs : ndarray of shape (n_pairs, 2, n_features) or (n_pairs, 2)
+        Pairs of points.
+    y : ndarray of int of shape (n_pairs,)
+        +1 for pairs of one class, -1 for pairs of two.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn.constraints import wrap_pairs
+    >>> pairs, y = wrap_pairs([[1.0], [2.0], [3.0]], ([0], [1], [0], [2]))
+    >>> pairs[:, :, 0].tolist(), y.tolist()
+    ([[1.0, 2.0], [1.0, 3.0]], [1, -1])
+    """
+    a, b, c, d = (np.asarray(rows, dtype=np.intp) for rows in constraints)
+    pairs = np.vstack([np.column_stack([a, b]), np.column_stack([c, d])])
+    return np.asarray(X)[pairs], np.repeat([1, -1], [len(a), len(c)])

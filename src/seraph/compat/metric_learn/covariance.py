@@ -1,8 +1,60 @@
-"""Where metric-learn's users look for `Covariance`."""
+"""The inverse covariance of the points as a metric."""
 
-from ..._utils._public import publish as _publish
-from ._covariance import Covariance
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import pinvh
+from sklearn.base import TransformerMixin
+
+from ._base_metric import MahalanobisMixin
+from ._starts import components_from_metric
 
 __all__ = ["Covariance"]
 
-_publish(globals())
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Covariance(TransformerMixin, MahalanobisMixin):
+    """The inverse covariance as a metric.
+
+    Parameters
+    ----------
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import Covariance
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> Covariance().fit(X, y).transform(X).shape
+    (150, 4)
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (as scikit-learn has it)
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
+            Points or indicators.
+        y : None
+            Not used; scikit-learn's pipelines pass it.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        points = self._points(X)
+        covariance = np.atleast_2d(np.cov(points, rowvar=False))
+        return self._adopt(components_from_metric(pinvh(covariance)))

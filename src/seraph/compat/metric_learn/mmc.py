@@ -1,8 +1,313 @@
-"""Where metric-learn's users look for `MMC`."""
+"""Mahalanobis metric for clustering, from pairs and from classes."""
 
-from ..._utils._public import publish as _publish
-from ._mmc import MMC, MMC_Supervised
+from __future__ import annotations
+
+from typing import Any, Self
+from warnings import catch_warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ... import classic
+from ..._utils._typing import Array
+from ..._utils._validation import check_number
+from ._base_metric import MahalanobisMixin
+from ._keywords import DEPRECATED, renamed
+from ._pairs import PairLearner, SamplingLearner, marks_of
+from ._starts import components_from_metric, metric_matrix
 
 __all__ = ["MMC", "MMC_Supervised"]
 
-_publish(globals())
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+# Share by which the squared distances of alike pairs may exceed their bound, as in metric-learn.
+_SLACK = 0.01
+# A direction shorter than this share of the gradient is a rounding error.
+_TINY = 1e-12
+
+
+class _BaseMMC(MahalanobisMixin):
+    def __init__(
+        self,
+        max_iter: int = 100,
+        max_proj: int = 10000,
+        tol: float = 1e-3,
+        init: Any = "identity",
+        diagonal: bool = False,
+        diagonal_c: float = 1.0,
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+        convergence_threshold: Any = DEPRECATED,
+    ) -> None:
+        self.max_iter = max_iter
+        self.max_proj = max_proj
+        self.tol, self.convergence_threshold = renamed(
+            "convergence_threshold", convergence_threshold, "tol", tol
+        )
+        self.init = init
+        self.diagonal = diagonal
+        self.diagonal_c = diagonal_c
+        self.verbose = verbose
+        self.random_state = random_state
+        super().__init__(preprocessor)
+
+    def _learn(self, pairs: Array, y: Array) -> Self:
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0.0)
+        check_number("diagonal_c", self.diagonal_c, low=0.0)
+        points = pairs.reshape(-1, pairs.shape[2])
+        first = metric_matrix(self.init, points, self.random_state, "init", definite=False)
+        alike, others = (pairs[y == sign, 0] - pairs[y == sign, 1] for sign in (1, -1))
+        for found, kind in ((alike, "alike (+1)"), (others, "different (-1)")):
+            if not found.any():
+                raise ValueError(
+                    f"MMC needs pairs of both kinds whose points differ; all {len(found)} pairs "
+                    f"that are {kind} are of equal points. Pass more pairs."
+                )
+        if self.diagonal:
+            return self._learn_weights(points, y, alike)
+        A, n_iter, converged = ascend(alike, others, first, self.max_iter, self.tol)
+        return self._adopt(components_from_metric(A), A_=A, n_iter_=n_iter, converged_=converged)
+
+    def _learn_weights(self, points: Array, y: Array, alike: Array) -> Self:
+        """Learn one weight per feature: the minimum that metric-learn's Newton steps look for."""
+        with catch_warnings(
+            action=None if self.verbose else "ignore", category=ConvergenceWarning
+        ):
+            found = classic.GDM(
+                diagonal=True,
+                ridge=1e-6,
+                n_constraints=None,
+                shrinkage=0.0,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            ).fit(points, marks=marks_of(y))
+        # At metric-learn's minimum, the squared distances of alike pairs add up to this.
+        own = float(np.sum((alike @ found.components_.T) ** 2)) or 1.0
+        P = np.sqrt(0.5 * self.diagonal_c / own) * found.components_
+        weights = np.sum(P**2, axis=0)
+        return self._adopt(
+            np.diag(np.sqrt(weights)),
+            A_=np.diag(weights),
+            n_iter_=found.n_iter_,
+            converged_=found.converged_,
+        )
+
+
+def ascend(
+    alike: Array, others: Array, A: Array, max_iter: int, tol: float
+) -> tuple[Array, int, bool]:
+    """Maximize the distances of different pairs while those of alike pairs are bounded.
+
+    The steps are metric-learn's: along the gradient of the sum of the distances of different
+    pairs, less its part along that of the squared distances of alike pairs; 5 % longer after a
+    success, half as long after a failure.
+
+    Parameters
+    ----------
+    alike, others : ndarray of shape (n_pairs, n_features)
+        Differences of the points of each pair.
+    A : ndarray of shape (n_features, n_features)
+        The first matrix. The squared distances of alike pairs must add up to a hundredth of what
+        they do under it.
+    max_iter : int
+        Maximum number of steps.
+    tol : float
+        Stop where a step is shorter than this share of the matrix.
+
+    Returns
+    -------
+    A : ndarray of shape (n_features, n_features)
+        The matrix.
+    n_iter : int
+        Number of steps.
+    converged : bool
+        Whether they became short.
+    """
+    W = alike.T @ alike
+    bound = float(np.vdot(W, A)) / 100.0
+    unit = W / np.linalg.norm(W)
+    best, highest, M, step = A, -np.inf, np.zeros_like(A), 0.1
+    for iteration in range(max_iter):
+        A = nearest_feasible(A, W, bound)
+        distances = np.sqrt(np.maximum(np.einsum("ki,ki->k", others @ A, others), 0.0))
+        if distances.sum() > highest:
+            best, highest, step = A, distances.sum(), 1.05 * step
+            gradient = (others.T / (distances + 1e-6)) @ others
+            M = gradient - np.vdot(gradient, unit) * unit
+            M = M / max(np.linalg.norm(M), _TINY * np.linalg.norm(gradient))
+        else:
+            step /= 2.0
+        A = best + step * M
+        length = step * np.linalg.norm(M) / np.linalg.norm(best)
+        if length < tol:
+            return best, iteration, True
+    return best, max_iter - 1, False
+
+
+def nearest_feasible(A: Array, W: Array, bound: float) -> Array:
+    """Return the nearest positive semi-definite matrix with ``<W, A>`` up to 1 % above `bound`.
+
+    It is the positive part of ``A - s W`` for some ``s >= 0``. metric-learn comes to a similar
+    one by projecting on each of the two sets in turn, thousands of times.
+    """
+
+    def at(s: float) -> tuple[Array, float]:
+        values, vectors = np.linalg.eigh(A - s * W)
+        part = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return part, float(np.vdot(W, part)) / bound - 1.0
+
+    low, high = 0.0, 0.0
+    found, above = at(0.0)
+    below = excess = above
+    while above > _SLACK and below > 0.0:  # the sum falls as s grows
+        low, above = high, below
+        high = 2.0 * high or excess * bound / float(np.vdot(W, W))
+        found, below = at(high)
+        if 0.0 <= below <= _SLACK:
+            return found
+    while above > _SLACK:
+        middle = high - below * (high - low) / (below - above)  # the Illinois method
+        found, excess = at(middle)
+        if 0.0 <= excess <= _SLACK or not low < middle < high:
+            break
+        if excess > 0.0:
+            low, above, below = middle, excess, below / 2.0
+        else:
+            high, below, above = middle, excess, above / 2.0
+    return found
+
+
+class MMC(PairLearner, _BaseMMC):
+    """Mahalanobis metric for clustering from pairs, by metric-learn's steps.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Maximum number of iterations.
+    max_proj : int, default=10000
+        Setting of metric-learn's projection, which here needs few steps; not used.
+    tol : float, default=0.001
+        Stop where a step is shorter than this share of the matrix; if `diagonal`, tolerance
+        on the duality gap.
+    init : str or ndarray, default="identity"
+        The first matrix: its size sets the scale of the metric.
+    diagonal : bool, default=False
+        Whether to learn one weight per feature.
+    diagonal_c : float, default=1.0
+        Scale of the metric if it is diagonal.
+    verbose : bool, default=False
+        Whether to warn if the solver stops early; nothing is printed.
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+    random_state : int, RandomState instance or None, default=None
+        Seed of `init` "random".
+    convergence_threshold : "deprecated"
+        Old name of `tol`, taken with a warning.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The learned map.
+    A_ : ndarray of shape (n_features, n_features)
+        The matrix of the learned squared distance.
+    n_iter_ : int
+        Number of steps.
+    converged_ : bool
+        Whether the steps became as short as `tol`.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import MMC
+    >>> pairs = [[[0.0, 1.0], [0.1, 5.0]], [[0.0, 1.0], [3.0, 1.2]],
+    ...          [[3.0, 4.0], [3.2, 0.0]], [[0.1, 2.0], [2.9, 2.5]]]
+    >>> learner = MMC().fit(pairs, [1, -1, 1, -1])
+    >>> learner.predict(pairs).tolist()
+    [1, -1, 1, -1]
+    """
+
+
+class MMC_Supervised(SamplingLearner, _BaseMMC):  # noqa: N801
+    """Mahalanobis metric for clustering from classes, by metric-learn's steps.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Maximum number of iterations.
+    max_proj : int, default=10000
+        Setting of metric-learn's projection, which here needs few steps; not used.
+    tol : float, default=1e-06
+        Stop where a step is shorter than this share of the matrix; if `diagonal`, tolerance
+        on the duality gap.
+    n_constraints : int, optional
+        Number of pairs of either kind to sample; 20 times the number of classes squared if
+        None.
+    init : str or ndarray, default="identity"
+        The first matrix: its size sets the scale of the metric.
+    diagonal : bool, default=False
+        Whether to learn one weight per feature.
+    diagonal_c : float, default=1.0
+        Scale of the metric if it is diagonal.
+    verbose : bool, default=False
+        Whether to warn if the solver stops early; nothing is printed.
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the sampled pairs, and of `init` "random".
+    num_constraints : "deprecated"
+        Old name of `n_constraints`, taken with a warning.
+    convergence_threshold : "deprecated"
+        Old name of `tol`, taken with a warning.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The learned map.
+    A_ : ndarray of shape (n_features, n_features)
+        The matrix of the learned squared distance.
+    n_iter_ : int
+        Number of steps.
+    converged_ : bool
+        Whether the steps became as short as `tol`.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import MMC_Supervised
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MMC_Supervised(random_state=0).fit(X, y).transform(X).shape
+    (150, 4)
+    """
+
+    def __init__(
+        self,
+        max_iter: int = 100,
+        max_proj: int = 10000,
+        tol: float = 1e-6,
+        n_constraints: int | None = None,
+        init: Any = "identity",
+        diagonal: bool = False,
+        diagonal_c: float = 1.0,
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+        num_constraints: Any = DEPRECATED,
+        convergence_threshold: Any = DEPRECATED,
+    ) -> None:
+        super().__init__(
+            max_iter,
+            max_proj,
+            tol,
+            init,
+            diagonal,
+            diagonal_c,
+            verbose,
+            preprocessor,
+            random_state,
+            convergence_threshold,
+        )
+        self._set_number(n_constraints, num_constraints)

@@ -1,8 +1,158 @@
-"""Where metric-learn's users look for `RCA`."""
+"""Relevant component analysis, of chunks and of classes."""
 
-from ..._utils._public import publish as _publish
-from ._rca import RCA, RCA_Supervised
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..._utils._typing import Array
+from ..._utils._validation import check_number
+from ..._utils._warnings import warn
+from ...classic._definite import power
+from ._base_metric import LabeledLearner
+from ._keywords import DEPRECATED, renamed
+from ._pairs import ClassLearner
+from ._starts import checked_components
+from .constraints import Constraints, known_codes
 
 __all__ = ["RCA", "RCA_Supervised"]
 
-_publish(globals())
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+# Share of the mean variance that makes a singular scatter invertible.
+_RIDGE = 1e-6
+
+
+class RCA(LabeledLearner):
+    """Relevant component analysis of chunks.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of rows of the learned map; the number of features if None.
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import RCA
+    >>> X = [[0.0, 1.0], [0.1, 5.0], [3.0, 4.0], [3.2, 0.0], [1.5, 2.0]]
+    >>> RCA().fit(X, [0, 0, 1, 1, -1]).transform(X).shape
+    (5, 2)
+    """
+
+    def __init__(self, n_components: int | None = None, preprocessor: Any = None) -> None:
+        self.n_components = n_components
+        super().__init__(preprocessor)
+
+    def fit(self, X: Any, chunks: Any) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
+            Points or indicators.
+        chunks : array-like of int of shape (n_samples,)
+            Number of each point's chunk; -1 for none.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        points, chunks = self._points(X, chunks)
+        return self._learn(points, np.asarray(chunks).astype(int))
+
+    def _learn(self, points: Array, chunks: Array) -> Self:
+        in_chunks = chunks != -1  # the others say nothing, not even how the points spread
+        points, chunks = points[in_chunks], chunks[in_chunks]
+        m = points.shape[1]
+        d = checked_components(self.n_components, m)
+        if len(points) == 0:
+            raise ValueError(
+                "All chunks are -1, none: RCA learns from points that belong together."
+            )
+        numbers = np.unique(chunks, return_inverse=True)[1].reshape(-1)
+        # In units of their largest entry, so that no square overflows.
+        size = float(np.abs(points - points[0]).max()) or 1.0
+        Z = (points - points.mean(axis=0)) / size
+        sums = np.stack([np.bincount(numbers, column) for column in Z.T], axis=1)
+        within = Z - (sums / np.bincount(numbers)[:, np.newaxis])[numbers]
+        inner = within.T @ within / len(Z)
+        if np.linalg.matrix_rank(inner, hermitian=True) < m:
+            warn(
+                "The scatter within the chunks has no inverse. A millionth of the mean variance "
+                "is added to it; drop features that depend on others, or pass more chunks."
+            )
+            inner += _RIDGE * (np.trace(inner) / m or 1.0) * np.eye(m)
+        if d == m:
+            return self._adopt(power(inner, -0.5) / size)
+        vectors = eigh(Z.T @ Z / len(Z), inner)[1]
+        return self._adopt(vectors[:, ::-1][:, :d].T / size)
+
+
+class RCA_Supervised(ClassLearner, RCA):  # noqa: N801
+    """Relevant component analysis of sampled chunks.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of rows of the learned map; the number of features if None.
+    n_chunks : int, default=100
+        Number of chunks to sample.
+    chunk_size : int, default=2
+        Number of points in a chunk.
+    preprocessor : array-like or callable, optional
+        Table of points, or a function of an array of indicators that returns points.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the sampled chunks.
+    num_chunks : "deprecated"
+        Old name of `n_chunks`, taken with a warning.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The learned map.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import RCA_Supervised
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RCA_Supervised(n_chunks=30, random_state=0).fit(X, y).transform(X).shape
+    (150, 4)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        n_chunks: int = 100,
+        chunk_size: int = 2,
+        preprocessor: Any = None,
+        random_state: Any = None,
+        num_chunks: Any = DEPRECATED,
+    ) -> None:
+        super().__init__(n_components, preprocessor)
+        self.n_chunks, self.num_chunks = renamed("num_chunks", num_chunks, "n_chunks", n_chunks)
+        self.chunk_size = chunk_size
+        self.random_state = random_state
+
+    def _learn_classes(self, points: Array, y: Array) -> Self:
+        check_number("n_chunks", self.n_chunks, low=1, integer=True)
+        check_number("chunk_size", self.chunk_size, low=1, integer=True)
+        check_classification_targets(y)
+        chunks = Constraints(known_codes(y)).chunks(
+            self.n_chunks, self.chunk_size, self.random_state
+        )
+        return self._learn(points, chunks)
