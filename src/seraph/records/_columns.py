@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -130,9 +130,3 @@ def _number(text: str) -> float:
         return float(text.strip("$€£¥ ").replace(",", ""))
     except ValueError:
         return np.nan
-
-
-def joined(parts: Collection[Array]) -> Array:
-    """Return the texts of several columns as one text per row."""
-    rows = zip(*parts, strict=True)
-    return np.array([" ".join(cell for cell in cells if cell) for cells in rows], dtype=object)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
 
 from .._decisions._cluster import Merging
 from .._decisions._links import Links
@@ -15,6 +16,7 @@ from .._utils._typing import Array
 
 # Rows that hang together by more than this are first parted by a higher probability.
 _LARGEST = 500
+_NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
 
 def grouped(
@@ -55,22 +57,20 @@ def grouped(
     array([ 0,  0,  1,  1, -1])
     """
     links = Links.of(labels)
-    found = np.full(n, -1)
-    n_groups = 0
+    first = np.arange(n)  # the first row of the group of each row
     parts = _connected(n, pairs, probability)
-    chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
-    within = [np.column_stack([rows[k] for k in np.triu_indices(len(rows), 1)]) for rows in chains]
-    between = iter(np.split(*_all_at_once(within, probability_of)))
     for rows in parts:
-        if 2 < len(rows) <= _LARGEST:  # more than that only if all are as sure
-            part = _merged(rows, links, least, next(between))
-        else:
-            part = np.zeros(len(rows), dtype=np.intp)
-        sizes = np.bincount(part)
-        number = np.where(sizes > 1, np.cumsum(sizes > 1) - 1 + n_groups, -1)
-        found[rows] = number[part]
-        n_groups += int(np.sum(sizes > 1))
-    return numbered(found)
+        first[rows] = rows[0]
+    # More rows than that are connected only if all are as sure, and stay together.
+    chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
+    within = [_all_pairs(rows) for rows in chains]
+    between = probability_of(np.concatenate([_NO_PAIRS, *within]))
+    ends = np.cumsum([len(some) for some in within], dtype=np.intp)
+    for rows, likely in zip(chains, np.split(between, ends), strict=False):
+        part = _merged(rows, links, least, likely)
+        first[rows] = rows[np.unique(part, return_index=True)[1]][part]
+    _, which, sizes = np.unique(first, return_inverse=True, return_counts=True)
+    return np.where(sizes > 1, np.cumsum(sizes > 1) - 1, -1)[which]
 
 
 def pairs_within(group: Array) -> Array:
@@ -83,11 +83,8 @@ def pairs_within(group: Array) -> Array:
     """
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    found = [np.empty((0, 2), dtype=np.intp)]
-    for part in np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1):
-        i, j = np.triu_indices(len(part), 1)
-        found.append(np.column_stack([part[i], part[j]]))
-    return np.concatenate(found)
+    parts = np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1)
+    return np.concatenate([_NO_PAIRS, *(_all_pairs(part) for part in parts)])
 
 
 def best_partners(pairs: Array, probability: Array) -> Array:
@@ -99,15 +96,6 @@ def best_partners(pairs: Array, probability: Array) -> Array:
             used.update(both)
             kept[place] = True
     return kept
-
-
-def numbered(found: Array) -> Array:
-    """Number groups by their first rows."""
-    known = found >= 0
-    _, first, which = np.unique(found[known], return_index=True, return_inverse=True)
-    again = found.copy()
-    again[known] = np.argsort(np.argsort(first))[which.reshape(-1)]
-    return again
 
 
 def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
@@ -130,19 +118,13 @@ def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     return [*parts, *(part for part in np.split(order, cuts) if len(part))]
 
 
-def _all_at_once(
-    parts: list[Array], probability_of: Callable[[Array], Array]
-) -> tuple[Array, Array]:
-    """Return the probabilities of all pairs, and where the parts but the first begin."""
-    pairs = np.concatenate([np.empty((0, 2), dtype=np.intp), *parts])
-    return probability_of(pairs), np.cumsum([len(part) for part in parts[:-1]]).astype(np.intp)
+def _all_pairs(rows: Array) -> Array:
+    pairs: Array = rows[np.column_stack(np.triu_indices(len(rows), 1))]
+    return pairs
 
 
 def _merged(rows: Array, links: Links, least: float, between: Array) -> Array:
-    i, j = np.triu_indices(len(rows), 1)
-    unlike = np.zeros((len(rows), len(rows)))
-    unlike[i, j] = unlike[j, i] = 1.0 - between
-    merging = Merging(unlike, "average")
+    merging = Merging(squareform(1.0 - between), "average")
     place: dict[int, int] = {}
     for row, group in enumerate(links.group[rows].tolist()):
         first = place.setdefault(group, row)

@@ -100,6 +100,11 @@ class Line:
         """Return the probability that pairs with these margins are the same."""
         return np.interp(margins, self.knots, self.heights)
 
+    @property
+    def threshold(self) -> float:
+        """The probability at the line."""
+        return float(self.probability(np.array(self.margin)))
+
     def note(self, precision: float | None) -> str:
         """Say in words if the wanted precision cannot be reached; "" if it can."""
         if precision is None or self.reachable >= precision:
