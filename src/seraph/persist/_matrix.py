@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from sklearn.utils import check_array
 from .._base import MahalanobisLearner, mapped
 from .._estimators._kernel import KernelSERAPH
 from .._utils._files import write_whole
+from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
 from .._utils._version import __version__
 from ..classic import Euclidean
@@ -163,22 +163,15 @@ def export(
         return write_whole(path, content.getvalue())
     unit_length = str(needs_unit_length(model)).lower()
     metadata = {"unit_length": unit_length, "seraph": __version__}
-    return write_whole(path, safetensors().save({"W": W}, metadata=metadata))
+    safetensors = optional_module(
+        "safetensors.numpy", ".safetensors files need safetensors", "save"
+    )
+    return write_whole(path, safetensors.save({"W": W}, metadata=metadata))
 
 
 def needs_unit_length(model: BaseEstimator) -> bool:
     """Return whether a model scales points to unit length before anything else."""
     return isinstance(flat_steps(model)[0], Normalizer)
-
-
-def safetensors() -> Any:
-    """Import the library that writes .safetensors files."""
-    try:
-        return import_module("safetensors.numpy")
-    except ImportError as error:
-        raise ImportError(
-            ".safetensors files need safetensors: pip install 'seraph-learn[save]'."
-        ) from error
 
 
 class _Linear(NamedTuple):

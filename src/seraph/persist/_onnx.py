@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +20,7 @@ from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
+from .._utils._optional import optional_module
 from .._utils._validation import shown
 from . import _graphs, _tables
 from ._agreement import check_agreement
@@ -82,7 +82,8 @@ def to_onnx(
     >>> bool(np.allclose(Z, learner.transform(X), atol=1e-6))
     True
     """
-    skl2onnx = _skl2onnx()
+    optional_module("onnx", "ONNX graphs need skl2onnx", "onnx")
+    skl2onnx = optional_module("skl2onnx", "ONNX graphs need skl2onnx", "onnx")
     check_fitted_model(model)
     if isinstance(model, PairClassifier):
         graph = to_onnx(model.estimator_, dtype=dtype, target_opset=target_opset)
@@ -178,13 +179,3 @@ def _register(skl2onnx: ModuleType) -> None:
     }
     for kind, (shapes, convert) in converters.items():
         skl2onnx.update_registered_converter(kind, f"Seraph{kind.__name__}", shapes, convert)
-
-
-def _skl2onnx() -> ModuleType:
-    try:
-        import_module("onnx")
-        return import_module("skl2onnx")
-    except ImportError as error:
-        raise ImportError(
-            "ONNX graphs need skl2onnx: pip install 'seraph-learn[onnx]'."
-        ) from error

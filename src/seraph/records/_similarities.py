@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._utils._optional import optional_module
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from ._candidates import term_vectors
 from ._columns import numbers_of, texts_of
@@ -127,15 +129,10 @@ def _cosine(vectors: sparse.csr_matrix) -> Compare:
 
 
 def _edits(cells: Array) -> Compare:
-    try:
-        from rapidfuzz import fuzz, process
-    except ImportError:
-        raise ImportError(
-            "Edit distances need one more package: pip install 'seraph-learn[records]'."
-        ) from None
-
+    rapidfuzz = optional_module("rapidfuzz", "Edit distances need one more package", "records")
+    cpdist, ratio = rapidfuzz.process.cpdist, rapidfuzz.fuzz.ratio
     # Letters inserted and deleted, as a share of both lengths: 1 for equal cells.
-    return lambda i, j: process.cpdist(cells[i], cells[j], scorer=fuzz.ratio) / 100.0
+    return lambda i, j: cpdist(cells[i], cells[j], scorer=ratio) / 100.0
 
 
 def _differences(numbers: Array, kind: str) -> Compare:
@@ -166,7 +163,6 @@ def _missing(present: Array) -> Compare:
 
 def _in_parts(compare: Compare, pairs: Array) -> Array:
     values = np.empty(len(pairs), dtype=np.float32)
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        part = slice(start, start + _PAIRS_AT_ONCE)
+    for part in row_slices(len(pairs), _PAIRS_AT_ONCE):
         values[part] = compare(*pairs[part].T)
     return values
