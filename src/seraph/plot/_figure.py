@@ -38,8 +38,8 @@ def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure]:
     if ax is None:
         plt = optional_module("matplotlib.pyplot", "Pictures need matplotlib", "plot")
         size = (9.6, 4.4) if n > 1 else (6.4, 4.4)
-        figure = plt.figure(figsize=size, layout="constrained")
-        return [figure.add_subplot(1, n, k + 1) for k in range(n)], figure
+        figure, axes = plt.subplots(1, n, squeeze=False, figsize=size, layout="constrained")
+        return axes[0].tolist(), figure
     given: list[Any] = np.ravel(np.asarray(ax, dtype=object)).tolist()
     if len(given) == 1 and n > 1:
         return _split(given[0], n), given[0].figure

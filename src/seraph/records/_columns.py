@@ -58,9 +58,8 @@ def stacked(columns: Mapping[str, Array], others: Mapping[str, Array]) -> dict[s
     both = {}
     for name, values in columns.items():
         pair = [values, others[name]]
-        if values.dtype.kind != others[name].dtype.kind and not all(
-            part.dtype.kind in "biuf" for part in pair
-        ):
+        kinds = {part.dtype.kind for part in pair}
+        if len(kinds) > 1 and not kinds <= set("biuf"):
             pair = [part.astype(object) for part in pair]
         both[name] = np.concatenate(pair)
     return both

@@ -13,6 +13,7 @@ from .._decisions._cluster import Merging
 from .._decisions._links import Links
 from .._marks import PairLabels
 from .._utils._typing import Array
+from ._questions import disjoint
 
 # Rows that hang together by more than this are first parted by a higher probability.
 _LARGEST = 500
@@ -89,12 +90,9 @@ def pairs_within(group: Array) -> Array:
 
 def best_partners(pairs: Array, probability: Array) -> Array:
     """Return which pairs to keep so that no row is in two: the likeliest first."""
-    used: set[int] = set()
     kept = np.zeros(len(pairs), dtype=bool)
-    for place in np.argsort(-probability, kind="stable").tolist():
-        if used.isdisjoint(both := pairs[place].tolist()):
-            used.update(both)
-            kept[place] = True
+    order = np.argsort(-probability, kind="stable")
+    kept[order[list(disjoint(pairs[order]))]] = True
     return kept
 
 
