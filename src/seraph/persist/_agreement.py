@@ -62,7 +62,7 @@ def check_agreement(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> N
 
 
 def _steady(model: BaseEstimator, rows: Array, expected: Array, tolerance: float) -> Array:
-    """Return the rows that are not next to the border of two classes, where rounding decides."""
+    """Return the rows that are not next to a decision boundary, where rounding decides."""
     steady = np.ones(len(rows), dtype=bool)
     away_from_mean = rows - rows.mean(axis=0)
     for factor in (-tolerance, tolerance):

@@ -361,7 +361,7 @@ class DuplicateFinder(BaseEstimator):
         return self.prior_.learned(features, same, self.features_)
 
     def _held_out(self, features: Array, same: Array) -> Array:
-        """Return the margins of the answered pairs, each by a model that has not seen it."""
+        """Return the cross-validated margins of the answered pairs."""
         margins = np.empty(len(same))
         order = np.argsort(np.random.default_rng(0).permutation(len(same)))
         fold = deal_classes(same.astype(np.intp), _FOLDS, order)

@@ -1,4 +1,4 @@
-"""Put records that were found to be the same into groups, and keep to the answers."""
+"""Cluster accepted pairs by average linkage, with the answers as constraints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._marks import PairLabels
 from .._utils._typing import Array
 from ._questions import disjoint
 
-# Rows that hang together by more than this are first parted by a higher probability.
+# Connected components with more rows than this are first split by a higher probability.
 _LARGEST = 500
 _NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
@@ -30,10 +30,11 @@ def grouped(
 ) -> Array:
     """Return the group of each row, -1 for rows that are alone.
 
-    Rows that accepted pairs connect may be quite different at the two ends of a chain. So within
-    such rows, the two groups that are likeliest the same are merged, as long as the mean
-    probability between them is at least that of the line. Rows answered to be the same are
-    together, and groups with two rows that were answered to be different are never merged.
+    A connected component of the accepted pairs may be a chain whose ends are quite different. So
+    each component is clustered by average linkage: the two clusters with the largest mean
+    probability between them are merged, as long as that is at least `least`. Answers are
+    constraints: rows answered to be the same are together, and clusters with two rows that were
+    answered to be different are never merged.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def grouped(
     parts = _connected(n, pairs, probability)
     for rows in parts:
         first[rows] = rows[0]
-    # More rows than that are connected only if all are as sure, and stay together.
+    # A larger component has only pairs of the same probability, and stays whole.
     chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
     within = [_all_pairs(rows) for rows in chains]
     between = probability_of(np.concatenate([_NO_PAIRS, *within]))
@@ -97,7 +98,7 @@ def best_partners(pairs: Array, probability: Array) -> Array:
 
 
 def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
-    """List the rows that pairs connect, by way of others too; parted if they are too many."""
+    """List the connected components of several rows; those that are too large are split."""
     i, j = pairs.T.astype(np.int32)
     graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
     component = connected_components(graph, directed=False)[1]

@@ -54,7 +54,7 @@ class PairModel:
 
     @classmethod
     def prior(cls, candidates: Array, signed: Array) -> PairModel:
-        """Return the model before any answer, which knows that similar is closer."""
+        """Return the mean of the prior as a model: equal weights of all similarities."""
         known = np.ma.masked_invalid(candidates.astype(np.float64))
         mean, deviation = (np.ma.filled(v, 0.0) for v in (known.mean(axis=0), known.std(axis=0)))
         scale = np.where(deviation > 1e-6, deviation, np.inf)

@@ -80,7 +80,7 @@ class Similarities:
         return _in_parts(_cosine(self.vectors), pairs)
 
     def compete(self, pairs: Array) -> None:
-        """Let the features of each pair know the best of `pairs` that its records are in."""
+        """Store the two best scores of each record over `pairs`, the rivals of its other pairs."""
         n, score = self.vectors.shape[0], np.tile(self.score(pairs), 2)
         rows, partners = pairs.ravel("F"), pairs[:, ::-1].ravel("F")
         order = np.lexsort([partners, -score, rows])
