@@ -62,6 +62,9 @@ CLASSIFIERS = [
     make_pipeline(StandardScaler(), MetricClassifier(SERAPH())),
     make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3)),
     make_pipeline(SERAPH(), LogisticRegression()),
+    make_pipeline(
+        StandardScaler(), SERAPH(n_components=3), MetricClassifier(SERAPH(n_components=1))
+    ),
 ]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -258,8 +261,29 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
         np.testing.assert_array_equal(labels, model.predict(table))
 
 
+@pytest.mark.parametrize("columns", [[0, 2], slice(1, 3)], ids=str)
+@pytest.mark.parametrize("named", [True, False])
+def test_a_column_transformer_may_select_by_place(columns, named, wine):
+    X, y_partial, _ = wine
+    table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]) if named else X[:, :3]
+    prepare = ColumnTransformer([("numbers", StandardScaler(), columns)])
+    model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
+    session = onnxruntime.InferenceSession(to_onnx(model, dtype="float64").SerializeToString())
+    given = {
+        value.name: table[[value.name]].to_numpy() if named else table
+        for value in session.get_inputs()
+    }
+    assert len(given) == (2 if named else 1)
+    np.testing.assert_allclose(session.run(None, given)[0], model.transform(table), atol=1e-12)
+
+
 @pytest.mark.parametrize(
-    "step", [OneHotEncoder(drop="first", sparse_output=False), SimpleImputer(add_indicator=True)]
+    "step",
+    [
+        OneHotEncoder(drop="first", sparse_output=False, handle_unknown="ignore"),
+        OneHotEncoder(sparse_output=False),  # new categories are an error
+        SimpleImputer(add_indicator=True),
+    ],
 )
 def test_a_step_that_would_get_a_wrong_graph_is_refused(step, wine):
     X, y_partial, _ = wine

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, PairClassifier, plot
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
-from seraph.plot._labels import class_codes
+from seraph.plot._data import class_codes
 from tests.helpers.pictures import Figure, plt, some_axes
 from tests.helpers.quick import few
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer, SimpleImputer
 
 from .._base import MahalanobisLearner
 from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
 from .._utils._typing import Array
-from ._tables import column_names, selects_columns, text_columns, text_of
+from ._steps import flat_steps, last_step
+from ._tables import column_names, selected_columns, text_columns, text_of
 
 _ROWS = 50
 # Differences that rounding explains, relative to the largest number that the model returns.
@@ -30,31 +30,27 @@ _MISSING = 0.2
 
 def check_agreement(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
     """Raise an error if `graph` does not return what `model` does."""
+    tolerance = _TOLERANCES[dtype.name]
+    table = bool(selected_columns(model))
+    rows = _table_probe(model, dtype) if table else _probe(model).astype(dtype)
+    outputs = _run(graph, _inputs(rows, column_names(model), dtype))
+    if not table:
+        rows = rows.astype(np.float64)
     with warnings.catch_warnings():
         # The model may know the names of its features; the probe has none.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        _compare(model, graph, dtype)
-
-
-def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
-    tolerance = _TOLERANCES[dtype.name]
-    table = selects_columns(model)
-    rows = _table_probe(model, dtype) if table else _probe(model).astype(dtype)
-    columns = columns_of(rows, column_names(model) or [], dtype) or {"X": rows}
-    outputs = _run(graph, {value.name: columns[value.name] for value in graph.graph.input})
-    if not table:
-        rows = rows.astype(np.float64)
-    if is_classifier(model):
-        expected = _shares(model, rows)
-        shares = outputs[1] if hasattr(model, "predict_proba") else _one_hot(model, outputs[0])
-        steady = np.full(len(rows), True) if table else _steady(model, rows, expected, tolerance)
-        away = np.abs(shares - expected).max(axis=1)[steady]
-        differs = bool(len(away)) and not np.mean(away <= _CLEAR) >= 1.0 - _TIES
-    else:
-        maps = hasattr(model, "transform")
-        expected = np.asarray(model.transform(rows) if maps else model.predict(rows))
-        away = np.abs(outputs[-1].reshape(expected.shape) - expected)
-        differs = not np.all(away <= tolerance * np.abs(expected).max())
+        if is_classifier(model):
+            expected = _shares(model, rows)
+            shares = outputs[1] if hasattr(model, "predict_proba") else _one_hot(model, outputs[0])
+            away = np.abs(shares - expected).max(axis=1)
+            if not table:
+                away = away[_steady(model, rows, expected, tolerance)]
+            differs = bool(len(away)) and not np.mean(away <= _CLEAR) >= 1.0 - _TIES
+        else:
+            maps = hasattr(model, "transform")
+            expected = np.asarray(model.transform(rows) if maps else model.predict(rows))
+            away = np.abs(outputs[-1].reshape(expected.shape) - expected)
+            differs = not np.all(away <= tolerance * np.abs(expected).max())
     if differs:
         advice = ' Try dtype="float64".' if dtype.name == "float32" else ""
         raise ValueError(
@@ -66,7 +62,7 @@ def _compare(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
 
 
 def _steady(model: BaseEstimator, rows: Array, expected: Array, tolerance: float) -> Array:
-    """Return the rows that are not next to the border of two classes, where rounding decides."""
+    """Return the rows that are not next to a decision boundary, where rounding decides."""
     steady = np.ones(len(rows), dtype=bool)
     away_from_mean = rows - rows.mean(axis=0)
     for factor in (-tolerance, tolerance):
@@ -86,30 +82,34 @@ def _one_hot(model: BaseEstimator, labels: Array) -> Array:
     return np.asarray(labels[:, np.newaxis] == model.classes_, dtype=np.float64)
 
 
-def _probe(model: BaseEstimator) -> Array:
+def _probe(model: Any) -> Array:
     """Make rows like those that the model was fitted on, as far as it remembers them."""
-    before, last = [], last_step(model)
-    for step in _flat(model):
-        if isinstance(step, MahalanobisLearner):
-            rows = _rows_of(step)
-            if isinstance(last, MetricClassifier) and not isinstance(step, KernelSERAPH):
-                known = last.points_ * last.scale_ + last.center_
-                rows = _between(known)
-                if step.isotropic_:  # the mapped points end in the points themselves
-                    rows = rows[:, len(step.components_) :] / step.isotropic_
-                else:
-                    rows = rows @ np.linalg.pinv(step.components_).T
-            break
-        before.append(step)
-    else:
-        return np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
-    for step in reversed(before):
+    rng = np.random.default_rng(0)
+    anything = rng.normal(size=(_ROWS, model.n_features_in_))
+    steps, rule = flat_steps(model), last_step(model)
+    places = [k for k, step in enumerate(steps) if isinstance(step, MahalanobisLearner)]
+    if not places:
+        return anything
+    learner = steps[places[0]]
+    if isinstance(learner, KernelSERAPH):
+        landmarks = learner.kernel_map_.landmarks
+        rows = landmarks[:: -(-len(landmarks) // _ROWS)]
+    elif isinstance(rule, MetricClassifier) and len(places) == 1:
+        # Between labeled points, so that none is at the same distance of two, and mapped back.
+        points = rule.points_ * rule.scale_ + rule.center_
+        one, other = rng.integers(len(points), size=(2, _ROWS))
+        rows = 0.8 * points[one].astype(np.float64) + 0.2 * points[other]
+        if learner.isotropic_:  # the mapped points end in the points themselves
+            rows = rows[:, len(learner.components_) :] / learner.isotropic_
+        else:
+            rows = rows @ np.linalg.pinv(learner.components_).T
+    else:  # the map is linear: any scale will do
+        rows = rng.normal(size=(_ROWS, learner.n_features_in_))
+    for step in reversed(steps[: places[0]]):
         # An imputer leaves rows without holes as they are, and cannot always be inverted.
         if hasattr(step, "inverse_transform") and not isinstance(step, SimpleImputer | KNNImputer):
             rows = step.inverse_transform(rows)
-    if rows.shape[1] != model.n_features_in_:
-        rows = np.random.default_rng(0).normal(size=(_ROWS, model.n_features_in_))
-    return rows
+    return rows if rows.shape[1] == model.n_features_in_ else anything
 
 
 def _table_probe(model: Any, dtype: np.dtype[Any]) -> Any:
@@ -118,9 +118,8 @@ def _table_probe(model: Any, dtype: np.dtype[Any]) -> Any:
 
     rng = np.random.default_rng(0)
     known, columns = text_columns(model), {}
-    selector = next(step for step in _flat(model) if isinstance(step, ColumnTransformer))
-    for _, part, names in selector.transformers_:
-        steps = [step for _, step in getattr(part, "steps", [("", part)])]
+    for part, names in selected_columns(model):
+        steps = flat_steps(part)
         numbers = rng.normal(size=(_ROWS, len(names)))
         for step in reversed(steps):
             if hasattr(step, "inverse_transform") and hasattr(step, "scale_"):
@@ -128,15 +127,17 @@ def _table_probe(model: Any, dtype: np.dtype[Any]) -> Any:
         if any(type(step).__name__.endswith("Imputer") for step in steps):
             numbers[rng.random(numbers.shape) < _MISSING] = np.nan
         for name, values in zip(names, numbers.T, strict=True):
-            columns[str(name)] = values.astype(dtype).astype(np.float64)
+            columns[name] = values.astype(dtype).astype(np.float64)
             if name in known:
                 some = np.array([*known[name], "never seen before"], dtype=object)
-                columns[str(name)] = rng.choice(some, _ROWS)
-    return pd.DataFrame({name: columns.get(name, 0.0) for name in column_names(model) or ()})
+                columns[name] = rng.choice(some, _ROWS)
+    return pd.DataFrame({name: columns.get(name, 0.0) for name in column_names(model)})
 
 
-def columns_of(rows: Any, names: list[str], dtype: np.dtype[Any]) -> dict[str, Array]:
-    """Return the columns of a frame or an array as a graph takes them."""
+def _inputs(rows: Any, names: list[str], dtype: np.dtype[Any]) -> dict[str, Array]:
+    """Return rows as a graph takes them: as a whole, or each column by its name."""
+    if not names:
+        return {"X": rows}
     columns = {}
     for number, name in enumerate(names):
         values = np.asarray(rows[name] if hasattr(rows, "columns") else rows[:, number])
@@ -146,35 +147,7 @@ def columns_of(rows: Any, names: list[str], dtype: np.dtype[Any]) -> dict[str, A
     return columns
 
 
-def last_step(model: BaseEstimator) -> BaseEstimator:
-    """Return the last step of a pipeline, or of the one in it; or the model itself."""
-    return last_step(model.steps[-1][1]) if hasattr(model, "steps") else model
-
-
-def _between(points: Array) -> Array:
-    """Make points between those that are known, none of which is at the same distance of two."""
-    one, other = np.random.default_rng(0).integers(len(points), size=(2, _ROWS))
-    return 0.8 * points[one].astype(np.float64) + 0.2 * points[other]
-
-
-def _rows_of(learner: MahalanobisLearner) -> Array:
-    if isinstance(learner, KernelSERAPH):
-        landmarks = learner.kernel_map_.landmarks
-        return landmarks[:: -(-len(landmarks) // _ROWS)]
-    # The others are linear: any scale will do.
-    return np.random.default_rng(0).normal(size=(_ROWS, learner.n_features_in_))
-
-
-def _flat(model: BaseEstimator) -> list[BaseEstimator]:
-    """List the steps of a model, those of inner pipelines too."""
-    if isinstance(model, MetricClassifier):
-        return _flat(model.estimator_)
-    if hasattr(model, "steps"):
-        return [part for _, step in model.steps for part in _flat(step)]
-    return [model]
-
-
-def _run(graph: Any, columns: dict[str, Array]) -> list[Any]:
+def _run(graph: Any, inputs: dict[str, Array]) -> list[Any]:
     """Run a graph by onnxruntime, or without it by the evaluator that comes with onnx."""
     try:
         runtime = import_module("onnxruntime")
@@ -184,5 +157,6 @@ def _run(graph: Any, columns: dict[str, Array]) -> list[Any]:
         session = runtime.InferenceSession(
             graph.SerializeToString(), providers=["CPUExecutionProvider"]
         )
-    outputs: list[Any] = session.run(None, columns)
+    wanted = {value.name: inputs[value.name] for value in graph.graph.input}
+    outputs: list[Any] = session.run(None, wanted)
     return outputs

@@ -3,64 +3,69 @@
 Sums over columns are written as products with a vector of ones: unlike ReduceSum, MatMul has
 kept its signature through all versions of the operators. But a MatMul whose left factor has
 fewer dimensions fails on 0 points.
+
+skl2onnx writes columns of text only if no cell is empty and no category is new, and fills in
+missing numbers only in single precision. So two of its own converters are replaced, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import OneHotEncoder
 
 from .._estimators._kernel import KernelMap
 from .._utils._typing import Array
+from ._tables import MISSING_TEXT, text_of
 
 # Kernels that a few ONNX operators can compute.
 KERNELS = ("linear", "poly", "polynomial", "rbf")
 
+# Makes an operator from its ONNX name, its inputs and its attributes.
+Make = Callable[..., Any]
 
-def linear_shapes(operator: Any) -> None:
-    """Tell skl2onnx the shape of what a learner's transform returns."""
-    rank = operator.raw_operator._n_features_out
-    input_type = operator.inputs[0].type
-    operator.outputs[0].type = type(input_type)([input_type.shape[0], rank])
+
+def step_shapes(operator: Any) -> None:
+    """Tell skl2onnx the shape of what ``transform`` returns, of the type of its input."""
+    shapes_of_type(type(operator.inputs[0].type), operator)
+
+
+def shapes_of_type(kind: Any, operator: Any) -> None:
+    """Tell skl2onnx the shape of what ``transform`` returns, of the type `kind`."""
+    width = len(operator.raw_operator.get_feature_names_out())
+    operator.outputs[0].type = kind([operator.inputs[0].type.shape[0], width])
 
 
 def convert_linear(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of ``X @ components_.T``, beside ``X * isotropic_`` if that is not 0."""
-    ops, version = _ops(), container.target_opset
-    learner, X, names = operator.raw_operator, operator.inputs[0], operator.outputs
-    P = learner.components_.astype(_dtype(operator))
-    if not learner.isotropic_:
-        ops.OnnxMatMul(X, P.T.copy(), op_version=version, output_names=names).add_to(
-            scope, container
-        )
-        return
-    scaled = ops.OnnxMul(X, np.array([learner.isotropic_], P.dtype), op_version=version)
-    parts = (ops.OnnxMatMul(X, P.T.copy(), op_version=version), scaled)
-    ops.OnnxConcat(
-        *(parts if len(P) else parts[1:]), axis=1, op_version=version, output_names=names
-    ).add_to(scope, container)
+    op = _operators(container)
+    learner, X = operator.raw_operator, operator.inputs[0]
+    P = learner.components_.astype(_dtype(X))
+    if learner.isotropic_:
+        parts = [op("MatMul", X, P.T.copy())] if len(P) else []
+        parts.append(op("Mul", X, np.array([learner.isotropic_], P.dtype)))
+        mapped = op("Concat", *parts, axis=1, output_names=operator.outputs)
+    else:
+        mapped = op("MatMul", X, P.T.copy(), output_names=operator.outputs)
+    mapped.add_to(scope, container)
 
 
 def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it."""
-    ops, version = _ops(), container.target_opset
-    learner = operator.raw_operator
+    op = _operators(container)
+    learner, X = operator.raw_operator, operator.inputs[0]
     offset, slopes = _affine(learner.kernel_map_.projection)
-    X = ops.OnnxCast(operator.inputs[0], to=_proto(np.float64), op_version=version)
-    values = _kernel_values(learner.kernel_map_, X, learner.n_features_in_, version)
-    mapped = ops.OnnxMatMul(
-        ops.OnnxSub(values, offset, op_version=version),
-        slopes @ learner.components_.T.astype(np.float64),
-        op_version=version,
-    )
-    ops.OnnxCast(
-        mapped, to=_proto(_dtype(operator)), op_version=version, output_names=operator.outputs
-    ).add_to(scope, container)
+    points = op("Cast", X, to=_proto(np.float64))
+    values = _kernel_values(op, learner.kernel_map_, points, learner.n_features_in_)
+    values = op("Sub", values, offset)
+    mapped = op("MatMul", values, slopes @ learner.components_.T.astype(np.float64))
+    mapped = op("Cast", mapped, to=_proto(_dtype(X)), output_names=operator.outputs)
+    mapped.add_to(scope, container)
 
 
 def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:
@@ -79,102 +84,82 @@ def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:
     return projection._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
 
 
-def classifier_shapes(operator: Any) -> None:
-    """Tell skl2onnx the types and shapes of the classes and of their probabilities."""
-    types = import_module("skl2onnx.common.data_types")
-    input_type = operator.inputs[0].type
-    classes = onnx_classes(operator.raw_operator.classes_)
-    kind = types.StringTensorType if classes.dtype.kind == "U" else types.Int64TensorType
-    n = input_type.shape[0]
-    operator.outputs[0].type = kind([n])
-    operator.outputs[1].type = type(input_type)([n, len(classes)])
-
-
-def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of MetricClassifier: the learner, then the rule."""
-    ops, version = _ops(), container.target_opset
-    sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
-    model = operator.raw_operator
-    mapped = sub_estimator(model.estimator_, operator.inputs[0], op_version=version)
-    Z = ops.OnnxCast(mapped, to=_proto(np.float64), op_version=version)
-    Z = ops.OnnxSub(Z, model.center_, op_version=version)
-    Z = ops.OnnxDiv(Z, np.array([model.scale_]), op_version=version)
-    if model.rule == "linear":
-        shares = _odds(model, Z, version)
-    elif model.rule in ("vote", "nearest"):
-        shares = _votes(model, Z, version)
-    else:
-        both = ops.OnnxAdd(_votes(model, Z, version), _odds(model, Z, version), op_version=version)
-        shares = ops.OnnxDiv(both, np.array([2.0]), op_version=version)
-    best = ops.OnnxArgMax(shares, axis=1, keepdims=0, op_version=version)
-    ops.OnnxGather(
-        onnx_classes(model.classes_),
-        best,
-        axis=0,
-        op_version=version,
-        output_names=operator.outputs[:1],
-    ).add_to(scope, container)
-    ops.OnnxCast(
-        shares, to=_proto(_dtype(operator)), op_version=version, output_names=operator.outputs[1:]
-    ).add_to(scope, container)
-
-
-def _odds(model: Any, Z: Any, version: int) -> Any:
-    """Write the linear rule."""
-    ops = _ops()
-    scores = ops.OnnxMatMul(Z, model.coef_.T.copy(), op_version=version)
-    scores = ops.OnnxAdd(scores, model.intercept_, op_version=version)
-    return ops.OnnxSoftmax(scores, axis=1, op_version=version)
-
-
-def _votes(model: Any, Z: Any, version: int) -> Any:
-    """Write the vote of the labeled rows, or the choice of the nearest one."""
-    ops = _ops()
-    members = np.eye(len(model.classes_))[model.codes_]
-    # Minus the squared distance, without ||z||^2, which is the same for all labeled rows.
-    inner = ops.OnnxMatMul(Z, 2.0 * model.points_.T, op_version=version)
-    near = ops.OnnxSub(inner, (model.points_**2).sum(axis=1), op_version=version)
-    if model.rule == "nearest":
-        row = ops.OnnxArgMax(near, axis=1, keepdims=0, op_version=version)
-        return ops.OnnxGather(members, row, axis=0, op_version=version)
-    near = ops.OnnxDiv(near, np.array([model.width_]), op_version=version)
-    votes = ops.OnnxMatMul(
-        ops.OnnxSoftmax(near, axis=1, op_version=version), members, op_version=version
-    )
-    doubt = 1.0 / (len(model.codes_) + 1.0)
-    votes = ops.OnnxMul(votes, np.array([1.0 - doubt]), op_version=version)
-    return ops.OnnxAdd(votes, np.array([doubt / len(model.classes_)]), op_version=version)
-
-
-def _kernel_values(kernel_map: KernelMap, X: Any, n_features: int, version: int) -> Any:
+def _kernel_values(op: Make, kernel_map: KernelMap, X: Any, n_features: int) -> Any:
     """Compute the kernel between points and landmarks.
 
     Scalar factors are multiplied into the matrices beforehand: applied after the product,
     onnxruntime would round them to single precision.
     """
-    ops = _ops()
     landmarks = kernel_map.landmarks
-    if kernel_map.kernel == "rbf":  # like KernelMap, to keep precision
-        center = landmarks.mean(axis=0)
-        X, landmarks = ops.OnnxSub(X, center, op_version=version), landmarks - center
     settings = {"gamma": 1.0 / n_features, "degree": 3.0, "coef0": 1.0} | kernel_map.parameters
     gamma, degree, coef0 = (np.array([settings[s]], dtype=np.float64) for s in settings)
     if kernel_map.kernel == "linear":
-        return ops.OnnxMatMul(X, landmarks.T.copy(), op_version=version)
+        return op("MatMul", X, landmarks.T.copy())
     if kernel_map.kernel == "rbf":
-        squares = ops.OnnxMatMul(
-            ops.OnnxMul(X, X, op_version=version), np.ones((n_features, 1)), op_version=version
-        )
-        cross = ops.OnnxMatMul(X, -2.0 * landmarks.T, op_version=version)
-        d2 = ops.OnnxAdd(
-            ops.OnnxAdd(squares, cross, op_version=version),
-            (landmarks**2).sum(axis=1),
-            op_version=version,
-        )
-        d2 = ops.OnnxMax(d2, np.array([0.0]), op_version=version)
-        return ops.OnnxExp(ops.OnnxMul(d2, -gamma, op_version=version), op_version=version)
-    inner = ops.OnnxMatMul(X, gamma * landmarks.T, op_version=version)
-    return ops.OnnxPow(ops.OnnxAdd(inner, coef0, op_version=version), degree, op_version=version)
+        center = landmarks.mean(axis=0)  # like KernelMap, to keep precision
+        X, landmarks = op("Sub", X, center), landmarks - center
+        squares = op("MatMul", op("Mul", X, X), np.ones((n_features, 1)))
+        cross = op("MatMul", X, -2.0 * landmarks.T)
+        d2 = op("Add", op("Add", squares, cross), (landmarks**2).sum(axis=1))
+        return op("Exp", op("Mul", op("Max", d2, np.array([0.0])), -gamma))
+    inner = op("MatMul", X, gamma * landmarks.T)
+    return op("Pow", op("Add", inner, coef0), degree)
+
+
+def classifier_shapes(operator: Any) -> None:
+    """Tell skl2onnx the types and shapes of the classes and of their probabilities."""
+    types = import_module("skl2onnx.common.data_types")
+    given = operator.inputs[0].type
+    classes = onnx_classes(operator.raw_operator.classes_)
+    kind = types.StringTensorType if classes.dtype.kind == "U" else types.Int64TensorType
+    n = given.shape[0]
+    operator.outputs[0].type = kind([n])
+    operator.outputs[1].type = type(given)([n, len(classes)])
+
+
+def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+    """Write the graph of MetricClassifier: the learner, then the rule."""
+    op = _operators(container)
+    sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
+    model, X = operator.raw_operator, operator.inputs[0]
+    mapped = sub_estimator(model.estimator_, X, op_version=container.target_opset)
+    Z = op("Sub", op("Cast", mapped, to=_proto(np.float64)), model.center_)
+    Z = op("Div", Z, np.array([model.scale_]))
+    if model.rule == "linear":
+        shares = _odds(op, model, Z)
+    elif model.rule in ("vote", "nearest"):
+        shares = _votes(op, model, Z)
+    else:
+        both = op("Add", _votes(op, model, Z), _odds(op, model, Z))
+        shares = op("Div", both, np.array([2.0]))
+    classes, chances = operator.outputs
+    best = op("ArgMax", shares, axis=1, keepdims=0)
+    best = op("Gather", onnx_classes(model.classes_), best, axis=0, output_names=[classes])
+    best.add_to(scope, container)
+    shares = op("Cast", shares, to=_proto(_dtype(X)), output_names=[chances])
+    shares.add_to(scope, container)
+
+
+def _odds(op: Make, model: Any, Z: Any) -> Any:
+    """Write the linear rule."""
+    scores = op("Add", op("MatMul", Z, model.coef_.T.copy()), model.intercept_)
+    return op("Softmax", scores, axis=1)
+
+
+def _votes(op: Make, model: Any, Z: Any) -> Any:
+    """Write the vote of the labeled rows, or the choice of the nearest one."""
+    members = np.eye(len(model.classes_))[model.codes_]
+    # Minus the squared distance, without ||z||^2, which is the same for all labeled rows.
+    inner = op("MatMul", Z, 2.0 * model.points_.T)
+    near = op("Sub", inner, (model.points_**2).sum(axis=1))
+    if model.rule == "nearest":
+        row = op("ArgMax", near, axis=1, keepdims=0)
+        return op("Gather", members, row, axis=0)
+    near = op("Div", near, np.array([model.width_]))
+    votes = op("MatMul", op("Softmax", near, axis=1), members)
+    doubt = 1.0 / (len(model.codes_) + 1.0)
+    votes = op("Mul", votes, np.array([1.0 - doubt]))
+    return op("Add", votes, np.array([doubt / len(model.classes_)]))
 
 
 def onnx_classes(classes: Array) -> Array:
@@ -198,13 +183,87 @@ def onnx_classes(classes: Array) -> Array:
     )
 
 
-def _dtype(operator: Any) -> Any:
-    return import_module("skl2onnx.common.data_types").guess_numpy_type(operator.inputs[0].type)
+def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
+    """Write ``where(x is missing, statistic, x)`` for a SimpleImputer."""
+    op = _operators(container)
+    step, X = operator.raw_operator, _joined(op, operator.inputs)
+    text = type(operator.inputs[0].type).__name__ == "StringTensorType"
+    nan = isinstance(step.missing_values, float) and np.isnan(step.missing_values)
+    if not nan or step.add_indicator or (not text and np.isnan(step.statistics_).any()):
+        raise ValueError(
+            "only a SimpleImputer that fills in NaN, in columns with at least one value and "
+            "without add_indicator, has a graph."
+        )
+    fill = step.statistics_.astype(str if text else _dtype(operator.inputs[0]))[np.newaxis]
+    if text:
+        known = op("Cast", _codes(op, X, [MISSING_TEXT]), to=_proto(bool))
+        filled = op("Where", known, X, fill, output_names=operator.outputs)
+    else:
+        filled = op("Where", op("IsNaN", X), fill, X, output_names=operator.outputs)
+    filled.add_to(scope, container)
+
+
+def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
+    """Write each category as a row of a table of zeros and ones, for a OneHotEncoder."""
+    op = _operators(container)
+    encoder, X = operator.raw_operator, _joined(op, operator.inputs)
+    text = all(values.dtype.kind in "OUS" for values in encoder.categories_)
+    if not text or encoder.drop is not None or encoder.handle_unknown == "error":
+        raise ValueError(
+            "only a OneHotEncoder of text, with drop=None and handle_unknown other than "
+            '"error", has a graph.'
+        )
+    parts = []
+    for number in range(len(encoder.categories_)):
+        words, table = _rows_of_categories(encoder, number)
+        row = _codes(op, op("Gather", X, np.array(number), axis=1), words)
+        parts.append(op("Gather", table.astype(_dtype(operator.outputs[0])), row, axis=0))
+    op("Concat", *parts, axis=1, output_names=operator.outputs).add_to(scope, container)
+
+
+def _rows_of_categories(encoder: OneHotEncoder, number: int) -> tuple[list[str], Array]:
+    """Return the known categories of a column, and their codes; the last is of a new one."""
+    known = encoder.categories_[number]
+    rare = getattr(encoder, "infrequent_categories_", [None] * (number + 1))[number]
+    common = [value for value in known if rare is None or value not in rare]
+    table = np.zeros((len(known) + 1, len(common) + (rare is not None)))
+    for row, value in enumerate(known):
+        table[row, common.index(value) if value in common else -1] = 1.0
+    if rare is not None and encoder.handle_unknown in ("infrequent_if_exist", "warn"):
+        table[-1, -1] = 1.0
+    return [text_of(value) for value in known], table
+
+
+def _codes(op: Make, texts: Any, words: list[str]) -> Any:
+    """Number texts by their place among `words`; others get the number after the last."""
+    return op(
+        "LabelEncoder",
+        texts,
+        keys_strings=words,
+        values_int64s=list(range(len(words))),
+        default_int64=len(words),
+        op_version=2,
+    )
+
+
+def _joined(op: Make, inputs: list[Any]) -> Any:
+    return inputs[0] if len(inputs) == 1 else op("Concat", *inputs, axis=1)
+
+
+def _operators(container: Any) -> Make:
+    """Return a function that makes operators of the version that a graph is written for."""
+    module = import_module("skl2onnx.algebra.onnx_ops")
+
+    def make(name: str, *inputs: Any, **attributes: Any) -> Any:
+        settings = {"op_version": container.target_opset, **attributes}
+        return getattr(module, f"Onnx{name}")(*inputs, **settings)
+
+    return make
+
+
+def _dtype(variable: Any) -> Any:
+    return import_module("skl2onnx.common.data_types").guess_numpy_type(variable.type)
 
 
 def _proto(dtype: Any) -> int:
     return int(import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype)))
-
-
-def _ops() -> ModuleType:
-    return import_module("skl2onnx.algebra.onnx_ops")

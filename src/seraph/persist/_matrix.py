@@ -5,31 +5,29 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from .._base import MahalanobisLearner, mapped
-from .._estimators._classifier import MetricClassifier
 from .._estimators._kernel import KernelSERAPH
-from .._estimators._pair_classifier import PairClassifier
 from .._utils._files import write_whole
+from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
 from .._utils._version import __version__
 from ..classic import Euclidean
 from ._model_files import checked_path
 from ._onnx import to_onnx
+from ._steps import check_fitted_model, checked_dtype, flat_steps
 
 KINDS = (".npy", ".safetensors", ".onnx")
-_DTYPES = ("float32", "float64")
 # Rows that decide which directions are kept.
 _ROWS = 20_000
 # Rows that a step is tried on, and the share by which an affine step may differ from its matrix.
@@ -90,7 +88,24 @@ def to_matrix(
     >>> bool(np.isclose(apart, learner.pair_distance([[0, 1]], X)[0]))
     True
     """
-    return _matrix(model, n_components, X, dtype)[0]
+    check_fitted_model(model)
+    dtype = checked_dtype(dtype)
+    steps, unit_length = flat_steps(model), needs_unit_length(model)
+    if unit_length and steps[0].norm != "l2":
+        raise ValueError(
+            f"Normalizer(norm={shown(steps[0].norm)}) does not give vectors of unit length: use "
+            'norm="l2".'
+        )
+    if not any(isinstance(step, MahalanobisLearner) for step in steps):
+        raise ValueError(f"This {type(model).__name__} contains no learned metric.")
+    parts, width = [], model.n_features_in_
+    for step in steps[unit_length:]:
+        parts.append(_linear_part(step, width))
+        width = parts[-1].width
+    W = np.eye(width) if n_components is None else _leading(parts, n_components, X, model)
+    for part in reversed(parts):
+        W = part.times(W)
+    return np.ascontiguousarray(W, dtype=dtype)
 
 
 def export(
@@ -141,122 +156,52 @@ def export(
     if kind == ".onnx":
         graph = to_onnx(_reduced(model, n_components, X), dtype=dtype)
         return write_whole(path, graph.SerializeToString())
-    W, unit_length = _matrix(model, n_components, X, dtype)
+    W = to_matrix(model, n_components=n_components, X=X, dtype=dtype)
     if kind == ".npy":
         content = io.BytesIO()
         np.save(content, W, allow_pickle=False)
         return write_whole(path, content.getvalue())
-    metadata = {"unit_length": str(unit_length).lower(), "seraph": __version__}
-    return write_whole(path, safetensors().save({"W": W}, metadata=metadata))
+    unit_length = str(needs_unit_length(model)).lower()
+    metadata = {"unit_length": unit_length, "seraph": __version__}
+    safetensors = optional_module(
+        "safetensors.numpy", ".safetensors files need safetensors", "save"
+    )
+    return write_whole(path, safetensors.save({"W": W}, metadata=metadata))
 
 
 def needs_unit_length(model: BaseEstimator) -> bool:
     """Return whether a model scales points to unit length before anything else."""
-    return isinstance(_flat(model)[0], Normalizer)
+    return isinstance(flat_steps(model)[0], Normalizer)
 
 
-def safetensors() -> Any:
-    """Import the library that writes .safetensors files."""
-    try:
-        return import_module("safetensors.numpy")
-    except ImportError as error:
-        raise ImportError(
-            ".safetensors files need safetensors: pip install 'seraph-learn[save]'."
-        ) from error
-
-
-def _matrix(
-    model: Any, n_components: int | None, X: ArrayLike | None, dtype: DTypeLike
-) -> tuple[Any, bool]:
-    """Return the matrix, and whether it is for vectors of unit length."""
-    if isinstance(model, type) or not isinstance(model, BaseEstimator):
-        raise ValueError(
-            f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
-        )
-    check_is_fitted(model)
-    try:
-        kind = np.dtype(dtype).name
-    except (TypeError, ValueError):
-        kind = ""
-    if kind not in _DTYPES:
-        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.")
-    steps = _flat(model)
-    unit_length = isinstance(steps[0], Normalizer)
-    if unit_length and steps[0].norm != "l2":
-        raise ValueError(
-            f"Normalizer(norm={shown(steps[0].norm)}) does not give vectors of unit length: use "
-            'norm="l2".'
-        )
-    if not any(isinstance(step, MahalanobisLearner) for step in steps):
-        raise ValueError(f"This {type(model).__name__} contains no learned metric.")
-    parts, width = [], model.n_features_in_
-    for step in steps[unit_length:]:
-        parts.append(_linear_part(step, width))
-        width = parts[-1].width
-    W = None if n_components is None else _leading(parts, n_components, X, model, unit_length)
-    for part in reversed(parts):
-        W = part.times(W)
-    return np.ascontiguousarray(W, dtype=kind), unit_length
-
-
-@dataclass(frozen=True)
-class _Linear:
-    """The matrix ``[diag(scale) M, isotropic I]`` of a step, which may be a large one.
+class _Linear(NamedTuple):
+    """The matrix ``[matrix, isotropic I]`` of a step, whose parts are kept apart.
 
     Parameters
     ----------
-    matrix : ndarray of shape (m, k) or None
-        M; None for the identity.
-    scale : ndarray of shape (m,) or None
-        Factors of the features, if M is the identity.
+    matrix : ndarray or sparse array of shape (m, k)
+        Its first columns.
     isotropic : float
-        0 if there is only the first part.
+        0 if there are no other columns.
     """
 
-    matrix: Any = None
-    scale: Any = None
+    matrix: Any
     isotropic: float = 0.0
 
     @property
     def width(self) -> int:
-        if self.matrix is None:
-            return len(self.scale)
         m, k = self.matrix.shape
         return k + m if self.isotropic else k
 
     def of(self, points: Any) -> Any:
         """Map points."""
-        if self.matrix is None:
-            return points * self.scale
         return mapped(points, self.matrix.T, self.isotropic)
 
     def times(self, W: Any) -> Any:
-        """Multiply by another matrix from the right; None is the identity."""
-        if self.matrix is None:
-            if W is None:
-                return np.diag(self.scale)
-            W *= self.scale[:, np.newaxis]  # W is large, and nobody else's
-            return W
-        m, k = self.matrix.shape
-        if not self.isotropic:
-            return self.matrix if W is None else self.matrix @ W
-        if W is not None:
-            return self.matrix @ W[:k] + self.isotropic * W[k:]
-        both = np.zeros((m, k + m))
-        both[:, :k] = self.matrix
-        both[np.arange(m), k + np.arange(m)] = self.isotropic
-        return both
-
-
-def _flat(model: Any) -> list[Any]:
-    """List the steps of a model, those of inner pipelines too."""
-    if isinstance(model, MetricClassifier):
-        return _flat(model.estimator_)
-    if isinstance(model, PairClassifier):
-        return _flat(model.estimator_)
-    if hasattr(model, "steps"):
-        return [part for _, step in model.steps for part in _flat(step)]
-    return [model]
+        """Multiply by another matrix from the right."""
+        k = self.matrix.shape[1]
+        product = self.matrix @ W[:k]
+        return product + self.isotropic * W[k:] if self.isotropic else product
 
 
 def _linear_part(step: Any, width: int) -> _Linear:
@@ -264,7 +209,8 @@ def _linear_part(step: Any, width: int) -> _Linear:
     if isinstance(step, MahalanobisLearner) and not isinstance(step, KernelSERAPH):
         return _Linear(step.components_.T.astype(np.float64), isotropic=step.isotropic_)
     if type(step) is StandardScaler:  # the probes below have as many rows as features
-        return _Linear(scale=np.ones(width) if step.scale_ is None else 1.0 / step.scale_)
+        factors = np.ones(width) if step.scale_ is None else 1.0 / step.scale_
+        return _Linear(sparse.diags_array(factors))
     probes = (
         np.random.default_rng(0).normal(size=(_PROBES, width))
         * np.geomspace(0.1, 100.0, _PROBES)[:, np.newaxis]
@@ -292,9 +238,7 @@ def _not_linear(step: Any) -> ValueError:
     )
 
 
-def _leading(
-    parts: list[_Linear], n_components: int, X: ArrayLike | None, model: Any, unit_length: bool
-) -> Any:
+def _leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, model: Any) -> Any:
     """Return the first principal components of the mapped points, as columns."""
     whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
     rank = min(model.n_features_in_, parts[-1].width)
@@ -318,7 +262,7 @@ def _leading(
             f"X has {points.shape[1]} features, but the model was fitted on "
             f"{model.n_features_in_}: pass vectors like those."
         )
-    Z = normalize(points) if unit_length else points
+    Z = normalize(points) if needs_unit_length(model) else points
     for part in parts:
         Z = part.of(Z)
     Z = Z - Z.mean(axis=0)
@@ -331,15 +275,13 @@ def _reduced(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:
     """Return a model whose map has fewer components; the same one if none are to be cut."""
     if n_components is None:
         return model
-    from sklearn.pipeline import Pipeline, make_pipeline
-
     if hasattr(model, "steps") and len(model.steps) > 1 and X is not None:
         before = model[:-1]
         short = _reduced(model[-1], n_components, before.transform(X))
         return Pipeline([*before.steps, ("short", short)])
-    W, unit_length = _matrix(model, n_components, X, np.float64)
+    W = to_matrix(model, n_components=n_components, X=X, dtype=np.float64)
     short = Euclidean().fit(np.vstack([np.zeros(len(W)), np.ones(len(W))]))
     short.components_ = W.T
-    if not unit_length:
+    if not needs_unit_length(model):
         return short
     return make_pipeline(Normalizer().fit(np.ones((1, len(W)))), short)

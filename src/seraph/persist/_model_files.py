@@ -10,23 +10,22 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .._utils._files import write_whole
+from .._utils._optional import optional_module
 from .._utils._validation import in_short, plain_numbers, shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
 from ._parts import changed, from_file, to_file
 from ._sound import check_sound
-from ._trusted import TRUSTED, file_names, foreign_part, foreign_types
+from ._trusted import TRUSTED, foreign_part, foreign_types, schema_nodes
 
 # Our own entry in the archive; skops ignores it.
 _VERSIONS = "versions.json"
@@ -73,7 +72,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     >>> bool((again.transform(X) == learner.transform(X)).all())
     True
     """
-    skops_io = _skops_io()
+    skops_io = optional_module("skops.io", "Model files need skops", "save")
     path = checked_path(path)
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ValueError(
@@ -147,13 +146,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     seraph.load(path)
     SERAPH()
     """
-    skops_io = _skops_io()
+    skops_io = optional_module("skops.io", "Model files need skops", "save")
     path = checked_path(path)
     entries = _entries(path)
     try:
-        schema = entries[_SCHEMA]
-        foreign = foreign_types(schema)
-        check_sizes(_sizes_by_use(schema, entries), path.stat().st_size)
+        nodes = list(schema_nodes(json.loads(entries[_SCHEMA])))
+        foreign = foreign_types(nodes)
+        # An array takes its size as often as the schema loads it.
+        uses = Counter(str(node["file"]) for node in nodes if "file" in node)
+        sizes = {name: n * len(entries.get(name, b"")) for name, n in uses.items()}
+        check_sizes(sizes, path.stat().st_size)
     except (ValueError, TypeError, RecursionError) as error:
         raise _damaged(path, error) from error
     if foreign:
@@ -236,12 +238,6 @@ def _entries(path: Path, only: tuple[str, ...] | None = None) -> dict[str, bytes
     return entries
 
 
-def _sizes_by_use(schema: bytes, entries: Mapping[str, bytes]) -> dict[str, int]:
-    """Return the size of each array times the number of times that the schema loads it."""
-    uses = Counter(file_names(schema))
-    return {name: n * len(entries.get(name, b"")) for name, n in uses.items()}
-
-
 def _damaged(path: Path, error: BaseException) -> ValueError:
     return ValueError(
         f"{path} cannot be read: it is not a model that seraph.save wrote, or it is damaged "
@@ -272,10 +268,3 @@ def _line(release: str) -> list[str]:
     """Return the leading numbers of a version, within which models are exchangeable."""
     numbers = release.split(".")
     return numbers[:2] if numbers[0] == "0" else numbers[:1]
-
-
-def _skops_io() -> ModuleType:
-    try:
-        return import_module("skops.io")
-    except ImportError as error:
-        raise ImportError("Model files need skops: pip install 'seraph-learn[save]'.") from error

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
 from .._base import MahalanobisLearner
@@ -19,9 +20,11 @@ from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
+from .._utils._optional import optional_module
 from .._utils._validation import shown
 from . import _graphs, _tables
-from ._agreement import check_agreement, last_step
+from ._agreement import check_agreement
+from ._steps import check_fitted_model, checked_dtype, last_step
 
 _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))
 
@@ -79,69 +82,60 @@ def to_onnx(
     >>> bool(np.allclose(Z, learner.transform(X), atol=1e-6))
     True
     """
-    skl2onnx = _skl2onnx()
-    if isinstance(model, type) or not isinstance(model, BaseEstimator):
-        raise ValueError(
-            f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
-        )
-    check_is_fitted(model)
+    optional_module("onnx", "ONNX graphs need skl2onnx", "onnx")
+    skl2onnx = optional_module("skl2onnx", "ONNX graphs need skl2onnx", "onnx")
+    check_fitted_model(model)
     if isinstance(model, PairClassifier):
         graph = to_onnx(model.estimator_, dtype=dtype, target_opset=target_opset)
         for name in ("threshold", "slope", "intercept"):
             graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
         return graph
-    number = _type_of_numbers(skl2onnx, dtype)
+    dtype = checked_dtype(dtype)
     if target_opset is not None and type(target_opset) is not int:
         raise ValueError(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
         )
     _check_parts(model)
     model = _tables.unfolded(model)
-    for learner in _LINEAR:
-        _register(skl2onnx, learner, _graphs.linear_shapes, _graphs.convert_linear)
-    _register(skl2onnx, KernelSERAPH, _graphs.linear_shapes, _graphs.convert_kernel)
-    _register(skl2onnx, MetricClassifier, _graphs.classifier_shapes, _graphs.convert_classifier)
+    _register(skl2onnx)
+    types = skl2onnx.common.data_types
+    number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
     # By default, scikit-learn's classifiers would return dictionaries of probabilities.
     last = last_step(model)
     plain = is_classifier(last) and not isinstance(last, MetricClassifier)
-    names = _tables.column_names(model)
-    used = _tables.used_columns(model)
-    columns = [("X", number([None, model.n_features_in_]))]
-    if used is not None:
-        names, text = used, _tables.text_columns(model)
-        texts = skl2onnx.common.data_types.StringTensorType
-        columns = [(name, (texts if name in text else number)([None, 1])) for name in names]
-    convert, shapes = _tables.converters(np.dtype(dtype))
+    names, inputs = _tables.column_names(model), [("X", number([None, model.n_features_in_]))]
+    selects, text = _tables.selected_columns(model), _tables.text_columns(model)
+    if selects:
+        kinds = [types.StringTensorType if name in text else number for name in names]
+        inputs = [(name, kind([None, 1])) for name, kind in zip(names, kinds, strict=True)]
     try:
         graph = skl2onnx.convert_sklearn(
             model,
-            initial_types=columns,
+            initial_types=inputs,
             options={id(last): {"zipmap": False}} if plain else None,
             target_opset=target_opset,
-            custom_conversion_functions=convert,
-            custom_shape_calculators=shapes,
+            custom_conversion_functions={
+                SimpleImputer: _graphs.convert_imputer,
+                OneHotEncoder: _graphs.convert_encoder,
+            },
+            custom_shape_calculators={
+                SimpleImputer: _graphs.step_shapes,
+                OneHotEncoder: partial(_graphs.shapes_of_type, number),
+            },
         )
     except (RuntimeError, NameError, ValueError) as error:
         # RuntimeError is the base class of its errors; NameError is an odd option.
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
-    if names is not None:
-        graph = (_tables.concatenated if used is None else _tables.renamed)(graph, names)
+    if selects:
+        _tables.rename_inputs(graph, names)
+    elif names:
+        _tables.split_input(graph, names)
     if isinstance(last, MetricClassifier):
         to_onnx(last.estimator_, dtype=dtype, target_opset=target_opset)  # checks its numbers
-    check_agreement(model, graph, np.dtype(dtype))
+    check_agreement(model, graph, dtype)
     return graph
-
-
-def _type_of_numbers(skl2onnx: Any, dtype: DTypeLike) -> Any:
-    """Return the type of a graph's inputs and outputs."""
-    types = skl2onnx.common.data_types
-    inputs = {"float32": types.FloatTensorType, "float64": types.DoubleTensorType}
-    try:
-        return inputs[np.dtype(dtype).name]
-    except (TypeError, ValueError, KeyError):
-        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.") from None
 
 
 def _check_parts(part: Any) -> None:
@@ -176,15 +170,12 @@ def _check_parts(part: Any) -> None:
         _check_parts(part.estimator_)
 
 
-def _register(skl2onnx: ModuleType, learner: type, shapes: Any, convert: Any) -> None:
-    skl2onnx.update_registered_converter(learner, f"Seraph{learner.__name__}", shapes, convert)
-
-
-def _skl2onnx() -> ModuleType:
-    try:
-        import_module("onnx")
-        return import_module("skl2onnx")
-    except ImportError as error:
-        raise ImportError(
-            "ONNX graphs need skl2onnx: pip install 'seraph-learn[onnx]'."
-        ) from error
+def _register(skl2onnx: ModuleType) -> None:
+    """Tell skl2onnx how to convert our estimators."""
+    converters = {
+        **dict.fromkeys(_LINEAR, (_graphs.step_shapes, _graphs.convert_linear)),
+        KernelSERAPH: (_graphs.step_shapes, _graphs.convert_kernel),
+        MetricClassifier: (_graphs.classifier_shapes, _graphs.convert_classifier),
+    }
+    for kind, (shapes, convert) in converters.items():
+        skl2onnx.update_registered_converter(kind, f"Seraph{kind.__name__}", shapes, convert)

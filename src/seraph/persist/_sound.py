@@ -79,9 +79,9 @@ def _estimators(value: Any) -> Iterator[BaseEstimator]:
 def _check_arrays(part: BaseEstimator) -> None:
     """Check arrays that a few rows would not find out about."""
     has = vars(part)
-    for name in ("components_", "learned_components_"):
-        if isinstance(part, MahalanobisLearner) and name in has:
-            _check_matrix(name, has[name])
+    if isinstance(part, MahalanobisLearner):
+        for name in {"components_", "learned_components_"} & {*has}:
+            _check_numbers(name, has[name], (None, None))
     if isinstance(part, MahalanobisLearner) and "components_" in has:
         if not (isinstance(part.isotropic_, float) and 0.0 <= part.isotropic_ < np.inf):
             raise ValueError("its isotropic_ is not a number of at least 0")
@@ -91,7 +91,7 @@ def _check_arrays(part: BaseEstimator) -> None:
             width = part.n_features_in_ if landmarks.ndim == 1 else landmarks.shape[1]
         _agree("n_features_in_", part.n_features_in_, width)
     if isinstance(part, KNeighborsClassifier) and "classes_" in has:
-        _check_matrix("neighbors", part._fit_X)
+        _check_numbers("neighbors", part._fit_X, (None, None))
         _agree("n_samples_fit_", part.n_samples_fit_, len(part._fit_X))
         if not 0 < part.n_neighbors <= len(part._fit_X):
             raise ValueError("it has fewer rows than n_neighbors")
@@ -110,21 +110,16 @@ def _check_arrays(part: BaseEstimator) -> None:
 def _check_rules(part: MetricClassifier) -> None:
     """Check the labeled rows of a classifier, and the rules that decide by them."""
     check_choice("rule", part.rule, RULES)
-    _check_matrix("points_", part.points_)
+    _check_numbers("points_", part.points_, (None, None))
     k, (n, width) = len(part.classes_), part.points_.shape
-    shapes: dict[str, tuple[int, ...]] = {"codes_": (n,), "center_": (width,)}
+    _check_numbers("center_", part.center_, (width,))
     if part.rule not in ("vote", "nearest"):
-        _check_matrix("coef_", part.coef_)
-        shapes |= {"coef_": (k, width), "intercept_": (k,)}
-    for name, shape in shapes.items():
-        _agree(name, np.shape(getattr(part, name)), shape)
+        _check_numbers("coef_", part.coef_, (k, width))
+        _check_numbers("intercept_", part.intercept_, (k,))
     codes = np.asarray(part.codes_)
+    _agree("codes_", codes.shape, (n,))
     if n == 0 or codes.dtype.kind != "i" or not np.isin(codes, np.arange(k)).all():
         raise ValueError("its labeled rows have classes that are not listed")
-    for name in {"center_", "intercept_"} & {*shapes}:
-        values = np.asarray(getattr(part, name))
-        if values.dtype.kind != "f" or not np.isfinite(values).all():
-            raise ValueError(f"its {name} has something else than finite numbers")
     for name in ("scale_", "width_"):
         value = getattr(part, name)
         if type(value) is not float or not 0.0 < value < np.inf:
@@ -156,10 +151,15 @@ def _check_columns(part: ColumnTransformer) -> None:
                 raise ValueError(f"the columns of its step {step!r} are not those it names")
 
 
-def _check_matrix(name: str, matrix: Any) -> None:
-    fine = isinstance(matrix, np.ndarray) and matrix.dtype.kind == "f" and matrix.ndim == 2
-    if not fine or not np.isfinite(matrix).all():
-        raise ValueError(f"its {name} is not a matrix of finite numbers")
+def _check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> None:
+    """Check an array of finite numbers; None stands for any length."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+        raise ValueError(f"its {name} is not an array of numbers")
+    if not np.isfinite(values).all():
+        raise ValueError(f"its {name} has numbers that are not finite")
+    lengths = zip(values.shape, shape, strict=False)
+    if values.ndim != len(shape) or any(wanted not in (None, n) for n, wanted in lengths):
+        raise ValueError(f"its {name} does not fit its other attributes")
 
 
 def _agree(name: str, value: Any, expected: Any) -> None:
@@ -219,9 +219,7 @@ def _use(part: Any, rows: Any) -> Any:
         return rows
     if not isinstance(part, BaseEstimator):
         raise ValueError(f"one of its steps is a {type(part).__name__}")
-    if isinstance(part, PairClassifier):
-        _use(part.estimator_, rows)
-    if isinstance(part, MetricClassifier):
+    if isinstance(part, PairClassifier | MetricClassifier):
         _use(part.estimator_, rows)
     ours = isinstance(part, MahalanobisLearner | PairClassifier | MetricClassifier)
     try:

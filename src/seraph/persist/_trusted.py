@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -45,11 +44,11 @@ _SCIKIT_LEARN = (
     "sklearn.linear_model._logistic.LogisticRegression",
     "sklearn.cluster._kmeans.KMeans",
 )
+_BUILTINS = ("NoneType", "bool", "int", "float", "str", "dict", "list", "tuple", "slice")
+_NUMPY = ("ndarray", "dtype", "str_", "float64", "float32", "int64", "int32")
 _PLAIN = (
-    *(f"builtins.{name}" for name in ("NoneType", "bool", "int", "float", "str")),
-    *(f"builtins.{name}" for name in ("dict", "list", "tuple", "slice")),
-    *(f"numpy.{name}" for name in ("ndarray", "dtype", "str_", "float64", "float32")),
-    *(f"numpy.{name}" for name in ("int64", "int32")),
+    *(f"builtins.{name}" for name in _BUILTINS),
+    *(f"numpy.{name}" for name in _NUMPY),
     "numpy.random.mtrand.RandomState",
 )
 _OBJECTS = (*_OURS, *_SCIKIT_LEARN)
@@ -88,21 +87,14 @@ def foreign_part(value: Any, where: str = "") -> tuple[str, str] | None:
     return None
 
 
-def foreign_types(schema: bytes) -> list[str]:
-    """Return the names of the types in a schema that are not trusted."""
-    return sorted(
-        {
-            _node_name(node)
-            for node in _nodes(json.loads(schema))
-            if _node_name(node) not in TRUSTED or node["__loader__"] not in _LOADERS
-        }
-    )
-
-
-def file_names(schema: bytes) -> list[str]:
-    """Return the names of the entries that a schema loads, as often as it loads them."""
-    nodes = _nodes(json.loads(schema))
-    return [str(node["file"]) for node in nodes if "file" in node]
+def foreign_types(nodes: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names of the types in nodes of a schema that are not trusted."""
+    found = set()
+    for node in nodes:
+        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        if name not in TRUSTED or node["__loader__"] not in _LOADERS:
+            found.add(name)
+    return sorted(found)
 
 
 def is_object(value: Any) -> bool:
@@ -116,10 +108,6 @@ def _type_name(value: Any) -> str:
     else:
         kind = np.dtype if isinstance(value, np.dtype) else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _node_name(node: dict[str, Any]) -> str:
-    return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
 def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
@@ -137,13 +125,13 @@ def parts_of(value: Any) -> Iterator[tuple[str, Any]]:
             yield "", inner
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+def schema_nodes(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield every node of a schema, however deep."""
     if isinstance(schema, dict):
         if "__loader__" in schema:
             yield schema
         for inner in schema.values():
-            yield from _nodes(inner)
+            yield from schema_nodes(inner)
     elif isinstance(schema, list):
         for inner in schema:
-            yield from _nodes(inner)
+            yield from schema_nodes(inner)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._figure import BLUE, panels, rank_axes, say
-from ._learner import Learner, needed, unwrapped
-
-if TYPE_CHECKING:
-    from ._figure import Where
+from ._data import Learner, needed, unwrapped
+from ._figure import BLUE, Where, panels, rank_axes, say
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,14 +12,11 @@ from sklearn.utils import check_random_state
 
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed
-from ._figure import panels
-from ._labels import class_codes
-from ._learner import Learner, before_and_after, unwrapped
+from ._data import Learner, before_and_after, class_codes, unwrapped
+from ._figure import Where, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ._figure import Where
 
 _LEAST_BLOCK = 0.03  # smallest share of the points for which a block gets a name
 

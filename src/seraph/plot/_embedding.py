@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
-from ._figure import COLORS, MARKERS, panels, say
-from ._labels import class_codes
-from ._learner import Learner, before_and_after, unwrapped
-from ._principal import principal
+from ._data import Learner, before_and_after, class_codes, principal, unwrapped
+from ._figure import COLORS, MARKERS, Where, panels, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ._figure import Where
 
 _UNKNOWN = "0.6"  # gray, for points of unknown class
 _EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points
@@ -106,17 +102,17 @@ class EmbeddingDisplay:
         EmbeddingDisplay
         """
         estimator, X, _ = unwrapped(estimator, X)
-        before, after = (
-            principal(points, 2) for points in before_and_after(cls.__name__, estimator, X)
-        )
-        codes, _ = class_codes(y, len(before.coordinates))
+        points, mapped = before_and_after(cls.__name__, estimator, X)
+        before, _, before_shares = principal(points, 2)
+        after, _, after_shares = principal(mapped, 2)
+        codes, _ = class_codes(y, len(points))
         display = cls(
-            before=before.coordinates,
-            after=after.coordinates,
+            before=before,
+            after=after,
             classes=y if classes is None else classes,
             labeled=codes >= 0,
-            before_shares=before.shares,
-            after_shares=after.shares,
+            before_shares=before_shares,
+            after_shares=after_shares,
         )
         return display.plot(ax=ax)
 

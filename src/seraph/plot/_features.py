@@ -11,14 +11,11 @@ from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
-from ._figure import BLUE, panels, say
-from ._learner import Learner, before_and_after, needed, unwrapped
-from ._principal import principal
+from ._data import Learner, before_and_after, needed, principal, unwrapped
+from ._figure import BLUE, Where, panels, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ._figure import Where
 
 _LEADING = 3  # components whose loadings are shown
 
@@ -114,7 +111,7 @@ class FeatureImportanceDisplay:
         deviations = points.std(axis=0)
         isotropic = getattr(estimator, "isotropic_", 0.0)
         importances = np.sum((P * deviations) ** 2, axis=0) + (isotropic * deviations) ** 2
-        directions = principal(mapped, _LEADING).directions
+        _, directions, _ = principal(mapped, _LEADING)
         loadings = directions[:, : len(P)] @ P
         if isotropic:  # the mapped points end in the points themselves
             loadings = loadings + isotropic * directions[:, len(P) :]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .._utils._optional import optional_module
 from .._utils._typing import Array
 
 if TYPE_CHECKING:
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as WholeFigure
     from matplotlib.figure import SubFigure
 
-    Figure = WholeFigure | SubFigure
-    Where = Axes | Sequence[Axes] | Array | None
+
+Figure: TypeAlias = "WholeFigure | SubFigure"
+# Where a display draws: on given axes, or None for a new figure.
+Where: TypeAlias = "Axes | Sequence[Axes] | Array | None"
 
 # Colors that most color-blind people can distinguish: those of Okabe and Ito (2008) except
 # yellow, which is hard to see on white, and three darker ones of Tol (2021). Each class also has
@@ -33,8 +36,10 @@ def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure]:
     `ax` is these axes; or one to split; or None for a new figure.
     """
     if ax is None:
-        figure = _new_figure(n)
-        return [figure.add_subplot(1, n, k + 1) for k in range(n)], figure
+        plt = optional_module("matplotlib.pyplot", "Pictures need matplotlib", "plot")
+        size = (9.6, 4.4) if n > 1 else (6.4, 4.4)
+        figure, axes = plt.subplots(1, n, squeeze=False, figsize=size, layout="constrained")
+        return axes[0].tolist(), figure
     given: list[Any] = np.ravel(np.asarray(ax, dtype=object)).tolist()
     if len(given) == 1 and n > 1:
         return _split(given[0], n), given[0].figure
@@ -61,14 +66,6 @@ def rank_axes(ax: Axes, x: Array, rank: Array) -> Axes:
     ax.set_zorder(rank_ax.get_zorder() + 1)
     ax.patch.set_visible(False)
     return rank_ax
-
-
-def _new_figure(n: int) -> WholeFigure:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'seraph-learn[plot]'.") from error
-    return plt.figure(figsize=(9.6, 4.4) if n > 1 else (6.4, 4.4), layout="constrained")
 
 
 def _split(ax: Axes, n: int) -> list[Axes]:

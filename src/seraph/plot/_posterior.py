@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from .._marks import Marks, PairLabels
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
-from ._figure import BLUE, RED, panels
-from ._learner import Learner, needed, unwrapped
-
-if TYPE_CHECKING:
-    from ._figure import Where
+from ._data import Learner, needed, unwrapped
+from ._figure import BLUE, RED, Where, panels
 
 _BINS = 20
 _CHUNK = 1000  # pairs per call: a kernel learner stores a row of kernel values per point
@@ -121,8 +119,8 @@ class PosteriorDisplay:
         others = others[~np.isin(_keys(others, n), _keys(labels.pairs, n))]
 
         def probabilities(rows: Array) -> Array:
-            chunks = [rows[k : k + _CHUNK] for k in range(0, len(rows), _CHUNK)]
-            return np.concatenate([np.empty(0), *(pair_proba(points[chunk]) for chunk in chunks)])
+            parts = [pair_proba(points[rows[part]]) for part in row_slices(len(rows), _CHUNK)]
+            return np.concatenate([np.empty(0), *parts])
 
         display = cls(
             similar=probabilities(labeled[same]),

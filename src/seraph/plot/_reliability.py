@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,9 @@ from sklearn.utils import check_random_state
 from .._marks import Marks, PairLabels, Rows
 from .._utils._validation import check_number, check_seed
 from ..metrics._probability import equal_bins
-from ._figure import BLUE, panels
-from ._learner import Learner, needed
+from ._data import Learner, needed
+from ._figure import BLUE, Where, panels
 from ._posterior import sample_labeled
-
-if TYPE_CHECKING:
-    from ._figure import Where
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

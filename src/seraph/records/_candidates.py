@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 from .._utils._typing import Array
 
+_TERMS: dict[str, dict[str, Any]] = {
+    "letters": {"analyzer": "char_wb", "ngram_range": (3, 3)},
+    "words": {"token_pattern": r"\w+"},
+}
 _BUCKETS = 2**20
 # Products per row that a search may take, so that its time grows linearly with the rows: with
 # more, the most frequent terms are left out, which say least. On Abt-Buy, DBLP-ACM and Chicago,
@@ -27,9 +34,7 @@ def term_vectors(texts: Array, unit: str) -> sparse.csr_matrix:
     """
     distinct, which = np.unique(texts, return_inverse=True)
     vectorizer = HashingVectorizer(
-        analyzer="char_wb" if unit == "letters" else "word",
-        ngram_range=(3, 3) if unit == "letters" else (1, 1),
-        token_pattern=r"\w+" if unit == "words" else None,
+        **_TERMS[unit],
         n_features=_BUCKETS,
         norm=None,
         alternate_sign=False,
@@ -37,14 +42,14 @@ def term_vectors(texts: Array, unit: str) -> sparse.csr_matrix:
         dtype=np.float32,
     )
     counts = vectorizer.transform(distinct)
-    seen, counts.indices = np.unique(counts.indices, return_inverse=True)
+    seen, terms = np.unique(counts.indices, return_inverse=True)
     counts = sparse.csr_matrix(
-        (counts.data, counts.indices.astype(np.int32), counts.indptr),
+        (counts.data, terms.astype(np.int32), counts.indptr),
         shape=(len(distinct), max(len(seen), 1)),
     )
-    present = np.flatnonzero(distinct[which] != "")
+    filled = which[texts != ""]
     weigh = TfidfTransformer(sublinear_tf=True)
-    weigh.fit(counts[which[present]] if len(present) else counts)
+    weigh.fit(counts[filled] if len(filled) else counts)
     vectors: sparse.csr_matrix = weigh.transform(counts)[which].astype(np.float32)
     return vectors
 
@@ -92,35 +97,25 @@ def neighbor_pairs(V: sparse.csr_matrix, rows: Array, k: int, n_first: int) -> A
 def _nearest(
     V: sparse.csr_matrix, rows: Array, among: sparse.csr_matrix, k: int, at: int
 ) -> Array:
+    """Pair `rows` of `V` with their nearest rows of `among`, which are numbered from `at`."""
     others = among.T.tocsr()
-    # How many products each row takes is known before, and so how many rows fit at once.
-    frequency = np.diff(others.indptr)
-    counts = sparse.csr_matrix((np.ones(len(V.indices)), V.indices, V.indptr), shape=V.shape)
-    load = np.cumsum(counts[rows] @ frequency.astype(np.float64)) if len(rows) else np.zeros(0)
-    cuts = np.searchsorted(load, np.arange(_AT_ONCE, load[-1] if len(load) else 0, _AT_ONCE))
+    # The number of products that each row takes decides how many rows fit at once.
+    frequency = np.diff(others.indptr).astype(np.float64)
+    load = np.cumsum(V[rows].astype(bool) @ frequency)
+    cuts = np.flatnonzero(np.diff(load // _AT_ONCE)) + 1
     pairs = [np.empty((0, 2), dtype=np.intp)]
-    for part in np.split(rows, np.unique(cuts)):
-        if len(part):
-            pairs.append(_largest(V[part] @ others, part, k, at))
+    for part in np.split(rows, cuts):
+        pairs += _largest(V[part] @ others, part, k, at)
     return np.concatenate(pairs)
 
 
-def _largest(products: sparse.csr_matrix, rows: Array, k: int, at: int) -> Array:
-    ends = products.indptr
-    found = []
-    for place, row in enumerate(rows.tolist()):
-        part = slice(ends[place], ends[place + 1])
-        indices, values = products.indices[part] + at, products.data[part]
-        values = np.where(indices == row, -1.0, values)
-        if len(values) > k:
-            # Ties at the end are broken by the number of the row, so that the order of a sum
-            # decides nothing.
-            least = np.partition(values, len(values) - k)[len(values) - k]
-            surely, tied = np.flatnonzero(values > least), np.flatnonzero(values == least)
-            tied = tied[np.argsort(indices[tied], kind="stable")][: k - len(surely)]
-            taken = np.concatenate([surely, tied])
-        else:
-            taken = np.flatnonzero(values >= 0.0)
-        kept = indices[taken][values[taken] > 0.0]
-        found.append(np.column_stack([np.full(len(kept), row), kept]))
-    return np.concatenate(found)
+def _largest(products: sparse.csr_matrix, rows: Array, k: int, at: int) -> Iterator[Array]:
+    """Yield, for each row, its pairs with the `k` others of the largest positive products."""
+    for row, start, end in zip(rows, products.indptr, products.indptr[1:], strict=False):
+        indices, values = products.indices[start:end] + at, products.data[start:end]
+        values = np.where(indices == row, 0.0, values)
+        least = np.partition(values, -k)[-k] if len(values) > k else 0.0
+        near = np.flatnonzero((values >= least) & (values > 0.0))
+        # Ties are broken by the number of the row, so that the order of a sum decides nothing.
+        near = near[np.lexsort([indices[near], -values[near]])][:k]
+        yield np.column_stack([np.full(len(near), row), indices[near]])

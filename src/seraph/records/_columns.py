@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -58,9 +58,8 @@ def stacked(columns: Mapping[str, Array], others: Mapping[str, Array]) -> dict[s
     both = {}
     for name, values in columns.items():
         pair = [values, others[name]]
-        if values.dtype.kind != others[name].dtype.kind and not all(
-            part.dtype.kind in "biuf" for part in pair
-        ):
+        kinds = {part.dtype.kind for part in pair}
+        if len(kinds) > 1 and not kinds <= set("biuf"):
             pair = [part.astype(object) for part in pair]
         both[name] = np.concatenate(pair)
     return both
@@ -130,9 +129,3 @@ def _number(text: str) -> float:
         return float(text.strip("$€£¥ ").replace(",", ""))
     except ValueError:
         return np.nan
-
-
-def joined(parts: Collection[Array]) -> Array:
-    """Return the texts of several columns as one text per row."""
-    rows = zip(*parts, strict=True)
-    return np.array([" ".join(cell for cell in cells if cell) for cells in rows], dtype=object)

@@ -12,6 +12,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from .._decisions import deal_classes
 from .._marks import Marks, PairLabels, Rows
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
@@ -160,7 +161,7 @@ class DuplicateFinder(BaseEstimator):
         if not isinstance(self.text, Collection) or np.array(self.text, dtype=object).ndim == 0:
             raise ValueError(f"text must be a list of names of columns; got {shown(self.text)}.")
         columns = as_columns(X)
-        n_first, links = len(next(iter(columns.values()))), other is not None
+        n_first = len(next(iter(columns.values())))
         if other is not None:
             columns = stacked(columns, as_columns(other))
         for name in self.text:
@@ -184,7 +185,7 @@ class DuplicateFinder(BaseEstimator):
                 "pairs that have anything in common: there is nothing to compare."
             )
         similarities.compete(pairs)
-        self.n_, self.n_all_, self.links_ = n_first, n, links
+        self.n_, self.n_all_, self.links_ = n_first, n, other is not None
         self.searched_, self.similarities_ = searched, similarities
         self.pairs_, self.features_ = pairs, similarities(pairs)
         self.prior_ = PairModel.prior(self.features_, similarities.signed)
@@ -227,15 +228,17 @@ class DuplicateFinder(BaseEstimator):
             Pairs of rows, as in :class:`Duplicates`.
         """
         check_number("n", n, low=1, integer=True)
-        labels = None if pairs is None else self._labels(pairs, answers)
-        known = np.empty((0, 2), dtype=np.intp) if labels is None else labels.pairs
+        if pairs is None:
+            known = PairLabels.make(self.n_all_, required=False)
+        else:
+            known = self._labels(pairs, answers)
         seed = check_random_state(self.random_state).randint(2**31)
-        rng = np.random.default_rng([seed, len(known)])
-        free = np.flatnonzero(~np.isin(self._keys(self.pairs_), self._keys(known)))
+        rng = np.random.default_rng([seed, len(known.pairs)])
+        free = np.flatnonzero(~self._among(self.pairs_, known.pairs))
         if len(free) == 0:
             raise ValueError("All neighboring pairs are answered: there is nothing to ask.")
-        if labels is not None and min(labels.n_similar, labels.n_dissimilar) >= 2:
-            model = self._model(self.similarities_(labels.pairs), labels.similar)
+        if min(known.n_similar, known.n_dissimilar) >= 2:
+            model = self._model(self.similarities_(known.pairs), known.similar)
             margins = model.margins(self.features_[free])
             order = free[open_questions(expit(margins), n, rng)]
         else:
@@ -275,60 +278,47 @@ class DuplicateFinder(BaseEstimator):
         if one_to_one and not self.links_:
             raise ValueError("one_to_one needs two tables: pass the other one to fit.")
         labels = self._labels(pairs, answers)
-        _check_both_kinds(labels)
+        if not (labels.n_similar and labels.n_dissimilar):
+            kind = "the same" if labels.n_similar else "different"
+            raise ValueError(
+                f"All {len(labels.pairs)} answers say {kind}: a decision needs pairs of both "
+                "kinds. Answer more."
+            )
         features = self.similarities_(labels.pairs)
         model = self._model(features, labels.similar)
         known = np.stack([model.margins(features), self._held_out(features, labels.similar)])
         candidates, margins, line = self._lined(model, labels, known, precision)
-        said = labels.similar
-        free = ~np.isin(self._keys(candidates), self._keys(labels.pairs))
-        accepted = free & (margins >= line.margin)
-        found = np.concatenate([labels.pairs[said], candidates[accepted]])
-        p = np.concatenate([np.ones(int(said.sum())), line.probability(margins[accepted])])
+        free = ~self._among(candidates, labels.pairs)
+        candidates, margins = candidates[free], margins[free]
+        accepted = margins >= line.margin
+        said = labels.pairs[labels.similar]
+        found = np.concatenate([said, candidates[accepted]])
+        p = np.concatenate([np.ones(len(said)), line.probability(margins[accepted])])
         if one_to_one:
             kept = best_partners(found, p)
             found, p = found[kept], p[kept]
-        group = grouped(
-            self.n_all_,
-            found,
-            p,
-            float(line.probability(np.array([line.margin]))[0]),
-            labels,
-            lambda some: line.probability(self._margins(model, some)),
-        )
-        candidates, margins = candidates[free], margins[free]
-        return self._result(model, line, labels, (candidates, margins), group, precision)
 
-    def _result(
-        self,
-        model: PairModel,
-        line: Line,
-        labels: PairLabels,
-        free: tuple[Array, Array],
-        group: Array,
-        precision: float | None,
-    ) -> Duplicates:
-        """Describe groups: their pairs, and what to expect of them."""
-        candidates, free_margins = free
-        pairs = pairs_within(group)
+        def probability_of(some: Array) -> Array:
+            return line.probability(self._margins(model, some))
+
+        group = grouped(self.n_all_, found, p, line.threshold, labels, probability_of)
+        found = pairs_within(group)
         if self.links_:
-            pairs = pairs[(pairs[:, 0] < self.n_) & (pairs[:, 1] >= self.n_)]
-        keys, known = self._keys(pairs), self._keys(labels.pairs)
-        yes = np.isin(keys, known[labels.similar])
-        margins = self._margins(model, pairs)
-        p = np.where(yes, 1.0, line.probability(margins))
-        left = free_margins[~np.isin(self._keys(candidates), keys)]
-        reached = line.predicted(margins[~yes], left, int(yes.sum()))
-        order = np.lexsort([pairs[:, 1], pairs[:, 0], -p])
+            found = found[(found[:, 0] < self.n_) & (found[:, 1] >= self.n_)]
+        answered = self._among(found, said)
+        taken, left = self._margins(model, found), margins[~self._among(candidates, found)]
+        p = np.where(answered, 1.0, line.probability(taken))
+        reached = line.predicted(taken[~answered], left, int(answered.sum()))
+        order = np.lexsort([found[:, 1], found[:, 0], -p])
         return Duplicates(
-            pairs=self._named(pairs[order]),
+            pairs=self._named(found[order]),
             probability=p[order],
             group=group[: self.n_],
             other_group=group[self.n_ :],
-            threshold=float(line.probability(np.array([line.margin]))[0]),
+            threshold=line.threshold,
             precision=reached[0],
             recall=reached[1],
-            n_candidates=len(candidates) + int(np.isin(known, self._keys(self.pairs_)).sum()),
+            n_candidates=len(candidates) + int(self._among(labels.pairs, self.pairs_).sum()),
             weights=self._shares(model),
             note=line.note(precision),
         )
@@ -354,8 +344,12 @@ class DuplicateFinder(BaseEstimator):
         """Return pairs as the user numbers them."""
         return pairs - np.array([0, self.n_]) if self.links_ else pairs
 
-    def _keys(self, pairs: Array) -> Array:
-        return pairs[:, 0].astype(np.int64) * self.n_all_ + pairs[:, 1]
+    def _among(self, pairs: Array, others: Array) -> Array:
+        """Return which pairs are also among the others."""
+        keys, known = (
+            rows[:, 0].astype(np.int64) * self.n_all_ + rows[:, 1] for rows in (pairs, others)
+        )
+        return np.isin(keys, known)
 
     def _margins(self, model: PairModel, pairs: Array) -> Array:
         """Return the margins of any pairs, in parts to save memory."""
@@ -367,13 +361,11 @@ class DuplicateFinder(BaseEstimator):
         return self.prior_.learned(features, same, self.features_)
 
     def _held_out(self, features: Array, same: Array) -> Array:
-        """Return the margins of the answered pairs, each by a model that has not seen it."""
+        """Return the cross-validated margins of the answered pairs."""
         margins = np.empty(len(same))
-        # Each fold has its share of both kinds.
-        order = np.lexsort([np.random.default_rng(0).permutation(len(same)), same])
-        fold = np.empty(len(same), dtype=np.intp)
-        fold[order] = np.arange(len(same)) % _FOLDS
-        for number in range(min(_FOLDS, len(same))):
+        order = np.argsort(np.random.default_rng(0).permutation(len(same)))
+        fold = deal_classes(same.astype(np.intp), _FOLDS, order)
+        for number in np.unique(fold):
             out = fold == number
             margins[out] = self._model(features[~out], same[~out]).margins(features[out])
         return margins
@@ -392,7 +384,7 @@ class DuplicateFinder(BaseEstimator):
             if len(full) == 0 or k > _MOST_NEIGHBORS:
                 return candidates, margins, line
             more = neighbor_pairs(self.searched_, full, k, self.n_)
-            more = more[~np.isin(self._keys(more), self._keys(candidates))]
+            more = more[~self._among(more, candidates)]
             candidates = np.concatenate([candidates, more])
             margins = np.concatenate([margins, self._margins(model, more)])
 
@@ -402,12 +394,3 @@ class DuplicateFinder(BaseEstimator):
         for name, weight in zip(self.similarities_.columns, model.weights.tolist(), strict=True):
             shares[name] = shares.get(name, 0.0) + abs(weight) / total
         return shares
-
-
-def _check_both_kinds(labels: PairLabels) -> None:
-    if not (labels.n_similar and labels.n_dissimilar):
-        kind = "the same" if labels.n_similar else "different"
-        raise ValueError(
-            f"All {len(labels.pairs)} answers say {kind}: a decision needs pairs of both kinds. "
-            "Answer more."
-        )

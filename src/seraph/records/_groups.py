@@ -1,4 +1,4 @@
-"""Put records that were found to be the same into groups, and keep to the answers."""
+"""Cluster accepted pairs by average linkage, with the answers as constraints."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
 
 from .._decisions._cluster import Merging
 from .._decisions._links import Links
 from .._marks import PairLabels
 from .._utils._typing import Array
+from ._questions import disjoint
 
-# Rows that hang together by more than this are first parted by a higher probability.
+# Connected components with more rows than this are first split by a higher probability.
 _LARGEST = 500
+_NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
 
 def grouped(
@@ -27,10 +30,11 @@ def grouped(
 ) -> Array:
     """Return the group of each row, -1 for rows that are alone.
 
-    Rows that accepted pairs connect may be quite different at the two ends of a chain. So within
-    such rows, the two groups that are likeliest the same are merged, as long as the mean
-    probability between them is at least that of the line. Rows answered to be the same are
-    together, and groups with two rows that were answered to be different are never merged.
+    A connected component of the accepted pairs may be a chain whose ends are quite different. So
+    each component is clustered by average linkage: the two clusters with the largest mean
+    probability between them are merged, as long as that is at least `least`. Answers are
+    constraints: rows answered to be the same are together, and clusters with two rows that were
+    answered to be different are never merged.
 
     Parameters
     ----------
@@ -55,22 +59,20 @@ def grouped(
     array([ 0,  0,  1,  1, -1])
     """
     links = Links.of(labels)
-    found = np.full(n, -1)
-    n_groups = 0
+    first = np.arange(n)  # the first row of the group of each row
     parts = _connected(n, pairs, probability)
-    chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
-    within = [np.column_stack([rows[k] for k in np.triu_indices(len(rows), 1)]) for rows in chains]
-    between = iter(np.split(*_all_at_once(within, probability_of)))
     for rows in parts:
-        if 2 < len(rows) <= _LARGEST:  # more than that only if all are as sure
-            part = _merged(rows, links, least, next(between))
-        else:
-            part = np.zeros(len(rows), dtype=np.intp)
-        sizes = np.bincount(part)
-        number = np.where(sizes > 1, np.cumsum(sizes > 1) - 1 + n_groups, -1)
-        found[rows] = number[part]
-        n_groups += int(np.sum(sizes > 1))
-    return numbered(found)
+        first[rows] = rows[0]
+    # A larger component has only pairs of the same probability, and stays whole.
+    chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
+    within = [_all_pairs(rows) for rows in chains]
+    between = probability_of(np.concatenate([_NO_PAIRS, *within]))
+    ends = np.cumsum([len(some) for some in within], dtype=np.intp)
+    for rows, likely in zip(chains, np.split(between, ends), strict=False):
+        part = _merged(rows, links, least, likely)
+        first[rows] = rows[np.unique(part, return_index=True)[1]][part]
+    _, which, sizes = np.unique(first, return_inverse=True, return_counts=True)
+    return np.where(sizes > 1, np.cumsum(sizes > 1) - 1, -1)[which]
 
 
 def pairs_within(group: Array) -> Array:
@@ -83,35 +85,20 @@ def pairs_within(group: Array) -> Array:
     """
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    found = [np.empty((0, 2), dtype=np.intp)]
-    for part in np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1):
-        i, j = np.triu_indices(len(part), 1)
-        found.append(np.column_stack([part[i], part[j]]))
-    return np.concatenate(found)
+    parts = np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1)
+    return np.concatenate([_NO_PAIRS, *(_all_pairs(part) for part in parts)])
 
 
 def best_partners(pairs: Array, probability: Array) -> Array:
     """Return which pairs to keep so that no row is in two: the likeliest first."""
-    used: set[int] = set()
     kept = np.zeros(len(pairs), dtype=bool)
-    for place in np.argsort(-probability, kind="stable").tolist():
-        if used.isdisjoint(both := pairs[place].tolist()):
-            used.update(both)
-            kept[place] = True
+    order = np.argsort(-probability, kind="stable")
+    kept[order[list(disjoint(pairs[order]))]] = True
     return kept
 
 
-def numbered(found: Array) -> Array:
-    """Number groups by their first rows."""
-    known = found >= 0
-    _, first, which = np.unique(found[known], return_index=True, return_inverse=True)
-    again = found.copy()
-    again[known] = np.argsort(np.argsort(first))[which.reshape(-1)]
-    return again
-
-
 def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
-    """List the rows that pairs connect, by way of others too; parted if they are too many."""
+    """List the connected components of several rows; those that are too large are split."""
     i, j = pairs.T.astype(np.int32)
     graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
     component = connected_components(graph, directed=False)[1]
@@ -130,19 +117,13 @@ def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     return [*parts, *(part for part in np.split(order, cuts) if len(part))]
 
 
-def _all_at_once(
-    parts: list[Array], probability_of: Callable[[Array], Array]
-) -> tuple[Array, Array]:
-    """Return the probabilities of all pairs, and where the parts but the first begin."""
-    pairs = np.concatenate([np.empty((0, 2), dtype=np.intp), *parts])
-    return probability_of(pairs), np.cumsum([len(part) for part in parts[:-1]]).astype(np.intp)
+def _all_pairs(rows: Array) -> Array:
+    pairs: Array = rows[np.column_stack(np.triu_indices(len(rows), 1))]
+    return pairs
 
 
 def _merged(rows: Array, links: Links, least: float, between: Array) -> Array:
-    i, j = np.triu_indices(len(rows), 1)
-    unlike = np.zeros((len(rows), len(rows)))
-    unlike[i, j] = unlike[j, i] = 1.0 - between
-    merging = Merging(unlike, "average")
+    merging = Merging(squareform(1.0 - between), "average")
     place: dict[int, int] = {}
     for row, group in enumerate(links.group[rows].tolist()):
         first = place.setdefault(group, row)

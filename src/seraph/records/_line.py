@@ -1,4 +1,4 @@
-"""Draw the line between pairs that are the same and others, and say what it is worth."""
+"""Choose the decision threshold on the margin, and predict its precision and recall."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _SCALE = 2.5
 _SLOPES = np.geomspace(0.1, 500.0, 121)
 _PLACES, _BETWEEN = 121, 41  # of the curve's middle: over the whole range, and where kinds meet
 _BESIDE = 0.5  # standard deviations beyond the answers that the middle may lie
-_CURVES = 400  # that stand for the posterior
-_OUTCOMES = 5  # for each of them
+_CURVES = 400  # samples of the posterior
+_OUTCOMES = 5  # Poisson draws for each of them
 # Percentiles. A range of 95 % would end at 2.5 and 97.5 if the answers were a random sample and
 # one curve were right; on the choosing sets the truth then was above the range too often.
 _ENDS = (1.0, 50.0, 99.9)
-# Margins at which the curves are computed. Between them lines are straight: with fewer pairs than
-# this a detour, with millions a fraction of the work.
+# Margins at which the curves are computed, and interpolated linearly in between: with millions of
+# pairs a fraction of the work.
 _KNOTS = 4096
 _NEARLY = 0.005  # of the best precision: where the wanted one is out of reach
 
 
 @dataclass(frozen=True)
 class Line:
-    r"""A margin from which candidate pairs are accepted, and what it is expected to reach.
+    r"""Decision threshold on the margin, and the posterior of the calibration curve.
 
     Answered pairs are no random sample of the candidates. But as far as they were chosen by their
     similarities, they do tell how likely a pair with a given margin f is the same. A hundred
-    answers leave many curves :math:`p(f) = \sigma(a + b f)` possible; `curves_given` has them as
-    likely as the answers make them. Margins of a model that knows the answers promise too much,
-    and those of models that know fewer answers too little: half the curves are from each. With
-    the mean :math:`\bar p` of the curves and the margins of all candidates, a line at t is
-    expected to reach
+    answers leave many curves :math:`p(f) = \sigma(a + b f)` possible; `curves_given` samples them
+    from their posterior. Margins in the training set are too optimistic, and cross-validated
+    ones, of models with fewer answers, too pessimistic: half the curves are from each. With the
+    mean :math:`\bar p` of the curves and the margins of all candidates, a threshold t is expected
+    to reach
 
     .. math:: \text{precision}(t) = \frac{\sum_{f_k \ge t} \bar p(f_k)}{\#\{f_k \ge t\}}.
 
@@ -100,6 +100,11 @@ class Line:
         """Return the probability that pairs with these margins are the same."""
         return np.interp(margins, self.knots, self.heights)
 
+    @property
+    def threshold(self) -> float:
+        """The probability at the line."""
+        return float(self.probability(np.array(self.margin)))
+
     def note(self, precision: float | None) -> str:
         """Say in words if the wanted precision cannot be reached; "" if it can."""
         if precision is None or self.reachable >= precision:
@@ -144,7 +149,7 @@ class Line:
 
 
 def curves_given(margins: Array, same: Array) -> tuple[Array, Array]:
-    r"""Return curves :math:`p = \sigma(a + b f)`, each as likely as the answers make it.
+    r"""Sample calibration curves :math:`p = \sigma(a + b f)` from their posterior.
 
     In standard deviations of the margin, a curve has a slope :math:`\beta > 0` with a Cauchy
     prior, and a middle :math:`\tau`, where p is 1/2, with a uniform prior over the range of the
@@ -185,9 +190,9 @@ def curves_given(margins: Array, same: Array) -> tuple[Array, Array]:
 
 
 def _binned(values: Array) -> tuple[Array, Array]:
-    """Return a few evenly spaced values that stand for many, and how many each stands for.
+    """Bin values linearly; return evenly spaced knots and their weights.
 
-    A value between two of them counts for both, the nearer the more.
+    A value between two knots is split between them, the larger share to the nearer.
     """
     if len(values) <= _KNOTS:
         return values, np.ones(len(values))

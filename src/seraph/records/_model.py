@@ -54,13 +54,10 @@ class PairModel:
 
     @classmethod
     def prior(cls, candidates: Array, signed: Array) -> PairModel:
-        """Return the model before any answer, which knows that similar is closer."""
-        known = np.isfinite(candidates)
-        counts = np.maximum(known.sum(axis=0), 1)
-        filled = np.where(known, candidates, 0.0).astype(np.float64)
-        mean = filled.sum(axis=0) / counts
-        squares = np.where(known, (filled - mean) ** 2, 0.0).sum(axis=0) / counts
-        scale = np.where(squares > 1e-12, np.sqrt(squares), np.inf)
+        """Return the mean of the prior as a model: equal weights of all similarities."""
+        known = np.ma.masked_invalid(candidates.astype(np.float64))
+        mean, deviation = (np.ma.filled(v, 0.0) for v in (known.mean(axis=0), known.std(axis=0)))
+        scale = np.where(deviation > 1e-6, deviation, np.inf)
         usable = signed & np.isfinite(scale)
         weights = np.where(usable, LENGTH / np.sqrt(max(int(usable.sum()), 1)), 0.0)
         return cls(mean, scale, weights, signed)

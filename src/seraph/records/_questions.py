@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 
 from .._utils._typing import Array
@@ -60,15 +63,15 @@ def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
 
 def without_repeats(pairs: Array, n: int) -> Array:
     """Take the first `n` pairs that share no row, then others if there are too few."""
+    taken = np.array(list(islice(disjoint(pairs), n)), dtype=np.intp)
+    spare = np.setdiff1d(np.arange(len(pairs)), taken)
+    return pairs[np.concatenate([taken, spare])[:n]]
+
+
+def disjoint(pairs: Array) -> Iterator[int]:
+    """Yield the places of pairs that share no row with any yielded before."""
     used: set[int] = set()
-    taken: list[list[int]] = []
-    spare: list[list[int]] = []
-    for pair in pairs.tolist():
-        if len(taken) == n:
-            break
+    for place, pair in enumerate(pairs.tolist()):
         if used.isdisjoint(pair):
             used.update(pair)
-            taken.append(pair)
-        else:
-            spare.append(pair)
-    return np.array([*taken, *spare][:n], dtype=np.intp).reshape(-1, 2)
+            yield place

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._utils._optional import optional_module
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from ._candidates import term_vectors
-from ._columns import joined, numbers_of, texts_of
+from ._columns import numbers_of, texts_of
 
 WHOLE, RIVALS = "(whole record)", "(best match)"
 # Cells up to this median length are compared by edit distance, too: names, codes, streets.
@@ -39,63 +41,55 @@ class Similarities:
 
     Attributes
     ----------
-    of_column : list of str
+    columns : list of str
         The column of each feature.
-    free : list of bool
-        Whether a feature may speak against a pair the larger it is: only missing cells may.
+    signed : ndarray of bool
+        Which features may only speak for a pair the larger they are: all but missing cells.
+    n_columns : int
+        Number of columns whose cells differ.
     vectors : sparse matrix or None
         The whole records as vectors whose products are the mean cosine of letters and words;
         None without text.
     """
 
     def __init__(self, columns: Mapping[str, Array], text: Collection[str] = ()) -> None:
-        self.of_column: list[str] = []
-        self.free: list[bool] = []
-        self._compare: list[Compare] = []
+        features: list[tuple[str, Compare, bool]] = []
         whole = []
         for name, values in columns.items():
             cells = texts_of(values)
             numbers = None if name in text else numbers_of(values, cells)
-            features = [] if numbers is None else [_differences(numbers, values.dtype.kind)]
+            ways = [] if numbers is None else [_differences(numbers, values.dtype.kind)]
             if numbers is None or values.dtype.kind == "M":
                 whole.append(cells)
-                features += _of_text(cells)
+                ways += _of_text(cells)
             present = cells != "" if numbers is None else np.isfinite(numbers)
             known = cells[present]
             if len(known) and np.any(known != known[0]):
-                self._add(name, features, present)
-        self.n_columns = len(set(self.of_column))
+                features += [(name, _where_present(way, present), True) for way in ways]
+                if not present.all():
+                    features.append((name, _missing(present), False))
+        self.n_columns = len({name for name, _, _ in features})
         self.vectors: Any = _whole_vectors(whole) if whole else None
-        if self.vectors is not None:
-            self._add(WHOLE, [_cosine(self.vectors)], np.ones(self.vectors.shape[0], dtype=bool))
-
-    def _add(self, column: str, features: list[Compare], present: Array) -> None:
-        for compare in features:
-            self._compare.append(_where_present(compare, present))
-            self.of_column.append(column)
-            self.free.append(False)
-        if not present.all():
-            self._compare.append(lambda i, j: ~(present[i] & present[j]))
-            self.of_column.append(column)
-            self.free.append(True)
+        features.append((WHOLE, _cosine(self.vectors), True))
+        self._compare = [compare for _, compare, _ in features]
+        self.columns = [*(name for name, _, _ in features), RIVALS, RIVALS]
+        self.signed = np.array([*(signed for _, _, signed in features), True, True])
 
     def score(self, pairs: Array) -> Array:
         """Return the mean cosine of letters and words of whole records."""
         return _in_parts(_cosine(self.vectors), pairs)
 
     def compete(self, pairs: Array) -> None:
-        """Let the features of each pair know the best of `pairs` that its records are in."""
-        n, score = self.vectors.shape[0], self.score(pairs)
+        """Store the two best scores of each record over `pairs`, the rivals of its other pairs."""
+        n, score = self.vectors.shape[0], np.tile(self.score(pairs), 2)
         rows, partners = pairs.ravel("F"), pairs[:, ::-1].ravel("F")
-        order = np.lexsort([partners, -np.tile(score, 2), rows])
-        starts = np.searchsorted(rows[order], np.arange(n))
-        counts = np.bincount(rows, minlength=n)
-        self._best, self._second = np.zeros(n), np.zeros(n)
-        self._partner = np.full(n, -1)
-        for values, place in ((self._best, 0), (self._second, 1)):
-            has = counts > place
-            values[has] = np.tile(score, 2)[order[starts[has] + place]]
-        self._partner[counts > 0] = partners[order[starts[counts > 0]]]
+        order = np.lexsort([partners, -score, rows])
+        rows, partners, score = rows[order], partners[order], score[order]
+        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        self._best, self._second, self._partner = np.zeros(n), np.zeros(n), np.full(n, -1)
+        self._best[rows[rank == 0]] = score[rank == 0]
+        self._second[rows[rank == 1]] = score[rank == 1]
+        self._partner[rows[rank == 0]] = partners[rank == 0]
 
     def __call__(self, pairs: Array) -> Array:
         """Return the features of pairs, of shape (pairs, features)."""
@@ -104,7 +98,7 @@ class Similarities:
             made[:, number] = _in_parts(compare, pairs)
         i, j = pairs.T
         rivals = np.column_stack([self._rival(i, j), self._rival(j, i)])
-        score = self.score(pairs)
+        score = made[:, -3]  # of the whole records
         made[:, -2] = score - rivals.max(axis=1)
         made[:, -1] = score - rivals.min(axis=1)
         return made
@@ -112,19 +106,10 @@ class Similarities:
     def _rival(self, row: Array, partner: Array) -> Array:
         return np.where(self._partner[row] == partner, self._second[row], self._best[row])
 
-    @property
-    def columns(self) -> list[str]:
-        """The column of each feature that ``__call__`` returns."""
-        return [*self.of_column, RIVALS, RIVALS]
-
-    @property
-    def signed(self) -> Array:
-        """Which features may only speak for a pair the larger they are."""
-        return ~np.array([*self.free, False, False])
-
 
 def _whole_vectors(texts: Collection[Array]) -> sparse.csr_matrix:
-    whole = joined(texts)
+    rows = zip(*texts, strict=True)
+    whole = np.array([" ".join(filter(None, cells)) for cells in rows], dtype=object)
     parts = [term_vectors(whole, unit) for unit in ("letters", "words")]
     return sparse.hstack(parts, format="csr") * np.float32(np.sqrt(0.5))
 
@@ -144,15 +129,10 @@ def _cosine(vectors: sparse.csr_matrix) -> Compare:
 
 
 def _edits(cells: Array) -> Compare:
-    try:
-        from rapidfuzz import fuzz, process
-    except ImportError:
-        raise ImportError(
-            "Edit distances need one more package: pip install 'seraph-learn[records]'."
-        ) from None
-
+    rapidfuzz = optional_module("rapidfuzz", "Edit distances need one more package", "records")
+    cpdist, ratio = rapidfuzz.process.cpdist, rapidfuzz.fuzz.ratio
     # Letters inserted and deleted, as a share of both lengths: 1 for equal cells.
-    return lambda i, j: process.cpdist(cells[i], cells[j], scorer=fuzz.ratio) / 100.0
+    return lambda i, j: cpdist(cells[i], cells[j], scorer=ratio) / 100.0
 
 
 def _differences(numbers: Array, kind: str) -> Compare:
@@ -177,9 +157,12 @@ def _where_present(compare: Compare, present: Array) -> Compare:
     return lambda i, j: np.where(present[i] & present[j], compare(i, j), np.nan)
 
 
+def _missing(present: Array) -> Compare:
+    return lambda i, j: ~(present[i] & present[j])
+
+
 def _in_parts(compare: Compare, pairs: Array) -> Array:
     values = np.empty(len(pairs), dtype=np.float32)
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        part = slice(start, start + _PAIRS_AT_ONCE)
+    for part in row_slices(len(pairs), _PAIRS_AT_ONCE):
         values[part] = compare(*pairs[part].T)
     return values

@@ -1,4 +1,7 @@
-"""Get what a display needs from a fitted learner, or explain what is missing."""
+"""What displays show: the points, features and classes of a fitted learner.
+
+An error names what the learner lacks.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.decomposition import PCA
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._marks import as_labels, is_missing
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, prepared_by
 
@@ -65,3 +70,61 @@ def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[Ar
     mapped = np.asarray(transform(X), dtype=np.float64)
     with as_numbers("X", X):
         return check_array(X, dtype=np.float64), mapped
+
+
+def principal(points: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return the `k` leading principal components, or fewer if there are no more.
+
+    Returns
+    -------
+    coordinates : ndarray of shape (n, k)
+        Of the points.
+    directions : ndarray of shape (k, m)
+        The components, with deterministic signs.
+    shares : ndarray of shape (k,)
+        Of the variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coordinates, directions, _ = principal(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]]), 2)
+    >>> coordinates.shape, directions
+    ((3, 1), array([[1., 0.]]))
+    """
+    n, m = points.shape
+    if m == 0 or not np.ptp(points, axis=0).any():
+        return np.empty((n, 0)), np.empty((0, m)), np.empty(0)
+    pca = PCA(min(k, n, m), random_state=0).fit(points)
+    shares = pca.explained_variance_ratio_
+    real = shares > 1e-12  # the rest is rounding
+    return pca.transform(points)[:, real], pca.components_[real], shares[real]
+
+
+def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Array, list[str]]:
+    """Return the class codes 0, 1, ..., -1 where unknown, and the names of the classes.
+
+    `name` is that of the labels in error messages.
+
+    Examples
+    --------
+    >>> class_codes(["b", "a", None, "b", -1], 5)
+    (array([ 1,  0, -1,  1, -1]), ['a', 'b'])
+    """
+    codes = np.full(n, -1, dtype=np.intp)
+    if labels is None:
+        return codes, []
+    values = as_labels(labels)
+    if len(values) != n:
+        raise ValueError(
+            f"{name} has {len(values)} labels and there are {n} points: give one label per point, "
+            "-1 where the class is unknown."
+        )
+    is_known = ~is_missing(values)
+    known = values[is_known].tolist()
+    try:
+        ordered = sorted(set(known))
+    except TypeError:  # labels of different types cannot be compared
+        ordered = sorted(set(known), key=str)
+    number = {label: code for code, label in enumerate(ordered)}
+    codes[is_known] = [number[label] for label in known]
+    return codes, [str(label) for label in ordered]

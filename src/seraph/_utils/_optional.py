@@ -1,0 +1,22 @@
+"""Packages that only some features need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+def optional_module(name: str, needed_for: str, extra: str) -> ModuleType:
+    """Import a module, or raise an error that says which extra installs it.
+
+    Examples
+    --------
+    >>> optional_module("no_such_module", "Pictures need it", "plot")
+    Traceback (most recent call last):
+    ...
+    ImportError: Pictures need it: pip install 'seraph-learn[plot]'.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{needed_for}: pip install 'seraph-learn[{extra}]'.") from error

@@ -1,0 +1,53 @@
+"""The steps of a model that is exported, and what every export asks of its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._estimators._classifier import MetricClassifier
+from .._estimators._pair_classifier import PairClassifier
+from .._utils._validation import shown
+
+
+def check_fitted_model(model: Any) -> None:
+    """Refuse anything but a fitted estimator."""
+    if isinstance(model, type) or not isinstance(model, BaseEstimator):
+        raise ValueError(
+            f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
+        )
+    check_is_fitted(model)
+
+
+def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return the type of the numbers to write, float32 or float64."""
+    try:
+        name = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        name = ""
+    if name not in ("float32", "float64"):
+        raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.")
+    return np.dtype(name)
+
+
+def flat_steps(model: Any) -> list[Any]:
+    """List the steps of a model, also those of inner pipelines and inside of classifiers."""
+    if isinstance(model, MetricClassifier | PairClassifier):
+        return flat_steps(model.estimator_)
+    if hasattr(model, "steps"):
+        return [part for _, step in model.steps for part in flat_steps(step)]
+    return [model]
+
+
+def first_step(model: Any) -> Any:
+    """Return the first step of a pipeline, or of the one in it; or the model itself."""
+    return first_step(model.steps[0][1]) if hasattr(model, "steps") else model
+
+
+def last_step(model: Any) -> Any:
+    """Return the last step of a pipeline, or of the one in it; or the model itself."""
+    return last_step(model.steps[-1][1]) if hasattr(model, "steps") else model
