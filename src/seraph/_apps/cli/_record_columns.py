@@ -14,7 +14,7 @@ from ...records._columns import is_code
 from ._ask_rows import row_ids
 from ._columns import looks_like_ids
 from ._prepare import with_decimal_commas
-from ._tables import InputTable
+from ._tables import InputTable, NamedColumns
 
 
 def check_records(tables: Sequence[InputTable], id_column: str | None) -> None:
@@ -53,8 +53,9 @@ def record_columns(
         if not any(name in (table.names or ()) for table in tables):
             tables[0].cells(name)  # its error names the columns that there are
     kept: list[InputTable] = [
-        replace(table, columns={n: c for n, c in table.columns.items() if n not in without})  # type: ignore[attr-defined, type-var]
+        replace(table, columns={n: c for n, c in table.columns.items() if n not in without})
         for table in tables
+        if isinstance(table, NamedColumns)  # `check_records` refuses the others
     ]
     table = kept[0] if len(kept) == 1 else stack(kept)
     columns: dict[str, Array] = {}

@@ -11,7 +11,7 @@ from ._dates import DateUse, date_names, parse_dates
 from ._numbers import Faults, to_numbers
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
-from ._table import InputTable, Reading, as_categories, stack
+from ._table import InputTable, NamedColumns, Reading, as_categories, stack
 from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "DateUse",
     "Faults",
     "InputTable",
+    "NamedColumns",
     "Reading",
     "and_more",
     "as_categories",
