@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -19,9 +19,6 @@ from ..ask._judge import Comparison, compare
 from ._ask_rows import row_contents
 from ._prepare import sample_rows
 from ._tables import InputTable, cell_text, read_table
-
-if TYPE_CHECKING:
-    from ._examples import Examples
 
 # Rows that the check learns from, beside those of the pairs: as many as the page of questions.
 _ROWS = 800
@@ -209,13 +206,18 @@ class TestedPairs:
 
 
 def tested_pairs(
-    learner: Any, points: FloatArray, examples: Examples, *, seed: int
+    learner: Any,
+    points: FloatArray,
+    pairs: IntArray,
+    similar: BoolArray,
+    weights: FloatArray | None,
+    *,
+    seed: int,
 ) -> TestedPairs | None:
     """Learn from the pairs that are not in the test, and judge by those that are.
 
     Returns None if there is no test, or too few pairs of either.
     """
-    pairs, similar, weights = examples.pairs, examples.similar, examples.test_weights
     if weights is None:
         return None
     tested: BoolArray = ~np.isnan(weights)

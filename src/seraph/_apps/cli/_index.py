@@ -135,7 +135,7 @@ def open_index(
         points = fitted.some_points(table, rows, without)
         return np.asarray(fitted.estimator.transform(points), dtype=np.float64)
 
-    rows = np.unique([place, *np.linspace(0, table.n_rows - 1, _FOR_MATCH, dtype=np.intp)])
+    rows = np.union1d([place], _spaced(table.n_rows, _FOR_MATCH))
     if len(index.points) != table.n_rows or not index.holds(rows, mapped(rows)):
         raise ValueError(
             f"{path} is an index of {len(index.points)} other rows, or of another model: remove "

@@ -170,7 +170,9 @@ def _check(
         return Check(None, skipped)
     marks = examples.marks
     if examples.labels is None:
-        errors: Any = tested_pairs(learner, scaled, examples, seed=seed)
+        errors: Any = tested_pairs(
+            learner, scaled, examples.pairs, examples.similar, examples.test_weights, seed=seed
+        )
         errors = errors or held_out_pair_errors(
             learner, scaled, marks, seed=seed, after_fold=after_fold
         )

@@ -160,6 +160,8 @@ class SavedModel:
         return points
 
     def _features(self, table: InputTable, not_features: list[str]) -> Any:
+        import numpy as np
+
         names = self.feature_names
         if names is None:
             points = table.points(without=not_features, reading=self.reading)
@@ -169,7 +171,7 @@ class SavedModel:
                     f"{table.path} has {points.shape[1]} columns of features, but the model in "
                     f"{self.path} was fitted on {expected}: pass the same columns, in that order."
                 )
-            return getattr(points, "to_numpy", lambda: points)()
+            return np.asarray(points)
         for name in not_features:
             table.cells(name)
         from ._tables import Faults
@@ -200,10 +202,12 @@ class SavedModel:
         rows : ndarray of int
             Row numbers.
         """
+        from sklearn.utils import _safe_indexing
+
         if table.names is None:
             return self.points(table.take(rows), without)
-        points = self.points(table, without)  # how a column is read depends on all of it
-        return points.iloc[rows] if hasattr(points, "iloc") else points[rows]
+        # How a column is read depends on all of it.
+        return _safe_indexing(self.points(table, without), rows)
 
     @property
     def reading(self) -> Reading:

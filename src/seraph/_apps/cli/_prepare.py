@@ -273,7 +273,7 @@ def _missing(points: Any, categories: Collection[str]) -> Any:
 
     if not hasattr(points, "columns"):
         points = pd.DataFrame(points, columns=[f"x{k}" for k in range(points.shape[1])])
-    return points.drop(columns=list(categories)).isna()
+    return points.drop(columns=list(categories), errors="ignore").isna()
 
 
 def count_missing(points: Any, categories: Collection[str]) -> dict[str, int]:
