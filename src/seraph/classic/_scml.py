@@ -17,6 +17,7 @@ from .._solvers import lbfgs
 from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
+from ._distances import pair_squares
 from ._learner import no_common_points
 from ._points import centered_points
 
@@ -253,8 +254,7 @@ def neighbor_triplets(
 
 def _nearest_partners(points: Array, pairs: Array, k: int) -> dict[int, Array]:
     """Return the `k` nearest partners of the first row of each pair, by that row."""
-    gaps = points[pairs[:, 0]].astype(np.float64) - points[pairs[:, 1]]
-    order = np.lexsort([pairs[:, 1], np.einsum("kr,kr->k", gaps, gaps), pairs[:, 0]])
+    order = np.lexsort([pairs[:, 1], pair_squares(points, pairs), pairs[:, 0]])
     anchors, starts = np.unique(pairs[order, 0], return_index=True)
     groups = np.split(pairs[order, 1], starts[1:])
     return {int(a): group[:k] for a, group in zip(anchors, groups, strict=True)}
