@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
@@ -52,7 +53,8 @@ def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
 
 def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
     """Check the points as `read_points` does, and load them into memory."""
-    with as_numbers("X", X):
+    is_float = type(X) is np.ndarray and X.dtype in FLOATS  # then there is nothing to look at
+    with as_numbers("X", None if is_float else X):
         array = check_array(
             in_memory(X),
             dtype=FLOATS,

@@ -379,7 +379,8 @@ class KernelSERAPH(PosteriorLearner):
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
     def _points_of_metric(self, X: ArrayLike) -> Array:
-        return self.kernel_map_(super()._points_of_metric(X))
+        points = super()._points_of_metric(X)
+        return self.kernel_map_(points)
 
     def _mapped_differences(self, pairs: Array) -> Array:
         if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
