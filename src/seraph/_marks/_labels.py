@@ -238,8 +238,8 @@ def effective_size(weights: Array) -> float:
 
     Examples
     --------
-    >>> effective_size(np.array([2.0, 2.0])), effective_size(np.array([3.0, 1.0]))
-    (2.0, 1.6)
+    >>> effective_size(np.array([3.0, 3.0])), effective_size(np.array([2.0, 1.0]))
+    (2.0, 1.8)
     """
     if not weights.any():
         return 0.0
