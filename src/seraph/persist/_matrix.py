@@ -102,7 +102,10 @@ def to_matrix(
     for step in steps[unit_length:]:
         parts.append(_linear_part(step, width))
         width = parts[-1].width
-    W = np.eye(width) if n_components is None else _leading(parts, n_components, X, model)
+    if n_components is None:
+        W = sparse.eye_array(width, format="csr")
+    else:
+        W = _leading(parts, n_components, X, model)
     for part in reversed(parts):
         W = part.times(W)
     return np.ascontiguousarray(W, dtype=dtype)
