@@ -321,6 +321,8 @@ class Margins:
 
     def __init__(self, xp: Any, Z: AnyArray, eta: float, n_tiled: int) -> None:
         self.xp, self.Z, self.eta = xp, Z, eta
+        if n_tiled == 0:
+            return
         Z = Z[:n_tiled]
         squares = xp.einsum("ir,ir->i", Z, Z)[:, None]
         ones = xp.ones_like(squares)
