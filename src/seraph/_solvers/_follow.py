@@ -13,7 +13,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from .._utils._typing import Array
 from ._ascent import NULL_ROW, Evaluator, idle_rows
-from ._low_rank import low_rank, widen
+from ._low_rank import low_rank
 from ._psd import relative_slope
 from ._quasi_newton import Curvature, backtrack
 from ._result import CertifiedPoint, MatrixFunction, Result, Step, StoppingRule
@@ -25,6 +25,10 @@ from ._result import CertifiedPoint, MatrixFunction, Result, Step, StoppingRule
 _SHORTEST_SHARE = 1e-6
 # Norm of the first step, as a share of that of the factor.
 _FIRST_STEP = 0.1
+# Squared norm of a new row, as a share of the mean over the others.
+_NEW_ROW = 0.05
+# A new row must raise the objective by this share of the first-order prediction.
+_LEAST_RISE = 0.1
 
 
 class Follower:
@@ -109,11 +113,10 @@ class Follower:
                 return here.result(steps, converged=done)
             P, value = here.P, here.value
             if flat:
-                wider = widen(values, here)
+                wider = self._widened(objective, here, rule.max_rank)
                 if wider is None:
                     return here.result(steps, converged=False)
                 P, value, slope = wider
-                self._curvature.turn(np.eye(len(P))[:, : len(here.P)])
             n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
             stalled = len(steps) == n_before  # no progress beyond rounding errors
@@ -162,3 +165,27 @@ class Follower:
             return here
         self._curvature.turn(np.eye(len(P))[keep])
         return narrower
+
+    def _widened(
+        self, objective: MatrixFunction, here: CertifiedPoint, max_rank: int
+    ) -> tuple[Array, float, Array] | None:
+        """Append the directions of ascent; return the factor, its value and gradient."""
+        values, vectors = np.linalg.eigh(here.gradient)
+        room = min(max_rank - len(here.P), int(np.sum(values > 0.5 * self.tol * objective.scale)))
+        if room <= 0:
+            return None
+        values, rows = values[-room:], vectors[:, -room:].T
+        mean_square = np.vdot(here.P, here.P) / len(here.P) if len(here.P) else 1.0
+        squares = _NEW_ROW * mean_square * values / values[-1]
+        while squares[-1] > 1e-12 * mean_square:
+            P = np.vstack([here.P, np.sqrt(squares)[:, np.newaxis] * rows])
+            value, slope = objective.by_factor(P)
+            promise = float(np.vdot(squares, values))
+            if value > here.value + _LEAST_RISE * promise:
+                widen = np.eye(len(P))[:, : len(here.P)]
+                self._curvature.turn(widen)
+                return P, value, slope
+            # The objective is nearly quadratic in the squared norms: take its maximum.
+            bend = value - here.value - promise
+            squares *= np.clip(-promise / (2.0 * bend), 0.05, 0.5) if bend < 0.0 else 0.5
+        return None

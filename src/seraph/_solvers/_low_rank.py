@@ -76,15 +76,16 @@ def low_rank(
         progress.add(here.value, here.gap, values.rounding)
         if progress.is_over:
             return here.result(steps, converged=False, stalled=True)
-        wider = widen(values, here)
+        wider = _widen(values, here)
         if wider is None and rule.is_at_cap(here.P):
             return here.result(steps, converged=slope <= tol)
-        next_P = wider[0] if wider is not None else _step_along_gradient(values, here)
-        P = here.P if next_P is None else next_P
-        if next_P is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
+        if wider is None:
+            wider = _step_along_gradient(values, here)
+        P = here.P if wider is None else wider
+        if wider is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
             # Short rows have a small gradient by P although that by A is large: continue.
             slope_tol *= 0.1
-        elif next_P is None:
+        elif wider is None:
             of_value, of_gap = _rounding_errors(objective, here)
             if here.gap <= tol + of_gap or _SAFETY * of_value <= values.rounding:
                 return here.result(steps, converged=False, stalled=True)
@@ -113,12 +114,8 @@ def _step_along_gradient(values: Evaluator, here: CertifiedPoint) -> Array | Non
     return None
 
 
-def widen(values: Evaluator, here: CertifiedPoint) -> tuple[Array, float, Array] | None:
-    """Append the directions of steepest ascent, scaled so that the objective rises.
-
-    Returns the factor, and the value and the gradient by the factor there; None if no row can be
-    added.
-    """
+def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
+    """Append the directions of steepest ascent, scaled so that the objective rises."""
     P, objective, rule = here.P, values.objective, values.rule
     room = min(max(_NEW_ROWS, len(P)), rule.max_rank - len(P))
     if room <= 0:
@@ -131,9 +128,8 @@ def widen(values: Evaluator, here: CertifiedPoint) -> tuple[Array, float, Array]
     length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0
     for _ in range(_MAX_HALVINGS_OF_ROWS):
         wider = np.vstack([P, length * rows])
-        value, gradient = objective.by_factor(wider)
-        if value > here.value - values.rounding * abs(here.value):
-            return wider, value, gradient
+        if objective.by_factor(wider)[0] > here.value - values.rounding * abs(here.value):
+            return wider
         length /= 2.0
     return None
 
