@@ -187,6 +187,9 @@ class _NumpyPass(Pass):
     def _zeros(self, *shape: int) -> Array:
         return np.zeros(shape)
 
+    def _widened(self, a: Array) -> Array:
+        return a.astype(np.float64, copy=False)
+
     def _scratch(self, side: int) -> Array:
         return np.empty((4, side * side), dtype=self.X.dtype)
 

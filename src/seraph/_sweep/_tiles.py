@@ -109,6 +109,10 @@ class Pass(ABC):
         """Return zeros of the dtype `wide`."""
 
     @abstractmethod
+    def _widened(self, a: AnyArray) -> AnyArray:
+        """Cast an array to the dtype `wide`."""
+
+    @abstractmethod
     def _scratch(self, side: int) -> Any:
         """Allocate the scratch memory of tiles up to this side; None to allocate in each tile."""
 
@@ -167,7 +171,7 @@ class Pass(ABC):
             if by_factor:
                 product[rows] += UY
             else:
-                product += self.xp.asarray(self.Y[rows], dtype=self.wide).T @ UY
+                product += self._widened(self.Y[rows]).T @ UY
         return value, degree, product
 
     def tile(self, rows: slice, columns: slice, scratch: Any) -> tuple[Any, AnyArray]:
@@ -245,7 +249,7 @@ class Pass(ABC):
             return -0.5 * degree.sum()
         gradient = self._zeros(self.Y.shape[1], self.X.shape[1])
         for rows in chunks(len(degree), product_rows(self.X.shape[1])):
-            X, Y = self.xp.asarray(self.X[rows], dtype=self.wide), self.Y[rows]
+            X, Y = self._widened(self.X[rows]), self.Y[rows]
             if self.wrt == "factor":
                 gradient += 2.0 * (degree[rows] * Y - product[rows]).T @ X
             else:

@@ -188,6 +188,9 @@ class _TorchPass(Pass):
     def _zeros(self, *shape: int) -> Tensor:
         return torch.zeros(shape, dtype=self.wide, device=self.X.device)
 
+    def _widened(self, a: Tensor) -> Tensor:
+        return a.to(self.wide)
+
     def _scratch(self, side: int) -> None:
         return None  # torch caches the memory of its tensors
 
@@ -216,7 +219,7 @@ class _TorchPass(Pass):
         for columns in chunks(self.X.shape[1], max(_METRIC_WIDTH, self.Z.shape[1])):
             value, degree, product = sweep_regions(self, codes, self.X[:, columns])
             for rows in chunks(len(self.X), _WIDENED_ROWS):
-                half[:, columns] += 0.5 * self.X[rows].to(self.wide).T @ product[rows]
+                half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
         return value, degree, half
 
     def of_lists(self) -> tuple[Any, Tensor]:

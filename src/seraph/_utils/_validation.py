@@ -73,8 +73,8 @@ def check_number(
         if math.isfinite(number) and low <= number <= high:
             return
     noun = "whole number" if integer else "number"
-    limit = "" if np.isinf(low) else f" of at least {low:g}"
-    limit += "" if np.isinf(high) else f" and at most {high:g}"
+    limit = "" if np.isinf(low) else f" of at least {low:.15g}"
+    limit += "" if np.isinf(high) else f" and at most {high:.15g}"
     other = "" if instead is ... else f", or {' or '.join(map(repr, others))}"
     raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {shown(value)}.")
 
