@@ -182,7 +182,9 @@ def ordered_terms(labels: PairLabels, eta: float, mu: float, first: Array) -> Pa
     n = len(labels.codes)
     place = np.empty(n, dtype=np.intp)
     place[first] = np.arange(len(first))
-    place[np.setdiff1d(np.arange(n), first)] = np.arange(len(first), n)
+    others = np.ones(n, dtype=bool)
+    others[first] = False
+    place[others] = np.arange(len(first), n)
     pairs = place[labels.pairs]
     by_row = np.lexsort([pairs[:, 1], pairs[:, 0]])
     codes = labels.codes[first]
