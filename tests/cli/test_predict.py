@@ -13,6 +13,7 @@ from sklearn.datasets import load_wine
 from sklearn.frozen import FrozenEstimator
 
 from seraph import Marks, MetricClassifier, load
+from seraph._apps.cli._app import app
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
 from seraph._apps.cli._held_out import (
     held_out_errors,
@@ -314,9 +315,8 @@ def test_a_saved_model_can_be_reported_on(folder):
 
 
 def test_every_command_has_json_and_quiet():
-    for name in ("fit", "transform", "neighbors", "query", "inspect", "predict", "compare",
-                 "report", "duplicates", "demo", "reproduce"):  # fmt: skip
-        text = ok(name, "--help").out
+    for registered in app.registered_commands:
+        text = ok(registered.name or registered.callback.__name__, "--help").out
         assert "--json" in text
         assert "--quiet" in text
         assert "<bool>" not in text

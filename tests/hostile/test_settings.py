@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from seraph import SERAPH, KernelSERAPH, MahalanobisMetric, Marks, classic, metrics
+from seraph._sweep import BACKENDS
 
 RNG = np.random.default_rng(0)
 Y = np.where(np.arange(60) < 45, np.arange(60) % 3, -1)
@@ -24,6 +25,13 @@ def test_numbers_that_become_zero_are_no_error(learner):
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("ignore")
         learner.fit(X, Y).transform(X)
+
+
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "auto"])
+def test_terms_of_pairs_that_become_zero_are_no_error(backend):
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("ignore")
+        SERAPH(backend=backend, max_iter=5).fit(30.0 * X, Y)
 
 
 def test_neighbors_at_no_distance_are_no_error():

@@ -176,7 +176,8 @@ class Pass(ABC):
 
     def tile(self, rows: slice, columns: slice, scratch: Any) -> tuple[Any, AnyArray]:
         """Return value and weights of the pairs rows x columns; half of them on the diagonal."""
-        t, q, *work = self._views(scratch, (rows.stop - rows.start, columns.stop - columns.start))
+        t, q, *room = self._views(scratch, (rows.stop - rows.start, columns.stop - columns.start))
+        work = None if room[0] is None else room
         if columns.stop <= len(self.terms.codes):
             scale = self.weights[0]
             t = self.now.tile(rows, columns, t)
@@ -194,7 +195,7 @@ class Pass(ABC):
         return scale * value, weight
 
     def _unlabeled_tile(
-        self, rows: slice, columns: slice, t: Any, t_old: Any, work: Sequence[Any]
+        self, rows: slice, columns: slice, t: Any, t_old: Any, work: Sequence[Any] | None
     ) -> tuple[Any, AnyArray]:
         t = self.now.tile(rows, columns, t)
         if self.frozen is not None:

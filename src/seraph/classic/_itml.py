@@ -195,8 +195,9 @@ class ITML(ClassicLearner):
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
         moved = centered_points(points)
-        root = prior_root(moved, self.prior)
-        moved = moved @ root  # the prior is the identity from here on
+        root = None if self.prior == "identity" else prior_root(moved, self.prior)
+        if root is not None:
+            moved = moved @ root  # the prior is the identity from here on
         if self.bounds is None:
             bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
         else:
@@ -214,7 +215,8 @@ class ITML(ClassicLearner):
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return extended(R.T, basis) @ root.T, {
+        P = extended(R.T, basis)
+        return P if root is None else P @ root.T, {
             "gamma_": gamma,
             "bounds_": bounds,
             "objective_": max(0.0, value),

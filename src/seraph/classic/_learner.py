@@ -217,7 +217,8 @@ def check_share(name: str, value: Any, other: str = "") -> None:
 
     `other` says what else is possible, for the message.
     """
-    if isinstance(value, bool) or not (isinstance(value, Real) and 0 <= float(value) < 1):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (is_number and 0 <= value < 1):
         raise ValueError(
             f"{name} must be a number of at least 0 and below 1{other}; got {shown(value)}."
         )

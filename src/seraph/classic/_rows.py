@@ -26,7 +26,10 @@ def paired_rows(labels: PairLabels, known: Array) -> tuple[Array, Array]:
     >>> rows.tolist(), pairs.tolist()
     ([1, 3, 0], [[2, 0]])
     """
-    rows = np.concatenate([known, np.setdiff1d(labels.pairs, known)])
+    is_marked = np.zeros(len(labels.codes), dtype=bool)
+    is_marked[labels.pairs] = True
+    is_marked[known] = False
+    rows = np.concatenate([known, np.flatnonzero(is_marked)])
     position = np.zeros(len(labels.codes), dtype=np.intp)
     position[rows] = np.arange(len(rows))
     return rows, position[labels.pairs]

@@ -64,14 +64,15 @@ def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
 def without_repeats(pairs: Array, n: int) -> Array:
     """Take the first `n` pairs that share no row, then others if there are too few."""
     taken = np.array(list(islice(disjoint(pairs), n)), dtype=np.intp)
-    spare = np.setdiff1d(np.arange(len(pairs)), taken)
-    return pairs[np.concatenate([taken, spare])[:n]]
+    is_spare = np.ones(len(pairs), dtype=bool)
+    is_spare[taken] = False
+    return pairs[np.concatenate([taken, np.flatnonzero(is_spare)])[:n]]
 
 
 def disjoint(pairs: Array) -> Iterator[int]:
     """Yield the places of pairs that share no row with any yielded before."""
     used: set[int] = set()
-    for place, pair in enumerate(pairs.tolist()):
+    for place, pair in enumerate(map(np.ndarray.tolist, pairs)):
         if used.isdisjoint(pair):
             used.update(pair)
             yield place

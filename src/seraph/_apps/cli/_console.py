@@ -64,6 +64,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     parameters = []
     hints = get_type_hints(request or function, include_extras=True)
     for name, parameter in inspect.signature(request or function).parameters.items():
+        if len(get_args(hints[name])) != 2:
+            raise TypeError(
+                f"{function.__name__}: {name} must be Annotated[type, typer.Argument(...)] or "
+                f"typer.Option(...); got {hints[name]}."
+            )
         kind, option = get_args(hints[name])
         if kind is bool and option.default is ...:  # typer keeps the first name there
             option.param_decls = (f"--{name.replace('_', '-')}",)
