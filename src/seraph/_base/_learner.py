@@ -144,7 +144,10 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         import torch
 
-        components = torch.as_tensor(self.components_, dtype=points.dtype, device=points.device)
+        # (A copy: torch takes no negative strides, and warns of memory not to be written.)
+        components = torch.tensor(
+            self.components_.copy(), dtype=points.dtype, device=points.device
+        )
         found = points @ components.T
         return torch.hstack([found, self.isotropic_ * points]) if self.isotropic_ else found
 

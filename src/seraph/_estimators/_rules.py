@@ -109,12 +109,13 @@ class LabeledRows:
 
     def _votes(self, away: Array, *, nearest: bool = False) -> Array:
         """Return the share of each class in the votes of all labeled rows, or of the nearest."""
-        members = np.eye(int(self.codes.max()) + 1)[self.codes]
-        found: Array = np.empty((len(away), members.shape[1]))
-        for rows in gen_batches(len(away), max(1, _AT_ONCE // len(members))):
+        classes = np.eye(int(self.codes.max()) + 1)
+        members = None if nearest else classes[self.codes]
+        found: Array = np.empty((len(away), len(classes)))
+        for rows in gen_batches(len(away), max(1, _AT_ONCE // len(self.codes))):
             d2 = euclidean_distances(away[rows], self.points, squared=True)
-            if nearest:
-                found[rows] = members[d2.argmin(axis=1)]
+            if members is None:
+                found[rows] = classes[self.codes[d2.argmin(axis=1)]]
             else:
                 found[rows] = _shares(d2, members, self.width)
         return found

@@ -299,7 +299,8 @@ class Pass(ABC):
         value, n_columns = 0.0, self.X.shape[1]
         by_threshold = self.wrt == "threshold"
         gradient = self._zeros() if by_threshold else self._zeros(self.Y.shape[1], n_columns)
-        arrays = [self.X, self.Z]
+        # (The derivative by the threshold needs no points: Y has no columns.)
+        arrays = [self.Y if by_threshold else self.X, self.Z]
         if self.frozen is not None:
             arrays.append(self.frozen.Z)
         n_pairs = len(self.X if pairs is None else pairs)
