@@ -4,6 +4,7 @@ import re
 import warnings
 
 import dask.array as da
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -280,6 +281,13 @@ def test_a_tensor_is_learned_from_by_torch_where_it_is(name, kind):
     by_numpy = clone(LEARNERS[name]).fit(before, LABELS)
     assert learner.components_.dtype == by_numpy.components_.dtype
     assert learner.objective_ == pytest.approx(by_numpy.objective_, rel=1e-3)
+
+
+def test_a_model_that_is_mapped_from_a_file_maps_tensors(tmp_path):
+    joblib.dump(SERAPH().fit(POINTS, LABELS), tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    expected = mapped.transform(POINTS)
+    np.testing.assert_allclose(mapped.transform(torch.tensor(POINTS)), expected, atol=1e-12)
 
 
 @TORCH
