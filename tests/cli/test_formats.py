@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import feather
+from pyarrow import parquet as pq
 
 from seraph._apps.cli._tables import read_table, read_tables, write_table
 
@@ -188,6 +189,17 @@ def test_several_arrays_are_one_table(tmp_path):
     np.save(tmp_path / "c.npy", np.eye(3))
     with pytest.raises(ValueError, match="other columns"):
         read_tables([tmp_path / "a.npz", tmp_path / "c.npy"])
+
+
+def test_a_decimal_is_the_number_that_it_says(tmp_path):
+    with closing(duckdb.connect(str(tmp_path / "t.duckdb"))) as connection:
+        connection.sql("CREATE TABLE t (kind DECIMAL(6, 2), a DECIMAL(6, 2))")
+        connection.sql("INSERT INTO t VALUES (-1, 0.5), (1, 1.5), (2.5, 2.5)")
+        pq.write_table(connection.sql("SELECT * FROM t").to_arrow_table(), tmp_path / "t.parquet")
+    for name, sql in (("t.duckdb", "SELECT * FROM t"), ("t.parquet", None)):
+        table = read_tables([tmp_path / name], sql=sql)
+        assert table.labels("kind").tolist() == [None, "1", "2.5"]
+        assert np.ravel(table.points(["a"])).tolist() == [0.5, 1.5, 2.5]
 
 
 def test_a_query_reads_from_sqlite_and_duckdb(tmp_path):

@@ -21,6 +21,22 @@ UNKNOWN = (
 LISTED = 5
 
 
+def columns_of(table: pa.Table, names: Sequence[str]) -> dict[str, Any]:
+    """Return columns by name, with decimals as floats: a label of -1.00 is -1.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> columns_of(pa.table({"a": [Decimal("-1.00")]}), ["a"])["a"].to_pylist()
+    [-1.0]
+    """
+    columns = {name: table.column(name) for name in names}
+    return {
+        name: pc.cast(column, pa.float64()) if pa.types.is_decimal(column.type) else column
+        for name, column in columns.items()
+    }
+
+
 def cell_text(cell: Any) -> str:
     """Return a cell as text without spaces around it; a whole number has no decimal point.
 

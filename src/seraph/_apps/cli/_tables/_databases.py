@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ._cells import columns_of
 from ._csv import check_distinct
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -83,7 +84,7 @@ def _query_duckdb(database: str, sql: str, source: str, data: Any = None) -> dic
     if table is None:
         raise ValueError(f"{source}: the query returns no table: begin it with SELECT.")
     check_distinct(table.column_names)
-    return {name: table.column(name) for name in table.column_names}
+    return columns_of(table, table.column_names)
 
 
 def _query_sqlite(path: Path, sql: str) -> dict[str, Any]:

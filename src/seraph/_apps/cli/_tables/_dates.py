@@ -55,7 +55,7 @@ def parse_dates(column: Any) -> Array | None:
         column = pc.cast(column, pa.string())
     if not is_text(column.type):
         return None
-    cells = (cell.as_py() for cell in column)
+    cells = (cell.as_py() for cell in column.drop_null())
     first = next((cell for cell in cells if cell and cell.strip() not in MISSING), "")
     if not re.match(_BEGINS_LIKE_A_DATE, first):
         return None  # most columns end here, after one cell

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ...._utils._typing import Array
+from ._cells import columns_of
 from ._csv import as_utf8, check_distinct, csv_names, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
@@ -259,7 +260,7 @@ def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputT
     check_distinct(kept)
     if not kept:
         raise ValueError("it has no columns: write it with the features as columns.")
-    return NamedColumns(path, {name: table.column(name) for name in kept}, decimal_comma)
+    return NamedColumns(path, columns_of(table, kept), decimal_comma)
 
 
 _KIND_NAMES = {".parquet": "a Parquet file", ".jsonl": "JSON lines", ".ndjson": "JSON lines"}
