@@ -255,6 +255,7 @@ class _NumpyPass(Pass):
                 else:
                     for few in chunks(len(rows), product_rows(width)):
                         product += self.Y[rows[few]].T @ (U[few] @ self.Y)
+                del U  # before the next is made: it is the largest array here
             return value, degree, product
 
         return list(self.map_in_order(of_group, _sample_groups(some)))
