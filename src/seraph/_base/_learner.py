@@ -144,7 +144,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         import torch
 
-        # (A copy: torch takes no negative strides, and warns of memory not to be written.)
+        # (A copy: torch takes no negative strides, and warns of read-only memory.)
         components = torch.tensor(
             self.components_.copy(), dtype=points.dtype, device=points.device
         )

@@ -231,7 +231,7 @@ def _assigned(cost: Array, apart: Array) -> Array:
 
 
 class _Assignment:
-    """The clusters of groups, -1 at first, of which some must be apart: its neighbors."""
+    """The cluster of each group, -1 until it has one; neighbors are groups that must be apart."""
 
     def __init__(self, cost: Array, apart: Array) -> None:
         self.cost = cost

@@ -369,7 +369,7 @@ class _SolverRun:
         )
 
     def _maximize(self, objective: Objective, P: Array, *, near: bool = False) -> solvers.Result:
-        """Run the solver from the factor `P`; `near`: it is that of an earlier fit."""
+        """Run the solver from the factor `P`; `near` says that it comes from an earlier fit."""
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 

@@ -126,7 +126,7 @@ def _to_device(X: Array, device: torch.device) -> Tensor:
         X = X.astype(np.float32, copy=False)
     X = np.ascontiguousarray(X)
     if device.type == "cpu" or not X.flags.writeable:
-        return torch.tensor(X, device=device)  # a copy: torch warns of memory not to be written
+        return torch.tensor(X, device=device)  # a copy: torch warns of read-only memory
     return torch.from_numpy(X).to(device)
 
 

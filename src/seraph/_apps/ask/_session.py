@@ -302,7 +302,7 @@ class Session:
         return Answer(question.rows, name, question.weight)
 
     def _note_class(self, answer: Answer) -> None:
-        """Offer a class that was named from now on."""
+        """Offer a class by its name from now on."""
         if isinstance(answer.value, str) and answer.value not in self._classes:
             self._classes.append(answer.value)
 

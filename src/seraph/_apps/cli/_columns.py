@@ -146,7 +146,7 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
     return [["column", "used as", "to change it"], *rows]
 
 
-# How numbers are filled in, and what dates become; and the other way.
+# What a choice of --impute or --dates does, in words, and the other choice.
 _FILLED_IN = {"median": ("the median", "knn"), "knn": ("the mean of similar rows", "median")}
 _DATES = {"days": ("days since 1970", "parts"), "parts": ("year, season and weekday", "days")}
 

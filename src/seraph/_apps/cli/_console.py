@@ -336,7 +336,7 @@ def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> N
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name for a new column, with underlines after it if the table has such a column."""
+    """Return a name for a new column, with underscores appended if the table has one like it."""
     while name in taken:
         name += "_"
     return name
