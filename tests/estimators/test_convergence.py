@@ -146,13 +146,15 @@ def single_and_double(n=1200, m=20):
 def test_where_rounding_is_the_limit_the_warning_says_so():
     X, y = single_and_double()
     with pytest.warns(ConvergenceWarning, match="Pass X in float64") as caught:
-        learner = SERAPH(tol=1e-9).fit(X, y)
+        learner = SERAPH(tol=1e-9, max_iter=3000).fit(X, y)
     assert "max_iter" not in str(caught[-1].message)
     assert not learner.converged_
-    assert learner.n_iter_ < 200
-    assert learner.optimality_gap_ < 1e-3
-    # A gap within its rounding error of tol is converged: no warning, which would be an error.
-    assert SERAPH(tol=learner.optimality_gap_).fit(X, y).converged_
+    assert learner.n_iter_ < 3000
+    # How far it gets depends on the machine: 2e-8 to 5e-7 with 40 seeds.
+    assert learner.optimality_gap_ < 1e-5
+    # Both ways out that the warning names lead out. A warning would be an error here.
+    assert SERAPH(tol=1e-5).fit(X, y).converged_
+    assert SERAPH(tol=1e-7).fit(X.astype(np.float64), y).converged_
 
 
 @pytest.mark.parametrize("n", [150, 2000])
