@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from seraph._sweep import NumpySweep, PairTerms, one_blas_thread
 from seraph._sweep import _numpy as numpy_sweep
 from seraph._sweep import _threads as module
-from tests.helpers.forks import forks, of_threads, succeeds_in_a_child
+from tests.helpers.forks import forks, succeeds_in_a_child
 
 SECONDS = 60
 LIMITS = {"blas": one_blas_thread, "openmp": partial(module._one_thread, "openmp")}
@@ -175,7 +175,6 @@ def test_a_limit_of_the_user_around_that_of_another_thread_holds_and_ends():
 
 
 @forks
-@of_threads
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_child_has_the_limit_of_the_thread_that_forked_and_no_other(loaded, scope):
     loaded.append(Library(scope))

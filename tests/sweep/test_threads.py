@@ -18,7 +18,7 @@ from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, one_blas_thread
 from seraph._sweep._threads import SharedSetting
 from seraph._utils._typing import computed_once
-from tests.helpers.forks import forks, of_threads, succeeds_in_a_child
+from tests.helpers.forks import forks, succeeds_in_a_child
 
 N_FITS = 10
 SECONDS = 120
@@ -193,7 +193,6 @@ def test_a_fit_leaves_no_thread(fails):
 
 
 @forks
-@of_threads
 def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
     changing, go_on = threading.Event(), threading.Event()
 
@@ -217,7 +216,6 @@ def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
 
 
 @forks
-@of_threads
 def test_a_child_is_free_of_the_limits_of_threads_that_it_does_not_have():
     before, limited, go_on = blas_threads(), threading.Event(), threading.Event()
 
@@ -244,7 +242,6 @@ def test_a_child_is_free_of_the_limits_of_threads_that_it_does_not_have():
 
 
 @forks
-@of_threads
 def test_a_property_that_another_thread_computes_keeps_no_child_waiting():
     computing, go_on = threading.Event(), threading.Event()
 
@@ -275,7 +272,6 @@ def test_no_property_has_a_lock():
 
 
 @forks
-@of_threads
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
 def test_children_forked_at_any_moment_of_fits_in_other_threads_can_fit(backend):
