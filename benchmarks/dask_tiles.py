@@ -111,14 +111,15 @@ def fit(n, kind):
     X, y = blobs(n)
     points = PointsInMemory(X.astype(np.float32))
     problem = Problem.make(points, PairLabels.make(n, y), Settings(backend="numpy"))
-    problem = replace(problem, sweep=Counted(problem.sweep.X, kind))
+    counted = Counted(problem.pairs.sweep.X, kind)
+    problem = replace(problem, pairs=replace(problem.pairs, sweep=counted))
     start = problem.first_factor(None, narrow=True, eta=1.0)
     wall, used = time.perf_counter(), time.process_time()
     found = solvers.low_rank(
         problem.objective("auto"), start, max_iter=200, tol=1e-3, callback=lambda *_: None
     )
     wall, used = time.perf_counter() - wall, time.process_time() - used
-    return used, wall, problem.sweep.counts, found.value
+    return used, wall, counted.counts, found.value
 
 
 def samples(n=10_000):

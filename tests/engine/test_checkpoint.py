@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import dask.array as da
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPHCV, Marks, seraph_path
 from seraph._engine import _checkpoint as checkpoint
-from seraph._engine._checkpoint import Journal, fingerprint
+from seraph._engine._checkpoint import Journal, RecordedSweep, fingerprint
 from seraph._marks import PairLabels
 from seraph._sweep import (
     ChunkedPoints,
@@ -672,6 +672,10 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
         (P, replace(terms, q=Posterior()), "factor"),
         (P, replace(terms, q=Posterior(P)), "factor"),
         (P, replace(terms, q=Posterior(Q)), "factor"),
+        (P, replace(terms, codes=codes[:3]), "factor"),
+        (P, replace(terms, pairs=np.array([[5, 8]])), "factor"),
+        (P, replace(terms, similar=np.array([False])), "factor"),
+        (P, replace(terms, weights=np.array([2.0])), "factor"),
         (P, replace(terms, plan=Plan(share=0.5)), "factor"),
         (P, replace(terms, plan=Plan(labeled_share=0.5)), "factor"),
         (P, replace(terms, plan=Plan(listed=PairList.of(pairs), weight=3.0)), "factor"),
@@ -684,7 +688,7 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
     for _ in range(2):
         backend = NumpySweep(X)
         journal = Journal(file, fit)
-        recorded = journal.recorded(backend, points.digest(), terms)
+        recorded = RecordedSweep(journal, backend, points.digest())
         assert recorded.shape == X.shape
         for question in [*questions, *questions]:
             value, gradient = recorded(*question)
@@ -700,9 +704,34 @@ def test_a_recorded_sum_is_given_for_the_same_question_only(wine, file):
     other = NumpySweep(X[::-1])
     backwards = PointsInMemory(X[::-1]).digest()
     journal = Journal(file, fit)
-    journal.recorded(other, backwards, terms)(*questions[0])
+    RecordedSweep(journal, other, backwards)(*questions[0])
     journal.close(remove=False)
     assert other.n_sweeps == 1
+
+
+@dataclass(frozen=True)
+class LongerList(PairList):
+    more: str = "a"
+
+
+@dataclass(frozen=True)
+class LongerTerms(PairTerms):
+    more: float = 0.0
+
+
+def test_a_new_field_at_any_depth_makes_another_question(file):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    pairs = PairList.of(np.array([[6, 7], [6, 8]]))
+    lists = [LongerList(*vars(pairs).values(), more) for more in ("a", "b")]
+    sweep, journal = NumpySweep(X), Journal(file, {})
+    recorded = RecordedSweep(journal, sweep, "X")
+    for plan in [Plan(listed=one) for one in lists]:
+        for more in (0.0, 1.0):
+            for _ in range(2):
+                terms = LongerTerms(np.array([0, 1]), mu=0.1, plan=plan, more=more)
+                recorded(np.eye(2), terms, "factor")
+    journal.close(remove=True)
+    assert (recorded.n_sweeps, sweep.n_sweeps) == (8, 4)
 
 
 def test_the_order_of_a_gradient_in_memory_is_kept(file):

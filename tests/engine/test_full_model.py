@@ -11,7 +11,9 @@ from scipy.special import log_expit
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
+from seraph._engine._graph import Roughness
 from seraph._engine._objective import FullModel, Objective
+from seraph._engine._terms import PairSum, Trace
 from seraph._solvers import Result, over_scale
 from seraph._sweep import NumpySweep, PairTerms
 from tests.helpers.oracle import labeled_pairs, numeric_gradient
@@ -75,7 +77,8 @@ def test_slope_by_the_scale_matches_finite_differences(rng, mu):
         np.array([0, 0, 1, 1, 2]), np.array([[0, 8], [9, 10]]), np.array([False, True]), 1.3, mu
     )
     R = X.T @ X / 50
-    model = FullModel(Objective(NumpySweep(X, tile=5), terms, 0.7, roughness=R), gamma=0.4)
+    others = Trace(0.7), Roughness(R)
+    model = FullModel(Objective(PairSum(NumpySweep(X, tile=5), terms), others), gamma=0.4)
     P = rng.normal(size=(2, 3))
 
     def value(log_s):

@@ -8,8 +8,9 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 
-from seraph._engine._graph import neighbor_graph, roughness
+from seraph._engine._graph import Roughness, neighbor_graph
 from seraph._engine._objective import Objective
+from seraph._engine._terms import PairSum, Trace
 from seraph._sweep import NumpySweep, PairTerms
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.plain import SERAPH, KernelSERAPH
@@ -33,7 +34,7 @@ def test_roughness_is_the_sum_of_squared_distances_over_the_edges(rng):
     X = rng.normal(size=(20, 3)) + 100.0
     graph = neighbor_graph(X, 4)
     A = np.cov(rng.normal(size=(3, 9)))
-    R = roughness(X, graph)
+    R = Roughness.of(X, graph, 1.0).R
     expected = sum(w * (X[i] - X[j]) @ A @ (X[i] - X[j]) for i, j, w in edges(graph))
     assert np.vdot(R, A) == pytest.approx(expected)
     np.testing.assert_allclose(R, X.T @ laplacian(graph.toarray()) @ X, rtol=1e-6)
@@ -44,15 +45,16 @@ def test_what_a_point_weighs_with_itself_does_not_matter(rng):
     X = rng.normal(size=(20, 3))
     graph = neighbor_graph(X, 4)
     own = graph + sparse.csr_array(np.diag(rng.uniform(size=20)))
-    np.testing.assert_allclose(roughness(X, own), roughness(X, graph), atol=1e-12)
+    found, expected = (Roughness.of(X, one, 0.5).R for one in (own, graph))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3])
 def test_gradients_match_finite_differences(rng, mu):
     X = rng.normal(size=(14, 3))
-    R = 0.4 * roughness(X, neighbor_graph(X, 3))
+    rough = Roughness.of(X, neighbor_graph(X, 3), 0.4)
     terms = PairTerms(np.array([0, 0, 1, 1, 2]), mu=mu)
-    F = Objective(NumpySweep(X), terms, 0.7, roughness=R)
+    F = Objective(PairSum(NumpySweep(X), terms), (Trace(0.7), rough))
     for rank in (1, 2, 3):
         P = rng.normal(size=(rank, 3))
         value, by_factor = F.by_factor(P)

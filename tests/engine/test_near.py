@@ -5,7 +5,9 @@ import pytest
 
 from seraph import SERAPH, Marks
 from seraph._engine import Settings, _learn, learn
+from seraph._engine._graph import Roughness
 from seraph._engine._objective import Objective
+from seraph._engine._terms import PairSum, Trace
 from seraph._engine._triplets import Triplets
 from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
@@ -67,24 +69,24 @@ def wide(monkeypatch):
     return embeddings(600, 50, 4)
 
 
-def make(data, n_marks, **more):
+def make(data, n_marks, *more):
     X, pairs, similar = data
     terms = PairTerms(np.empty(0, dtype=int), pairs[:n_marks], similar[:n_marks], mu=0.0007)
-    return Objective(NumpySweep(X), terms, 10.0, scale=10.0, **more)
+    return Objective(PairSum(NumpySweep(X), terms), (Trace(10.0), *more), scale=10.0)
 
 
 def roughness_of(rng):
     M = rng.normal(size=(5, 5))
-    return M @ M.T
+    return Roughness(M @ M.T)
 
 
 @pytest.mark.parametrize("extras", ["none", "triplets and a graph"])
 def test_a_few_sums_over_all_pairs_reach_the_maximum(small, data, rng, extras):
-    more = {}
+    more = ()
     if extras != "none":
         rows = np.array([rng.permutation(400)[:3] for _ in range(20)])
-        more = {"triplets": Triplets.gather(data[0], rows), "roughness": roughness_of(rng)}
-    before, now = make(data, 50, **more), make(data, 60, **more)
+        more = Triplets.gather(data[0], rows), roughness_of(rng)
+    before, now = make(data, 50, *more), make(data, 60, *more)
     start = low_rank(before, np.eye(5), tol=1e-6, **OPTIONS).P
     samples = now.samples(near=True)
     found = sampled_low_rank(now, start, tol=1e-4, samples=samples, **OPTIONS)

@@ -3,6 +3,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from seraph._engine._objective import Objective
+from seraph._engine._terms import PairSum, Trace
 from seraph._solvers import project_psd
 from seraph._sweep import NumpySweep, PairTerms
 from tests.helpers.oracle import numeric_gradient
@@ -12,7 +13,8 @@ CODES = np.array([0, 0, 1, 1, 2])
 
 def make(X, mu=0.3, lam=0.7):
     pairs, similar = np.array([[0, 8], [9, 10]]), np.array([False, True])
-    return Objective(NumpySweep(X), PairTerms(CODES, pairs, similar, 1.0, mu), lam)
+    terms = PairTerms(CODES, pairs, similar, 1.0, mu)
+    return Objective(PairSum(NumpySweep(X), terms), (Trace(lam),))
 
 
 def factor(A):
@@ -68,7 +70,8 @@ def test_m_steps_are_concave_along_segments(rng):
 
 
 def test_the_entropy_is_not_concave_which_is_why_there_is_an_em_scheme(rng):
-    objective = Objective(NumpySweep(rng.normal(size=(10, 2))), PairTerms(CODES[:2], mu=1.0), 0.0)
+    sweep = NumpySweep(rng.normal(size=(10, 2)))
+    objective = Objective(PairSum(sweep, PairTerms(CODES[:2], mu=1.0)))
     bends = []
     for scale in np.linspace(0.05, 4.0, 40):
         values = [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from seraph._engine._objective import FullModel, Objective
+from seraph._engine._terms import PairSum, Trace
 from seraph._engine._triplets import Triplets
 from seraph._solvers import low_rank, project_psd, spg
 from seraph._sweep import NumpySweep, PairTerms
@@ -20,7 +21,8 @@ def rows_of(rng, n, size):
 def make(rng, mu=0.3, lam=0.7, size=15):
     X, rows = rng.normal(size=(14, 3)) * 0.8, rows_of(rng, 14, size)
     terms = PairTerms(CODES, mu=mu)
-    return X, rows, Objective(NumpySweep(X), terms, lam, triplets=Triplets.gather(X, rows))
+    others = Trace(lam), Triplets.gather(X, rows)
+    return X, rows, Objective(PairSum(NumpySweep(X), terms), others)
 
 
 def factor(A):
@@ -48,7 +50,7 @@ def test_the_slope_at_the_zero_metric_is_that_along_every_direction(rng):
     triplets = Triplets.gather(X, rows)
     value, gradient = triplets.by_metric(np.zeros((0, 3)))
     for direction in rng.normal(size=(5, 1, 3)):
-        rise = triplets.value(1e-4 * direction) - value
+        rise = triplets.by_factor(1e-4 * direction)[0] - value
         along = float(np.vdot(direction @ gradient, direction))
         assert rise == pytest.approx(1e-8 * along, rel=1e-4)
 
@@ -58,8 +60,8 @@ def test_triplets_are_concave_along_segments(rng):
     triplets = Triplets.gather(X, rows)
     for _ in range(20):
         A, B = (project_psd(M + M.T)[0] for M in rng.normal(size=(2, 3, 3)))
-        middle = triplets.value(factor((A + B) / 2))
-        assert middle >= np.mean([triplets.value(factor(M)) for M in (A, B)]) - 1e-12
+        middle = triplets.by_factor(factor((A + B) / 2))[0]
+        assert middle >= np.mean([triplets.by_factor(factor(M))[0] for M in (A, B)]) - 1e-12
 
 
 def test_the_curvature_along_a_segment_is_that_of_the_formula(rng):
@@ -67,7 +69,7 @@ def test_the_curvature_along_a_segment_is_that_of_the_formula(rng):
     X, rows, _ = make(rng)
     A, D = (M @ M.T for M in rng.normal(size=(2, 3, 3)))
     triplets, h = Triplets.gather(X, rows), 1e-4
-    values = [triplets.value(factor(A + s * D)) for s in (-h, 0.0, h)]
+    values = [triplets.by_factor(factor(A + s * D))[0] for s in (-h, 0.0, h)]
     a, b, c = np.moveaxis(X[rows], 1, 0)
 
     def u(M):
@@ -105,7 +107,7 @@ def test_points_in_chunks_are_gathered(rng):
 def test_the_slope_of_the_full_model_matches_finite_differences(rng):
     X, rows, F = make(rng)
     model = FullModel(F, gamma=0.5)
-    A, eta = rng.normal(size=(3, 3)), F.terms.eta
+    A, eta = rng.normal(size=(3, 3)), F.pairs.terms.eta
     P, s = A / 2, 1.7
 
     def whole(s):

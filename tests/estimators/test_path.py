@@ -157,7 +157,7 @@ def test_the_path_takes_three_times_fewer_sweeps_than_cold_starts(request, data,
             callback=lambda step, P: None,
         )
         assert found.value > -np.inf
-    assert path.n_sweeps.sum() * 3 <= sample * problem.sweep.n_sweeps
+    assert path.n_sweeps.sum() * 3 <= sample * problem.pairs.sweep.n_sweeps
 
 
 def test_a_follower_meets_its_tolerance_through_changes_of_rank(digits):

@@ -4,6 +4,7 @@ import pytest
 from seraph import SERAPH, Marks
 from seraph._engine import Settings, learn
 from seraph._engine._objective import Objective
+from seraph._engine._terms import PairSum, Trace
 from seraph._marks import PairLabels
 from seraph._solvers import (
     compress,
@@ -31,7 +32,8 @@ def make(data, mu=0.0, lam=2.0):
     rows = np.concatenate([known, np.arange(n_known, len(X))])
     coordinates = PointsInMemory(X[rows]).coordinates()
     terms = PairTerms(y_partial[known], mu=mu)
-    return Objective(NumpySweep(coordinates.array), terms, lam, scale=lam), coordinates
+    pairs = PairSum(NumpySweep(coordinates.array), terms)
+    return Objective(pairs, (Trace(lam),), scale=lam), coordinates
 
 
 def first(coordinates, rank=None):

@@ -76,14 +76,14 @@ def dense(Z, terms, pairs, weight, wrt):
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_sum_is_over_exactly_the_sampled_pairs(source, wrt):
     made = problem(13, 200)
-    Z, terms = made.sweep.X.compute(), replace(made.terms, q=SOURCES[source])
+    Z, terms = made.pairs.sweep.X.compute(), replace(made.pairs.terms, q=SOURCES[source])
     pairs = terms.plan.listed[:]
     assert len(np.unique(np.sort(pairs, axis=1), axis=0)) == 200
     for step in (1, 2):
         taken = pairs[::step]
         weight = LABELS.n_unlabeled / len(taken)
         some = replace(terms, plan=replace(terms.plan, step=step, weight=weight))
-        value, gradient = made.sweep(P, some, wrt)
+        value, gradient = made.pairs.sweep(P, some, wrt)
         expected, slope = dense(Z, terms, taken, weight, wrt)
         assert value == pytest.approx(expected, rel=1e-11)
         np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-10 * np.abs(slope).max())
@@ -92,11 +92,15 @@ def test_the_sum_is_over_exactly_the_sampled_pairs(source, wrt):
 @pytest.mark.parametrize("source", SOURCES)
 def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
     expected = problem(None, 300)
-    sums = expected.sweep(P, replace(expected.terms, q=SOURCES[source]), "metric")
+    sums = expected.sweep(P, replace(expected.pairs.terms, q=SOURCES[source]), "metric")
     for rows in (1, 7, 40):
         made = problem(rows, 300)
-        np.testing.assert_array_equal(made.terms.plan.listed[:], expected.terms.plan.listed[:])
-        value, gradient = made.sweep(P, replace(made.terms, q=SOURCES[source]), "metric")
+        np.testing.assert_array_equal(
+            made.pairs.terms.plan.listed[:], expected.pairs.terms.plan.listed[:]
+        )
+        value, gradient = made.pairs.sweep(
+            P, replace(made.pairs.terms, q=SOURCES[source]), "metric"
+        )
         assert value == pytest.approx(sums[0], rel=1e-11)
         np.testing.assert_allclose(gradient, sums[1], rtol=1e-9)
 
@@ -104,10 +108,14 @@ def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
 @pytest.mark.slow
 def test_the_sum_over_samples_is_right_on_average():
     made = problem(13, 100)
-    exact = np.append(*problem(13, "all").sweep(P, replace(made.terms, plan=Plan()), "metric"))
+    exact = np.append(
+        *problem(13, "all").pairs.sweep(P, replace(made.pairs.terms, plan=Plan()), "metric")
+    )
     sums = []
     for seed in range(60):
-        terms = problem(13, 100, seed).terms
-        sums.append(np.append(*made.sweep(P, replace(terms, codes=made.terms.codes), "metric")))
+        terms = problem(13, 100, seed).pairs.terms
+        sums.append(
+            np.append(*made.pairs.sweep(P, replace(terms, codes=made.pairs.terms.codes), "metric"))
+        )
     noise = np.std(sums, axis=0, ddof=1) / np.sqrt(len(sums))
     assert np.max(np.abs(np.mean(sums, axis=0) - exact) / noise) < 4.0

@@ -70,8 +70,8 @@ def test_no_labeled_pair_is_sampled(wine, budget):
     made, labels = problem(wine, budget)
     # Rows of the sweep, by their number in the user's table.
     row_of = {tuple(point): row for row, point in enumerate(made.coordinates.array)}
-    rows = np.array([row_of[tuple(point)] for point in made.sweep.X])
-    sampled = {tuple(sorted(pair)) for pair in rows[made.terms.plan.listed[:]].tolist()}
+    rows = np.array([row_of[tuple(point)] for point in made.pairs.sweep.X])
+    sampled = {tuple(sorted(pair)) for pair in rows[made.pairs.terms.plan.listed[:]].tolist()}
     assert len(sampled) == budget
     assert not sampled & {tuple(sorted(pair)) for pair in MARKED.pairs.tolist()}
     assert not any(labels.codes[i] >= 0 and labels.codes[j] >= 0 for i, j in sampled)
@@ -80,7 +80,7 @@ def test_no_labeled_pair_is_sampled(wine, budget):
 def test_a_sample_weighs_as_much_as_all_unlabeled_pairs(wine):
     made, labels = problem(wine, 600)
     n_unlabeled = 80 * 79 // 2 - 15 * 14 // 2 - len(labels.pairs)
-    assert made.terms.plan.weight * 600 == pytest.approx(n_unlabeled, rel=1e-12)
+    assert made.pairs.terms.plan.weight * 600 == pytest.approx(n_unlabeled, rel=1e-12)
 
 
 @pytest.mark.parametrize("term", ["entropy", "first M-step", "M-step"])
@@ -222,7 +222,7 @@ def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
     def value(size, seed=0):
         settings = Settings(mu=0.3, unlabeled_pairs=size, backend="numpy", random_state=seed)
         made = Problem.make(PointsInMemory(X), labels, settings)
-        assert (made.terms.plan.share < 1.0) == (size != "all")
+        assert (made.pairs.terms.plan.share < 1.0) == (size != "all")
         return made.objective("auto").by_metric(P)[0]
 
     sampled = np.array([value(0.3, seed) for seed in range(30)])
@@ -236,10 +236,10 @@ def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(win
     monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 10)
     few, _ = problem(wine, 800)
     many, labels = problem(wine, 801)
-    assert few.terms.plan.share == 1.0
-    assert len(few.terms.plan.listed) == 800
-    assert many.terms.plan.listed is None
-    assert many.terms.plan.share == 801 / labels.n_unlabeled
+    assert few.pairs.terms.plan.share == 1.0
+    assert len(few.pairs.terms.plan.listed) == 800
+    assert many.pairs.terms.plan.listed is None
+    assert many.pairs.terms.plan.share == 801 / labels.n_unlabeled
 
 
 # Memory

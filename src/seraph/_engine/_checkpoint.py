@@ -16,6 +16,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from .._marks import PairLabels
-from .._sweep import PairList, PairTerms, Points, Sweep, digest
+from .._sweep import PairTerms, Points, Sweep, digest
 from .._utils._files import note_write, write_whole
 from .._utils._typing import Array
 from .._utils._validation import shown
@@ -205,12 +206,6 @@ class Journal:
 
         return self.sums(_FOLD + digest(rows, grid), replace_sums)[1]
 
-    def recorded(self, sweep: Sweep, points: str, terms: PairTerms) -> RecordedSweep:
-        """Wrap a sweep over points with the digest `points`, to read and record its sums here."""
-        weights = "" if terms.weights is None else terms.weights
-        salt = digest(points, terms.codes, terms.pairs, terms.similar, weights)
-        return RecordedSweep(self, sweep, salt)
-
     def commit(self) -> None:
         """Write to disk what has been recorded since the last time."""
         self._connection.execute("COMMIT")
@@ -320,8 +315,8 @@ class RecordedSweep:
         Where the sums are recorded.
     sweep : Sweep
         Computes them.
-    salt : str
-        Digest of what stays the same from one call to the next.
+    points : str
+        Digest of the points.
 
     Attributes
     ----------
@@ -329,13 +324,13 @@ class RecordedSweep:
         Number of sums that were asked for, known or not.
     """
 
-    def __init__(self, journal: Journal, sweep: Sweep, salt: str) -> None:
+    def __init__(self, journal: Journal, sweep: Sweep, points: str) -> None:
         self.journal = journal
         self.sweep = sweep
-        self.salt = salt
+        self.points = points
         self.name, self.device, self.rounding = sweep.name, sweep.device, sweep.rounding
         self.n_sweeps = 0
-        self._digested: tuple[PairList | None, str] = None, ""
+        self._known: dict[int, tuple[Array, str]] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -351,23 +346,29 @@ class RecordedSweep:
     ) -> tuple[float, Array]:
         """Return the sum and its gradient, as the sweep itself would."""
         self.n_sweeps += 1
-        plan = terms.plan
-        numbers = [terms.eta, terms.mu, plan.share, plan.labeled_share, plan.seed]
-        numbers += [plan.step, plan.weight]
-        q = "entropy" if terms.q is None else "first" if terms.q.P is None else terms.q.P
-        key = digest(self.salt, P, np.array(numbers), q, self._digest_of(plan.listed), wrt)
+        key = digest(self.points, P, self._digest(terms), wrt)
         value, gradient = self.journal.sums(key, lambda: self.sweep(P, terms, wrt))
         shape = {"metric": (P.shape[1],) * 2, "factor": P.shape, "threshold": ()}[wrt]
         if gradient.shape != shape:
             raise self.journal.damaged("a sum was changed")
         return value, gradient
 
-    def _digest_of(self, pairs: PairList | None) -> str:
-        """Return a digest of a plan's list, cached: it may be long."""
-        if pairs is not self._digested[0]:
-            found = "" if pairs is None else digest(pairs.rows, pairs.starts, pairs.columns)
-            self._digested = pairs, found
-        return self._digested[1]
+    def _digest(self, value: Any) -> str:
+        """Digest all fields of a dataclass, and of those inside it.
+
+        Digests of arrays are kept with the array: most are the same in all calls, and long.
+        """
+        if is_dataclass(value):
+            named = (
+                f"{field.name} {self._digest(getattr(value, field.name))}"
+                for field in fields(value)
+            )
+            return digest(*named)
+        if isinstance(value, np.ndarray):
+            if id(value) not in self._known:
+                self._known[id(value)] = value, digest(value)
+            return self._known[id(value)][1]
+        return repr(value)
 
 
 def _packed(gradient: Array) -> bytes:

@@ -74,7 +74,7 @@ class Forecast:
         self, problem: Problem, settings: Settings, n_pairs: int, *, is_near: bool
     ) -> None:
         self.problem, self.settings, self.is_near = problem, settings, is_near
-        self.n_points, self.n_pairs = problem.sweep.shape[0], n_pairs
+        self.n_points, self.n_pairs = problem.pairs.sweep.shape[0], n_pairs
         self._first: tuple[float, int] | None = None
         self._is_done = False
 
@@ -82,7 +82,7 @@ class Forecast:
         """Announce the fit after its second iteration, if it is a long one."""
         if self._is_done:
             return
-        now = time.perf_counter(), self.problem.sweep.n_sweeps
+        now = time.perf_counter(), self.problem.pairs.sweep.n_sweeps
         if self._first is None:
             self._first = now
             return
@@ -102,7 +102,7 @@ class Forecast:
 
     def _times(self) -> float:
         """How many sweeps over all pairs the fit takes."""
-        samples = self.problem.terms.samples(self.problem.sweep.shape, near=self.is_near)
+        samples = self.problem.pairs.samples(near=self.is_near)
         is_sampled = bool(samples) and self.settings.solver_name == "low-rank"
         sweeps = _SWEEPS + _SAMPLE_SWEEPS * samples[0][0] if is_sampled else _PLAIN_SWEEPS
         if self.settings.algorithm == "em":
@@ -114,7 +114,7 @@ class Forecast:
         on_gpu = (settings.device or "").startswith("cuda")
         advice = []
         enough = _PAIRS_PER_POINT * self.n_points
-        plan = self.problem.terms.plan
+        plan = self.problem.pairs.terms.plan
         if plan.listed is None and 20 * enough <= plan.share * self.n_pairs:
             advice.append(f"unlabeled_pairs={enough:_}")
         if coordinates.array.dtype == "float64":

@@ -1,14 +1,78 @@
-"""The graph of the manifold extension, and the roughness of a metric on it."""
+"""The manifold extension: a graph, and the roughness of a metric on it, a term."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
+from .._sweep import PointsInMemory
 from .._utils._typing import Array
+from ._settings import Settings
+from ._terms import Data, Term
+
+
+@dataclass(frozen=True)
+class Roughness(Term):
+    """The penalty ``-<R, A>``, ``R = nu X' L X``, with L the Laplacian of a graph.
+
+    ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The
+    normalized Laplacian has no such form: it depends on the origin.)
+
+    Parameters
+    ----------
+    R : ndarray of shape (m, m)
+        Symmetric positive semi-definite matrix.
+    """
+
+    R: Array
+
+    @classmethod
+    def make(cls, data: Data, settings: Settings) -> Self | None:
+        """Make the term of a fit; None if ``manifold=0``."""
+        nu, points = settings.manifold, data.points
+        graph = None if data.graph is None else check_graph(data.graph, len(points))
+        if nu == 0.0:
+            return None
+        if not isinstance(points, PointsInMemory):
+            raise ValueError(
+                f"manifold={nu:g} needs the nearest neighbors of each point, which cannot be "
+                "found across the chunks of a dask collection: set manifold=0, or pass "
+                "X.compute() if it fits in memory."
+            )
+        array = data.coordinates.array
+        if graph is None:
+            graph = neighbor_graph(array, settings.n_neighbors)
+        with np.errstate(over="ignore"):
+            term = cls.of(array, graph, nu)
+        if not np.isfinite(term.R).all():
+            raise ValueError(
+                f"manifold={nu:g} is too large for these points: the sum over the graph "
+                "overflows. Lower it, or scale the features."
+            )
+        return term
+
+    @classmethod
+    def of(cls, points: Array, graph: sparse.csr_array, nu: float) -> Self:
+        """Compute ``R`` from points and symmetric weights."""
+        X = points.astype(np.float64)
+        R = X.T @ times_laplacian(graph, X)
+        return cls(nu * ((R + R.T) / 2.0))
+
+    def by_metric(self, P: Array) -> tuple[float, Array]:
+        """Compute the value at ``P'P`` and the m x m gradient by the metric."""
+        return -float(np.vdot(P @ self.R, P)), -self.R
+
+    def at(self, s: float) -> Self:
+        """Return ``-<R / s, B>``."""
+        return replace(self, R=self.R / s)
+
+    def slope(self, P: Array) -> float:
+        """Compute the derivative by ``ln s``."""
+        return float(np.vdot(P @ self.R, P))
 
 
 def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
@@ -70,29 +134,6 @@ def check_graph(graph: Any, n: int) -> sparse.csr_array:
             "graph must be symmetric: make it so, for example with graph.maximum(graph.T)."
         )
     return weights
-
-
-def roughness(points: Array, graph: sparse.csr_array) -> Array:
-    """Compute ``X' L X``, with L the Laplacian of the graph.
-
-    ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The
-    normalized Laplacian has no such form: it depends on the origin.)
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-        Points.
-    graph : sparse array of shape (n, n)
-        Symmetric weights.
-
-    Returns
-    -------
-    ndarray of shape (m, m)
-        Symmetric positive semi-definite matrix.
-    """
-    X = points.astype(np.float64)
-    R = X.T @ times_laplacian(graph, X)
-    return (R + R.T) / 2.0
 
 
 def times_laplacian(weights: sparse.csr_array, Y: Array) -> Array:

@@ -167,7 +167,7 @@ def learn(
             if journal is not None:
                 journal.is_kept = True
             result, s = best
-        fit = fit_of(result, s, run.objective, problem, labels)
+        fit = fit_of(result, s, run.lam * problem.coordinates.unit**2, problem, labels)
         return _with_average(fit, result, run) if settings.average else fit
 
 
@@ -194,7 +194,7 @@ def _with_average(fit: Fit, result: solvers.Result, run: _SolverRun) -> Fit:
 def fit_of(
     result: solvers.Result,
     s: float,
-    objective: Objective,
+    lam: float,
     problem: Problem,
     labels: PairLabels,
 ) -> Fit:
@@ -208,9 +208,9 @@ def fit_of(
         components=components,
         averaged=components,
         coordinates=coordinates,
-        mu=objective.terms.mu,
-        lam=objective.lam * coordinates.unit**2,
-        eta=objective.terms.eta,
+        mu=problem.pairs.terms.mu,
+        lam=lam,
+        eta=problem.pairs.terms.eta,
         kappa=-s if s else 0.0,
         objective=result.value,
         optimality_gap=result.gap,
@@ -223,8 +223,8 @@ def fit_of(
         n_unlabeled=labels.n_unlabeled,
         n_triplets=len(labels.triplets),
         n_absent_marks=labels.n_absent_marks,
-        backend=problem.sweep.name,
-        device=problem.sweep.device,
+        backend=problem.pairs.sweep.name,
+        device=problem.pairs.sweep.device,
         stalled=result.stalled,
     )
 
@@ -238,8 +238,7 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
     coordinates = points.coordinates(rescale=False)
     sweep = make_sweep(coordinates.with_first(first), backend="numpy")
     value, _ = sweep(P, terms, "threshold")
-    if len(labels.triplets):
-        value += Triplets.gather(coordinates.array, labels.triplets).value(P)
+    value += Triplets.gather(coordinates.array, labels.triplets).by_factor(P)[0]
     return value / labels.labeled_weight
 
 
@@ -250,6 +249,7 @@ class _SolverRun:
         self.problem = problem
         self.settings = settings
         self.given_start = start
+        self.lam = problem.weight(settings.lam, settings.lam_factor)
         self.objective = problem.objective(settings.lam, settings.lam_factor)
         # The simplified model (7) is the full one at s = 1 without a prior.
         self.model = FullModel(self.objective, float(settings.gamma or 0.0))
@@ -305,7 +305,7 @@ class _SolverRun:
             settings, lam_factor=factor, tol=tol, em_tol=em_tol, callback=None, verbose=0
         )
         other = _SolverRun(self.problem, rough, start)
-        P = other.estimate(self.objective.lam, result)
+        P = other.estimate(self.lam, result)
         if P is not None:
             if settings.tol >= _ESTIMATED_TOL:
                 return P, 1.0
@@ -336,7 +336,7 @@ class _SolverRun:
         if not samples:
             return None
         # The two objectives differ by a multiple of the trace.
-        more = self.objective.lam - lam
+        more = self.lam - lam
         value = result.value - more * float(np.vdot(P, P))
         gradient = result.gradient - more * np.eye(P.shape[1])
         surrogate = solvers.Surrogate.at(samples[0][1], P, value, gradient)

@@ -1,103 +1,86 @@
-"""What the solvers maximize: the pair terms minus penalties, with gradients."""
+"""What the solvers maximize: a sum of terms, with gradients."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from .._sweep import PairTerms, Posterior, Sweep
 from .._utils._typing import Array
-from ._triplets import Triplets
+from ._terms import PairSum, Term
 
 
 @dataclass(frozen=True)
 class Objective:
-    """``F(A) = sum of the pair terms + T(A) - lam tr(A) - <R, A>``, at ``A = P'P``.
+    """``F(A)``, the pair terms plus other terms, at ``A = P'P``.
 
-    With the entropy of the unlabeled pairs, ``T = 0`` and ``R = 0`` this is (7); with an
-    M-step's ``q``, (11).
+    With the entropy of the unlabeled pairs and minus ``lam tr(A)`` this is (7); with an M-step's
+    ``q``, (11).
 
     Parameters
     ----------
-    sweep : Sweep
-        Sums over the pairs of the points.
-    terms : PairTerms
-        The term of each pair.
-    lam : float
-        Weight of the trace.
+    pairs : PairSum
+        The sum of the pair terms.
+    others : tuple of Term
+        The other terms.
     scale : float
         Unit of the gradient's eigenvalues in the optimality gap.
-    roughness : ndarray of shape (m, m) or None
-        The matrix ``R`` of the manifold extension, ``nu X' L X``.
-    triplets : Triplets or None
-        The log-likelihood ``T`` of triplets.
     """
 
-    sweep: Sweep
-    terms: PairTerms
-    lam: float
+    pairs: PairSum
+    others: tuple[Term, ...] = ()
     scale: float = 1.0
-    roughness: Array | None = None
-    triplets: Triplets | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms."""
+        return self.pairs, *self.others
 
     @property
     def n_features(self) -> int:
         """Number of columns of the points."""
-        return self.sweep.shape[1]
+        return self.pairs.sweep.shape[1]
 
     @property
     def rounding(self) -> float:
         """Relative error of a value."""
-        return self.sweep.rounding
-
-    def samples(self, *, near: bool = False) -> list[tuple[float, Objective]]:
-        """Return estimates from shares of the pairs, the smallest first: see `Plan.samples`."""
-        samples = self.terms.samples(self.sweep.shape, near=near)
-        return [(share, replace(self, terms=terms)) for share, terms in samples]
+        return self.pairs.sweep.rounding
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the m x m gradient by the metric."""
-        value, gradient = self.sweep(P, self.terms, "metric")
-        gradient[np.diag_indices_from(gradient)] -= self.lam
-        if self.roughness is not None:
-            gradient -= self.roughness
-        if self.triplets is not None:
-            more, slope = self.triplets.by_metric(P)
-            value, gradient = value + more, gradient + slope
-        return value - self.penalty(P), gradient
+        return _add(term.by_metric(P) for term in self.terms)
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the r x m gradient by ``P``."""
-        value, gradient = self.sweep(P, self.terms, "factor")
-        gradient = gradient - 2.0 * self.lam * P
-        if self.roughness is not None:
-            gradient -= 2.0 * P @ self.roughness
-        if self.triplets is not None:
-            more, slope = self.triplets.by_factor(P)
-            value, gradient = value + more, gradient + slope
-        return value - self.penalty(P), gradient
+        return _add(term.by_factor(P) for term in self.terms)
 
-    def penalty(self, P: Array) -> float:
-        """Compute the penalty ``lam tr(A) + <R, A>`` at ``A = P'P``."""
-        penalty = self.lam * float(np.vdot(P, P))
-        return penalty if self.roughness is None else penalty + np.vdot(P @ self.roughness, P)
+    def m_step(self, P: Array | None) -> Self:
+        """Return the concave objective (11): see `PairSum.m_step`."""
+        return replace(self, pairs=self.pairs.m_step(P))
 
-    def m_step(self, P: Array | None) -> Objective:
-        """Return the concave objective (11) whose ``q`` comes from the metric ``P'P``.
+    def samples(self, *, near: bool = False) -> list[tuple[float, Self]]:
+        """Return estimates from shares of the pairs: see `PairSum.samples`."""
+        samples = self.pairs.samples(near=near)
+        return [(share, replace(self, pairs=pairs)) for share, pairs in samples]
 
-        None stands for the start, where every unlabeled pair counts as dissimilar.
-        """
-        return replace(self, terms=replace(self.terms, q=Posterior(P)))
+
+def _add(parts: Iterable[tuple[float, Array]]) -> tuple[float, Array]:
+    """Add values and gradients."""
+    values, gradients = zip(*parts, strict=True)
+    gradient = gradients[0]
+    for slope in gradients[1:]:
+        gradient = gradient + slope
+    return sum(values[1:], values[0]), gradient
 
 
 @dataclass(frozen=True)
 class FullModel:
     """The full model (6) in terms of the scale ``s = -kappa`` and ``B = s A``.
 
-    ``L(A, kappa) = F(B) - gamma s^2 / 2``, where F has the threshold ``s eta`` and the weight
-    ``lam / s``. At a given s this is (7), as Theorem 2 says. Triplets have the probability
-    ``1 / (1 + exp(kappa u))``, so their terms are functions of ``B`` alone.
+    ``L(A, kappa) = F(B) - gamma s^2 / 2``, where the terms of F are those at the scale s. As
+    Theorem 2 says, F is (7) with the threshold ``s eta`` and the weight ``lam / s``.
 
     Parameters
     ----------
@@ -113,13 +96,8 @@ class FullModel:
     def at(self, s: float) -> Objective:
         """Return F at the scale `s`, a function of ``B``."""
         F = self.simplified
-        return replace(
-            F,
-            terms=replace(F.terms, eta=s * F.terms.eta),
-            lam=F.lam / s,
-            scale=F.scale / s,
-            roughness=None if F.roughness is None else F.roughness / s,
-        )
+        others = tuple(term.at(s) for term in F.others)
+        return replace(F, pairs=F.pairs.at(s), others=others, scale=F.scale / s)
 
     def prior(self, s: float) -> float:
         """Compute the penalty of the prior on kappa, ``gamma s^2 / 2``."""
@@ -130,14 +108,14 @@ class FullModel:
 
         At the best B for this s it is also the derivative of the best value.
         """
-        F = self.at(s)
-        by_threshold = float(F.sweep(P, F.terms, "threshold")[1])
-        return F.terms.eta * by_threshold + F.penalty(P) - 2.0 * self.prior(s)
+        return sum(term.slope(P) for term in self.at(s).terms) - 2.0 * self.prior(s)
 
     @property
     def value_at_zero(self) -> float:
-        """Value of L at ``kappa = 0``, where every pair is as likely similar as not."""
+        """Value of L at ``kappa = 0``, where every pair is as likely similar as not.
+
+        There ``B = 0``, and only the pair terms depend on s.
+        """
         F = self.simplified
-        nothing = np.zeros((0, F.n_features))
-        value = F.sweep(nothing, replace(F.terms, eta=0.0), "threshold")[0]
-        return value if F.triplets is None else value + F.triplets.value(nothing)
+        at_zero = replace(F, pairs=F.pairs.at(0.0))
+        return at_zero.by_factor(np.zeros((0, F.n_features)))[0]

@@ -108,7 +108,7 @@ def follow_path(
     with running(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         path = _Path(problem, settings)
-        lam_max = path.lam_max(problem.terms.mu)
+        lam_max = path.lam_max(problem.pairs.terms.mu)
         from_zero = isinstance(lams, tuple)
         if isinstance(lams, tuple):
             n_lams, eps = lams
@@ -120,8 +120,8 @@ def follow_path(
         for lam in lams.tolist():
             result = path.solve(lam, from_zero=from_zero and not fits)
             result = replace(result, P=solvers.compress(result.P))
-            fits.append(fit_of(result, 1.0, problem.objective(lam), problem, labels))
-            counts.append(problem.sweep.n_sweeps)
+            fits.append(fit_of(result, 1.0, lam, problem, labels))
+            counts.append(problem.pairs.sweep.n_sweeps)
             if progress is not None:
                 progress(solvers.Step(result.value, len(result.P), 0.0, result.gap))
     return RegularizationPath(
@@ -133,8 +133,8 @@ def follow_path(
         n_sweeps=np.diff(counts),
         lam_max=lam_max,
         auto_lam=problem.auto_lam,
-        mu=problem.terms.mu,
-        eta=problem.terms.eta,
+        mu=problem.pairs.terms.mu,
+        eta=problem.pairs.terms.eta,
     )
 
 
@@ -155,7 +155,8 @@ class _Path:
 
     def lam_max(self, mu: float) -> float:
         """Weight from which on the zero metric is a local maximum, if `mu` weighs the entropy."""
-        problem = replace(self.problem, terms=replace(self.problem.terms, mu=mu))
+        pairs = self.problem.pairs
+        problem = replace(self.problem, pairs=replace(pairs, terms=replace(pairs.terms, mu=mu)))
         gradient = problem.objective(0.0).by_metric(self.zero)[1]
         return float(np.linalg.eigvalsh(gradient)[-1]) * problem.coordinates.unit**2
 
@@ -167,7 +168,7 @@ class _Path:
                 "The metric is zero whatever lam is: no labeled pair pulls points apart. Add "
                 "labels of another class, or dissimilar pairs; or pass lams."
             )
-        if self.problem.terms.mu > 0.0:
+        if self.problem.pairs.terms.mu > 0.0:
             while self._better_than_zero(self.problem.objective(top)) is not None:
                 top *= 2.0
         return top
@@ -178,7 +179,7 @@ class _Path:
         start = None
         if from_zero:
             start = self.zero
-        elif self.rank is None or (self.rank == 0 and self.problem.terms.mu > 0.0):
+        elif self.rank is None or (self.rank == 0 and self.problem.pairs.terms.mu > 0.0):
             # With the entropy, the zero metric may be a local maximum although another one is
             # better.
             start = self._better_than_zero(objective)
@@ -191,7 +192,7 @@ class _Path:
     def _better_than_zero(self, objective: Objective) -> Array | None:
         """Return the factor that SERAPH finds from its own start, unless zero is as good."""
         max_rank = self.options["max_rank"]
-        start = self.problem.first_factor(max_rank, narrow=True, eta=self.problem.terms.eta)
+        start = self.problem.first_factor(max_rank, narrow=True, eta=self.problem.pairs.terms.eta)
         found = solvers.low_rank(objective, start, **self.options)
         value_at_zero = objective.by_metric(self.zero)[0]
         better = found.value > value_at_zero + 1e-6 * abs(value_at_zero)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -9,23 +10,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._marks import PairLabels
-from .._sweep import (
-    Coordinates,
-    PairTerms,
-    Plan,
-    Points,
-    PointsInMemory,
-    Sweep,
-    can_list,
-    check_unit,
-    make_sweep,
-)
+from .._sweep import Coordinates, PairTerms, Plan, Points, can_list, check_unit, make_sweep
 from .._utils._typing import Array
-from ._checkpoint import Journal, check_repeatable
-from ._graph import check_graph, neighbor_graph, roughness
+from ._checkpoint import Journal, RecordedSweep, check_repeatable
+from ._graph import Roughness
 from ._objective import Objective
 from ._settings import Settings
+from ._terms import Data, PairSum, Term, Trace
 from ._triplets import Triplets
+
+# Makers of the terms besides the pairs and the trace. Each returns None if a fit has no such term.
+TERMS: dict[str, Callable[[Data, Settings], Term | None]] = {
+    "manifold": Roughness.make,
+    "triplets": Triplets.make,
+}
 
 # Rank of the first factor of the low-rank solver, which adapts it: this affects the time of a fit,
 # not its maximum.
@@ -48,25 +46,19 @@ class Problem:
     ----------
     coordinates : Coordinates
         The solvers' coordinates.
-    sweep : Sweep
-        Sums over the pairs of the points.
-    terms : PairTerms
-        The term of each pair.
+    pairs : PairSum
+        The sum of the pair terms.
     noise : float
         What ``lam="auto"`` stands for in the solvers' units: the size of the noise in the sum
         over the labeled pairs.
-    roughness : ndarray of shape (d, d) or None
-        Matrix of the manifold extension, in the solvers' coordinates.
-    triplets : Triplets or None
-        The log-likelihood of triplets.
+    others : tuple of Term
+        The terms besides these and the trace.
     """
 
     coordinates: Coordinates
-    sweep: Sweep
-    terms: PairTerms
+    pairs: PairSum
     noise: float
-    roughness: Array | None = None
-    triplets: Triplets | None = None
+    others: tuple[Term, ...] = ()
 
     @classmethod
     def make(
@@ -95,7 +87,8 @@ class Problem:
         coordinates = points.coordinates(rescale=settings.solver_name != "projected-gradient")
         check_unit(coordinates.unit, points.dtype)
         first, terms = _planned(points, labels, settings, is_recorded=journal is not None)
-        R = _roughness(points, coordinates, settings, graph)
+        data = Data(points, coordinates, labels, graph)
+        others = [make(data, settings) for make in TERMS.values()]
         sweep = make_sweep(
             coordinates.with_first(first),
             backend=settings.backend,
@@ -103,23 +96,25 @@ class Problem:
             n_jobs=settings.n_jobs,
         )
         if journal is not None:
-            sweep = journal.recorded(sweep, points.digest(), terms)
+            sweep = RecordedSweep(journal, sweep, points.digest())
         if coordinates.known_covariance is None and points.shape[0] > points.shape[1]:
             scatter = sweep.scatter()
             if scatter is not None:
                 coordinates = replace(coordinates, known_covariance=scatter / len(points))
         noise = _noise(labels) * 2.0 * coordinates.top_variance()
-        triplets = None
-        if len(labels.triplets):
-            triplets = Triplets.gather(coordinates.array, labels.triplets)
-        return cls(coordinates, sweep, terms, float(noise), R, triplets)
+        used = tuple(term for term in others if term is not None)
+        return cls(coordinates, PairSum(sweep, terms), float(noise), used)
+
+    def weight(self, lam: float | Literal["auto"], factor: float = 1.0) -> float:
+        """Convert `factor` times `lam` from the user's units to the solvers'."""
+        own = self.noise if lam == "auto" else float(lam) / self.coordinates.unit**2
+        return own * factor
 
     def objective(self, lam: float | Literal["auto"], factor: float = 1.0) -> Objective:
         """Return (7) with `factor` times `lam`, given in the user's units, for the trace."""
-        own = self.noise if lam == "auto" else float(lam) / self.coordinates.unit**2
-        own *= factor
-        scale = max(own, _LEAST_SCALE * self.noise) or 1.0
-        return Objective(self.sweep, self.terms, own, scale, self.roughness, self.triplets)
+        weight = self.weight(lam, factor)
+        scale = max(weight, _LEAST_SCALE * self.noise) or 1.0
+        return Objective(self.pairs, (Trace(weight), *self.others), scale)
 
     @property
     def auto_lam(self) -> float:
@@ -216,28 +211,3 @@ def _noise(labels: PairLabels) -> float:
     one = labels.labeled_weight / (labels.n_labeled + len(labels.triplets))
     balanced = max(labels.similar_weight, one) * max(labels.dissimilar_weight, one)
     return _NOISE * float(2.0 * np.sqrt(balanced) / np.sqrt(labels.effective_rows))
-
-
-def _roughness(
-    points: Points, coordinates: Coordinates, settings: Settings, graph: Any
-) -> Array | None:
-    """Matrix of the manifold extension, or None without one."""
-    weights = None if graph is None else check_graph(graph, len(points))
-    if settings.manifold == 0.0:
-        return None
-    if not isinstance(points, PointsInMemory):
-        raise ValueError(
-            f"manifold={settings.manifold:g} needs the nearest neighbors of each point, which "
-            "cannot be found across the chunks of a dask collection: set manifold=0, or pass "
-            "X.compute() if it fits in memory."
-        )
-    if weights is None:
-        weights = neighbor_graph(coordinates.array, settings.n_neighbors)
-    with np.errstate(over="ignore"):
-        R: Array = settings.manifold * roughness(coordinates.array, weights)
-    if not np.isfinite(R).all():
-        raise ValueError(
-            f"manifold={settings.manifold:g} is too large for these points: the sum over the "
-            "graph overflows. Lower it, or scale the features."
-        )
-    return R

@@ -12,10 +12,12 @@ from scipy.special import expit, log_expit
 from .._sweep import in_memory
 from .._utils._typing import Array
 from ._graph import times_laplacian
+from ._settings import Settings
+from ._terms import Data, Term
 
 
 @dataclass(frozen=True)
-class Triplets:
+class Triplets(Term):
     r"""Log-likelihood of triplets, by the logistic link of the model on differences.
 
     ``F(A) = sum ln p(u)``,  ``p(u) = 1 / (1 + exp(-u))``,  ``u = d2(a, c) - d2(a, b)``
@@ -26,7 +28,8 @@ class Triplets:
         d / dA    X' Lap(W) X           W_ac = 1 - p,  W_ab = -(1 - p)
         d / dP    2 (Lap(W) Z)' X       Z = X P'
 
-    with the Laplacian of `_sweep`. The threshold of the pairs cancels out of ``u``.
+    with the Laplacian of `_sweep`. The threshold of the pairs cancels out of ``u``, and with the
+    scale of the full model ``u`` is linear in ``B``.
 
     Parameters
     ----------
@@ -47,6 +50,12 @@ class Triplets:
     rows: Array
 
     @classmethod
+    def make(cls, data: Data, settings: Settings) -> Self | None:  # noqa: ARG003
+        """Make the term of a fit; None without triplets."""
+        rows = data.labels.triplets
+        return cls.gather(data.coordinates.array, rows) if len(rows) else None
+
+    @classmethod
     def gather(cls, array: Any, rows: Array) -> Self:
         """Take the points of some triplets from an array in memory or in chunks."""
         used, where = np.unique(rows, return_inverse=True)
@@ -63,10 +72,6 @@ class Triplets:
         """Compute the value at ``P'P`` and the r x m gradient by ``P``."""
         value, weights = self._terms(P)
         return value, 2.0 * self._laplacian(weights, self.points @ P.T).T @ self.points
-
-    def value(self, P: Array) -> float:
-        """Compute the value at ``P'P``."""
-        return self._terms(P)[0]
 
     def _terms(self, P: Array) -> tuple[float, Array]:
         """Sum of the terms, and the derivative of each by its ``u``."""
