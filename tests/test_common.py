@@ -116,7 +116,7 @@ def assert_untouched(estimator, before):
 
 SETTINGS = [
     *map(make, ESTIMATORS),
-    SERAPH(algorithm="em"),
+    SERAPH(solver="em"),
     SERAPH(n_components=1),
     SERAPH(n_jobs=2),
     SERAPH(gamma=2.0),
@@ -197,7 +197,6 @@ CHOICES = ["no such choice", 3, None]
 FLAGS = ["yes", 2, None]
 # Values that each parameter must refuse, whatever the estimator; or for one estimator alone.
 BAD = {
-    "algorithm": CHOICES,
     "alpha": numbers(0),
     "backend": CHOICES,
     "base_rate": [0, 1, *numbers(0, optional=True)],
@@ -212,8 +211,6 @@ BAD = {
     "degree": numbers(0),
     "device": ["nowhere", [], 1.5],
     "diagonal": FLAGS,
-    "em_max_iter": numbers(1, whole=True),
-    "em_tol": numbers(0),
     "estimator": ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "eta": numbers(0),
     "gamma": numbers(0, optional=True),

@@ -10,15 +10,16 @@ from sklearn.base import clone
 from seraph import SERAPHCV, Interruptible
 from seraph._engine import _forecast
 from seraph._engine._callback import FitState
+from tests.helpers.em import em
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
 SETTINGS = [
     {},
     {"solver": "spg"},
     {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
-    {"algorithm": "em", "em_max_iter": 3},
-    pytest.param({"algorithm": "em"}, marks=pytest.mark.slow),
-    pytest.param({"algorithm": "em", "solver": "spg"}, marks=pytest.mark.slow),
+    {"solver": em(3)},
+    pytest.param({"solver": "em"}, marks=pytest.mark.slow),
+    pytest.param({"solver": em(50, "spg")}, marks=pytest.mark.slow),
     {"gamma": 0.5},
     {"n_components": 1},
 ]

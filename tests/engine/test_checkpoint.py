@@ -31,15 +31,16 @@ from seraph._sweep import (
     Posterior,
     _plan,
 )
+from tests.helpers.em import em
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
 SETTINGS = [
     {},
     {"solver": "spg"},
     {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
-    pytest.param({"algorithm": "em"}, marks=pytest.mark.slow),
-    pytest.param({"algorithm": "em", "solver": "spg"}, marks=pytest.mark.slow),
-    {"algorithm": "em", "em_max_iter": 2, "em_tol": 1.0},
+    pytest.param({"solver": "em"}, marks=pytest.mark.slow),
+    pytest.param({"solver": em(50, "spg")}, marks=pytest.mark.slow),
+    {"solver": em(2)},
     {"gamma": 0.5},
     {"manifold": 0.1, "n_components": 2},
     {"unlabeled_pairs": 0.5, "random_state": 0},
@@ -280,9 +281,12 @@ SCRIPT = """
 import os, signal, sys, warnings
 import numpy as np
 from sklearn.datasets import load_digits
+from dataclasses import replace
 from seraph import SERAPH
 from seraph._engine import _checkpoint as checkpoint
+from seraph._solvers import SOLVERS
 
+SOLVERS["em"] = replace(SOLVERS["em"], m_steps=6)
 path, result, way = sys.argv[1:]
 warnings.simplefilter("ignore")  # six M-steps are not enough
 checkpoint.EVERY = 0.0 if way.startswith("die") else 0.1
@@ -315,7 +319,7 @@ if way == "die writing":
 def tell(state):
     print(state.iteration, flush=True)
 
-learner = SERAPH(algorithm="em", em_max_iter=6, callback=tell)
+learner = SERAPH(solver="em", callback=tell)
 learner.set_params(checkpoint=None if path == "none" else path).fit(X, y)
 np.savez(result, components=learner.components_, computed=computed)
 """
@@ -422,7 +426,7 @@ def test_a_commit_writes_what_is_new_and_not_the_whole_file(file):
         ({"lam": 2.5}, "What differs: lam ('auto' then, 2.5 now)."),
         ({"eta": 2}, "What differs: eta (1 then, 2 now)."),
         ({"random_state": 0}, "What differs: random_state (None then, 0 now)."),
-        ({"algorithm": "em", "solver": "spg"}, "algorithm ('direct' then, 'em' now), solver"),
+        ({"solver": "em"}, "solver ('auto' then, 'em' now)."),
         ({"version": "other"}, "What differs: the version of seraph ("),
     ],
     ids=str,

@@ -5,11 +5,12 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit
 
+from tests.helpers.em import em
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.plain import SERAPH
 
-STRICT = {"algorithm": "em", "tol": 1e-6, "em_tol": 1e-6, "max_iter": 1000, "em_max_iter": 300}
-SETTINGS = [{}, {"mu": 0.7}, {"mu": 0.2, "eta": 2.5}, {"solver": "spg"}]
+STRICT = {"solver": "em", "tol": 1e-6, "max_iter": 1000}
+SETTINGS = [{}, {"mu": 0.7}, {"mu": 0.2, "eta": 2.5}, {"around": "spg"}]
 
 
 def some_points(seed, n=11, m=2):
@@ -53,7 +54,9 @@ def test_each_m_step_maximizes_the_dense_objective_and_rises(parameters):
     X, y = some_points(0)
     before = None
     for n_steps in (1, 2, 3):
-        learner = SERAPH(**STRICT | parameters | {"em_max_iter": n_steps}).fit(X, y)
+        solver = em(n_steps, parameters.get("around", "em"))
+        others = {name: value for name, value in parameters.items() if name != "around"}
+        learner = SERAPH(**STRICT | others | {"solver": solver}).fit(X, y)
         A = learner.get_mahalanobis_matrix()
         value = m_step(X, y, learner, A, before)
         assert learner.objective_ == pytest.approx(value, rel=1e-9)
@@ -77,7 +80,7 @@ def test_distances_do_not_depend_on_order_axes_origin_or_units(rng):
     X, y = some_points(2)
     order = rng.permutation(len(X))
     turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
-    settings = STRICT | {"tol": 1e-5, "em_tol": 1e-4}
+    settings = STRICT | {"tol": 1e-5}
     expected = squareform(pdist(SERAPH(**settings).fit(X, y).transform(X)))
     for other, rows in [
         (X[order], order),

@@ -305,8 +305,11 @@ def test_history_holds_all_iterations_and_a_warm_start_needs_fewer(wine):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gamma": 1.0, "algorithm": "em"}, r"gamma=1.0 asks for the full model.*direct"),
-        ({"gamma": 1.0, "solver": "projected-gradient"}, r"full model.*seldom converges"),
+        ({"gamma": 1.0, "solver": "em"}, r"gamma=1.0 asks for the full model.*kappa .*'em'"),
+        (
+            {"gamma": 1.0, "solver": "projected-gradient"},
+            r"full model.*use solver=.auto., .low-rank. or .spg.",
+        ),
     ],
     ids=str,
 )

@@ -190,7 +190,7 @@ def test_rows_may_come_in_any_order(wine, rng):
     )
 
 
-@pytest.mark.parametrize("setting", [{"algorithm": "em"}, {"gamma": 5.0}], ids=str)
+@pytest.mark.parametrize("setting", [{"solver": "em"}, {"gamma": 5.0}], ids=str)
 def test_it_goes_with_the_other_settings_and_float32(wine, setting):
     X, y_partial, _ = wine
     plain = SERAPH(**setting).fit(X, y_partial)

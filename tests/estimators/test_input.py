@@ -173,8 +173,8 @@ def test_stopping_early_warns(solver):
 
 
 def test_em_that_stops_early_warns():
-    with pytest.warns(ConvergenceWarning, match="em_max_iter"):
-        SERAPH(algorithm="em", em_max_iter=1).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter, or tol"):
+        SERAPH(solver="em", max_iter=1).fit(X, Y)
 
 
 def test_features_of_very_different_scales_give_a_warning():
@@ -211,7 +211,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(
     "setting",
-    few([{}, {"algorithm": "em", "em_max_iter": 200}, {"solver": "spg"}], {}.__eq__),
+    few([{}, {"solver": "em"}, {"solver": "spg"}], {}.__eq__),
     ids=str,
 )
 def test_odd_data_just_works(case, setting):

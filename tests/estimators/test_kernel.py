@@ -26,7 +26,7 @@ def distances(learner, X):
 
 
 @pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("setting", [{}, {"mu": 0.0}, {"algorithm": "em"}, {"lam": 3.0}], ids=str)
+@pytest.mark.parametrize("setting", [{}, {"mu": 0.0}, {"solver": "em"}, {"lam": 3.0}], ids=str)
 def test_a_linear_kernel_gives_the_distances_of_seraph(request, data, setting):
     X, y_partial, _ = request.getfixturevalue(data)
     plain = SERAPH(**setting).fit(X, y_partial)

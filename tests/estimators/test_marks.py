@@ -10,6 +10,7 @@ from seraph._decisions._folds import assign_folds, restricted
 from seraph._marks import PairLabels
 from seraph._sweep import BACKENDS
 from seraph.classic import ITML
+from tests.helpers.em import em
 from tests.helpers.oracle import objective
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
@@ -22,7 +23,7 @@ WAYS = {
     "low-rank": SERAPH(),
     "spg": SERAPH(solver="spg"),
     "projected-gradient": SERAPH(solver="projected-gradient", max_iter=20),
-    "em": SERAPH(algorithm="em", em_max_iter=2),
+    "em": SERAPH(solver=em(2)),
     "full model": SERAPH(gamma=0.5),
     "sampled": SERAPH(unlabeled_pairs=0.3, random_state=0),
     "kernel": KernelSERAPH(),
@@ -175,8 +176,8 @@ def test_triplets_are_learned_in_every_way(data, triplets, learner):
 
 
 @pytest.mark.parametrize("backend", [name for name in BACKENDS if name not in ("auto", "numpy")])
-@pytest.mark.parametrize("algorithm", ["direct", "em"])
-def test_backends_agree_on_all_that_can_be_told(data, triplets, backend, algorithm):
+@pytest.mark.parametrize("solver", ["auto", em(2)])
+def test_backends_agree_on_all_that_can_be_told(data, triplets, backend, solver):
     X, y, pairs, similar = data
     marks = {
         "pairs": pairs,
@@ -184,7 +185,7 @@ def test_backends_agree_on_all_that_can_be_told(data, triplets, backend, algorit
         "weights": np.linspace(0.0, 2.0, len(pairs)),
         "triplets": triplets,
     }
-    few = {"max_iter": 3, "algorithm": algorithm, "em_max_iter": 2}  # the same few steps
+    few = {"max_iter": 3, "solver": solver}  # the same few steps
     device = "cpu" if backend == "torch" else None
     there = fit(SERAPH(backend=backend, device=device, n_jobs=1, **few), X, y, **marks)
     same_metric(there, fit(SERAPH(backend="numpy", **few), X, y, **marks), tolerance=1e-8)

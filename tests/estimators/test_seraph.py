@@ -21,13 +21,14 @@ from seraph._engine import _problem
 from seraph._sweep import NumpySweep
 from seraph.classic import Euclidean
 from seraph.datasets import load_task
+from tests.helpers.em import em
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.helpers.plain import SERAPH
 from tests.helpers.quick import few
 
 SETTINGS = [
     {},
-    pytest.param({"algorithm": "em"}, marks=pytest.mark.slow),
+    pytest.param({"solver": "em"}, marks=pytest.mark.slow),
     {"solver": "spg"},
     {"mu": 0.0},
 ]
@@ -69,11 +70,12 @@ def m_step(X, y_partial, learner, before):
 @pytest.mark.filterwarnings("ignore:SERAPH has not converged")
 def test_each_m_step_of_em_maximizes_equation_11(wine, n_steps):
     X, y_partial = wine[0][:40], wine[1][:40]
-    em = {"algorithm": "em", "mu": 0.5, "tol": 1e-6}
-    learner = SERAPH(em_max_iter=n_steps, **em).fit(X, y_partial)
+    strict = {"mu": 0.5, "tol": 1e-6}
+    learner = SERAPH(solver=em(n_steps), **strict).fit(X, y_partial)
     A, before = learner.get_mahalanobis_matrix(), None  # q = 0 in the first M-step
     if n_steps > 1:
-        before = SERAPH(em_max_iter=n_steps - 1, **em).fit(X, y_partial).get_mahalanobis_matrix()
+        last = SERAPH(solver=em(n_steps - 1), **strict).fit(X, y_partial)
+        before = last.get_mahalanobis_matrix()
     value = m_step(X, y_partial, learner, before)
     assert learner.objective_ == pytest.approx(value(A), rel=1e-9)
     start = np.eye(13) if before is None else before
@@ -84,7 +86,7 @@ def test_each_m_step_of_em_maximizes_equation_11(wine, n_steps):
 @pytest.mark.slow
 def test_em_ends_at_the_maximum_of_equation_11_for_its_own_metric(wine):
     X, y_partial = wine[0][:40], wine[1][:40]
-    learner = SERAPH(algorithm="em", em_tol=1e-4, em_max_iter=200, tol=1e-5).fit(X, y_partial)
+    learner = SERAPH(solver="em", tol=1e-5).fit(X, y_partial)
     A = learner.get_mahalanobis_matrix()
     value = m_step(X, y_partial, learner, A)
     assert learner.objective_ == pytest.approx(value(A), rel=1e-3)
@@ -139,12 +141,12 @@ def test_the_papers_four_settings_run_with_its_solver(wine, mu, lam):
 def test_direct_and_em_agree_without_unlabeled_pairs_and_differ_with_them(wine):
     X, y_partial, _ = wine
     X, y_partial = X[:40], y_partial[:40]
-    strict = {"tol": 1e-6, "em_tol": 1e-5, "em_max_iter": 500}
+    strict = {"tol": 1e-6, "max_iter": 500}
     apart = []
     for mu in (0.0, 0.3):
         direct = SERAPH(mu=mu, **strict).fit(X, y_partial)
-        em = SERAPH(mu=mu, algorithm="em", **strict).fit(X, y_partial)
-        apart.append(np.abs(distances(direct, X) - distances(em, X)).max())
+        by_em = SERAPH(mu=mu, solver="em", **strict).fit(X, y_partial)
+        apart.append(np.abs(distances(direct, X) - distances(by_em, X)).max())
     assert apart[0] < 1e-4
     assert apart[1] > 1e-2
 
@@ -179,7 +181,7 @@ def test_learned_metric_beats_the_euclidean_one_on_digits_with_20_labels():
 def test_row_order_does_not_matter(wine, rng, setting):
     X, y_partial = wine[0][:40], wine[1][:40]
     order = rng.permutation(len(X))
-    strict = {"tol": 1e-7, "em_tol": 1e-7, "max_iter": 2000, "em_max_iter": 200, **setting}
+    strict = {"tol": 1e-7, "max_iter": 2000, **setting}
     one = SERAPH(**strict).fit(X, y_partial)
     other = SERAPH(**strict).fit(X[order], y_partial[order])
     assert other.objective_ == pytest.approx(one.objective_, rel=1e-6)

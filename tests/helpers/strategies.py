@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from seraph import Marks
+from tests.helpers.em import em
 
 
 def examples(part):
@@ -547,11 +548,11 @@ def parameters():
                 "gamma": weights(None),
                 "manifold": weights(),
                 "n_neighbors": st.integers(1, 15),
-                "algorithm": st.sampled_from(["direct", "em"]),
-                "solver": st.sampled_from(["auto", "low-rank", "spg", "projected-gradient"]),
+                "solver": st.sampled_from(
+                    ["auto", "low-rank", "spg", "projected-gradient", "em", em(3)]
+                ),
                 "n_components": st.sampled_from([None, 1, 2, 5]),
                 "tol": st.sampled_from([0, 1e-9, 1e-5, 0.1, 10.0]),
-                "em_tol": st.sampled_from([0, 1e-6, 0.1]),
                 "unlabeled_pairs": st.sampled_from(["all", 1, 20, 0.01, 0.5, 1.0]),
                 "backend": st.sampled_from(["auto", "numpy", "numba", "torch"]),
                 "n_jobs": st.sampled_from([None, 2, -1]),
@@ -559,5 +560,4 @@ def parameters():
         ),
         random_state=st.just(0),
         max_iter=st.sampled_from([200, 20, 2, 1]),
-        em_max_iter=st.sampled_from([10, 3, 1]),
     )

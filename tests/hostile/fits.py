@@ -19,6 +19,7 @@ from seraph import (
     classic,
     seraph_path,
 )
+from seraph._solvers import SOLVERS
 from seraph.plot import RegularizationPathDisplay
 from tests.helpers.trial import check_metric
 from tests.hostile import inputs
@@ -33,7 +34,7 @@ ESTIMATORS = [
     if inspect.isclass(value) and issubclass(value, BaseEstimator)
 ]
 # Quick enough for thousands of fits, where a case does not say otherwise.
-QUICK = {"max_iter": 100, "em_max_iter": 5}
+QUICK = {"max_iter": 100}
 
 
 def a_fit(rng):
@@ -186,7 +187,7 @@ def check_certificate(estimator, case, arguments, notes):
         for name, value in settings.items()
         if name.startswith("learner__")
     }
-    direct = settings["algorithm"] == "direct"
+    direct = not SOLVERS[settings["solver"]].m_steps
     in_steps = settings["solver"] == "projected-gradient"
     # A metric at the limit of its rank need only be stationary, as the docstring says.
     P = getattr(estimator, "learned_components_", estimator.components_)
@@ -241,16 +242,12 @@ def _stopped_early(estimator, arguments, _):
 
     With weights of 1e12, say, rounding errors alone keep the gap from 0.
     """
-    more = {
-        "max_iter": max(50, 3 * estimator.max_iter),
-        "em_max_iter": max(100, 10 * estimator.em_max_iter),
-    }
+    more = {"max_iter": max(50, 3 * estimator.max_iter)}
     longer, _ = again(estimator, arguments, **more)
     if longer.converged_:
         return True
-    looser = {"em_tol": 10.0, "em_max_iter": max(2, estimator.em_max_iter)}
     tol = max(2.0 * estimator.optimality_gap_, 1.0)
-    attempts = [{"tol": factor * tol, **looser} for factor in (1, 10)]
+    attempts = [{"tol": factor * tol} for factor in (1, 10)]
     attempts.append({"tol": max(2.0 * longer.optimality_gap_, 1.0), **more})
     return any(again(estimator, arguments, **changes)[0].converged_ for changes in attempts)
 

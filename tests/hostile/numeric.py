@@ -76,8 +76,7 @@ def equal_points(rng):
     is_ours = Estimator in (SERAPH, SERAPHCV, KernelSERAPH)
     options = {"shrinkage": rng.choice([0, 0.4, "auto"])} if is_ours else {}
     if Estimator is SERAPH:
-        options["solver"] = rng.choice(["low-rank", "spg", "projected-gradient"])
-        options["algorithm"] = rng.choice(["direct", "em"])
+        options["solver"] = rng.choice(["low-rank", "spg", "projected-gradient", "em"])
     learner = seeded(Estimator, **options)
     result, notes = guarded(lambda: learner.fit(X, y))
     if refused(result):

@@ -187,12 +187,6 @@ def test_what_is_no_probability_is_refused_in_words(probabilities):
         expected_calibration_error([1, -1], probabilities)
 
 
-def test_em_that_stops_early_is_told_of_its_own_tolerance(wine):
-    X, y, _ = wine
-    with pytest.warns(ConvergenceWarning, match="Raise em_max_iter or max_iter, or em_tol, or"):
-        SERAPH(algorithm="em", em_max_iter=1).fit(X, y)
-
-
 NO_NUMBERS = {
     "a word": [[1.0, "3?"], [0.0, 1.0], [2.0, 2.0]],
     "a list in a cell": np.array([[1.0, [2.0, 3.0]], [0.0, 1.0], [2.0, 2.0]], dtype=object),
@@ -445,7 +439,7 @@ def test_equal_points_have_a_zero_metric_and_a_warning(n, value, solver):
     assert learner.components_.shape == (0, 4)
 
 
-@pytest.mark.parametrize("parameters", [{"algorithm": "em"}, {"warm_start": True}], ids=str)
+@pytest.mark.parametrize("parameters", [{"solver": "em"}, {"warm_start": True}], ids=str)
 def test_equal_points_have_no_other_start(parameters, rng):
     y = np.arange(12) % 2
     learner = SERAPH(shrinkage=0, **parameters).fit(rng.normal(size=(12, 4)) + y[:, None], y)

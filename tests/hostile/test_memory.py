@@ -37,23 +37,22 @@ def peak(act):
             tracemalloc.stop()
 
 
-QUICK = {"max_iter": 3, "em_max_iter": 2, "backend": "numpy", "random_state": 0}
+QUICK = {"max_iter": 3, "backend": "numpy", "random_state": 0}
 # Values that might cost memory.
 OPTIONS = {
-    "algorithm": ["em"],
     "backend": ["numba", "torch"],
     "checkpoint": ["fit.ckpt"],
     "gamma": [1.0],
     "manifold": [0.1],
     "n_components": [2],
     "n_jobs": [2],
-    "solver": ["spg", "projected-gradient"],
+    "solver": ["spg", "projected-gradient", "em"],
     "unlabeled_pairs": [0.01, 0.2, 0.5, 0.9, 1_000_000],
     "warm_start": [True],
     "shrinkage": [0.5],
 }
 # They are numbers in a formula, limits, or functions of the user: no memory hangs on them.
-FREE = {"callback", "device", "em_max_iter", "em_tol", "eta", "lam", "max_iter", "mu"}
+FREE = {"callback", "device", "eta", "lam", "max_iter", "mu"}
 FREE |= {"n_neighbors", "random_state", "shrinkage_target", "tol", "verbose"}
 
 

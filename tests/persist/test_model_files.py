@@ -64,7 +64,7 @@ def seeded(learner):
 LEARNERS = [
     SERAPH(),
     SERAPH(gamma=1.0),
-    SERAPH(algorithm="em", em_max_iter=3),
+    SERAPH(solver="em"),
     SERAPHCV(SERAPH(max_iter=50), lam_factors=np.array([0.5, 1.0]), cv=2),
     KernelSERAPH(kernel_gamma=0.5),
     KernelSERAPH(kernel="poly", n_landmarks=20, random_state=0),
@@ -345,7 +345,7 @@ def test_parameters_newer_than_the_file_have_their_defaults(wine, tmp_path):
     outer.fit(X, y_partial)
     answer = outer.predict(X)
     for learner in (inner, outer.estimator[-1], outer.estimator_[-1]):
-        del learner.em_tol, learner.n_jobs
+        del learner.tol, learner.n_jobs
     del outer.rule
     inner = seraph.load(seraph.save(inner, tmp_path / "inner.skops"))
     outer = seraph.load(seraph.save(outer, tmp_path / "outer.skops"))

@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
 from seraph import Marks
+from tests.helpers.em import em
 from tests.helpers.plain import SERAPH
 from tests.helpers.strategies import (
     DISGUISES,
@@ -30,7 +31,7 @@ SETTINGS = st.sampled_from(
         {"lam": 1.0},
         {"solver": "spg"},
         {"solver": "projected-gradient", "max_iter": 20},
-        {"algorithm": "em", "em_max_iter": 5},
+        {"solver": em(5)},
         {"gamma": 1.0},
         {"n_components": 1},
         {"manifold": 0.1, "n_neighbors": 3},

@@ -25,6 +25,7 @@ from seraph.classic import (
     SDML,
     Euclidean,
 )
+from tests.helpers.em import em
 from tests.helpers.strategies import cases, examples, seeds, some_of, sound_cases, weights
 from tests.helpers.trial import attempt, check_distances, check_metric
 
@@ -105,8 +106,7 @@ KERNEL = {
     "n_components": st.sampled_from([None, 1, 2]),
     "lam": weights("auto"),
     "mu": weights("auto"),
-    "algorithm": st.sampled_from(["direct", "em"]),
-    "solver": st.sampled_from(["low-rank", "spg", "projected-gradient"]),
+    "solver": st.sampled_from(["low-rank", "spg", "projected-gradient", em(5)]),
 }
 PATH = {
     "lams": st.sampled_from([None, [1.0], [1e-8, 1.0, 1e8]]),
@@ -168,9 +168,7 @@ def test_a_classic_learner_does_not_depend_on_a_shift_or_on_the_order_of_rows(Le
 @given(case=cases(n=(2, 40)), parameters=some_of(KERNEL))
 def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
     arguments = case.arguments
-    learner = attempt(
-        lambda: KernelSERAPH(max_iter=50, em_max_iter=5, **parameters).fit(**arguments)
-    )
+    learner = attempt(lambda: KernelSERAPH(max_iter=50, **parameters).fit(**arguments))
     if isinstance(learner, Exception):
         return
     assert np.all(np.isfinite(learner.components_))
@@ -207,9 +205,7 @@ def test_a_path_is_sound_or_says_what_is_wrong(case, parameters):
 @examples(10)
 @given(
     case=cases(n=(2, 30), m=(1, 10)) | sound_cases(),
-    learner=st.sampled_from(
-        [None, SERAPH(solver="spg"), SERAPH(gamma=1.0), SERAPH(algorithm="em", em_max_iter=3)]
-    ),
+    learner=st.sampled_from([None, SERAPH(solver="spg"), SERAPH(gamma=1.0), SERAPH(solver=em(3))]),
     lam_factors=st.sampled_from([(0.1, 1, 10), (1e-6, 1e6)]),
     cv=st.integers(2, 5),
 )

@@ -31,6 +31,7 @@ from seraph._sweep import (
     one_blas_thread,
 )
 from seraph._sweep._chunks import ChunkedPoints
+from tests.helpers.em import em
 from tests.helpers.quick import few
 
 SAME = {"rtol": 1e-10, "atol": 1e-10}
@@ -197,14 +198,14 @@ def test_the_metric_is_that_of_numpy(client, small_parts, data, expected, collec
     "parameters",
     few(
         [
-            {"algorithm": "em", "em_max_iter": 2},
+            {"solver": em(2)},
             {"gamma": 0.1, "tol": 0.1},
             {"solver": "spg"},
             {"solver": "projected-gradient"},
             {"mu": 0},
             {"n_components": 1},
             {"unlabeled_pairs": 2000, "random_state": 0},
-            {"unlabeled_pairs": 0.1, "random_state": 0, "algorithm": "em", "em_max_iter": 2},
+            {"unlabeled_pairs": 0.1, "random_state": 0, "solver": em(2)},
         ],
         lambda parameters: "mu" in parameters or parameters.get("unlabeled_pairs") == 2000,
     ),

@@ -18,6 +18,7 @@ from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, one_blas_thread
 from seraph._sweep._threads import SharedSetting
 from seraph._utils._typing import computed_once
+from tests.helpers.em import em
 from tests.helpers.forks import forks, succeeds_in_a_child
 
 N_FITS = 10
@@ -25,7 +26,7 @@ SECONDS = 120
 LEARNERS = {
     "low-rank": SERAPH(),
     "spg": SERAPH(solver="spg"),
-    "em": SERAPH(algorithm="em", em_max_iter=3, em_tol=1.0),
+    "em": SERAPH(solver=em(3)),
     "two threads": SERAPH(n_jobs=2),
     "manifold": SERAPH(manifold=0.01),
     "sampled pairs": SERAPH(unlabeled_pairs=500, random_state=0),

@@ -119,7 +119,7 @@ def _no_convergence(fit: Fit, settings: Settings) -> str | None:
     n_steps = len(fit.history["step"])
     iterations = f"{n_steps} iterations, optimality gap {fit.optimality_gap:.1e}"
     lowest, highest = SCALES
-    if fit.lam == 0.0 and settings.lam != "auto" and settings.solver != "projected-gradient":
+    if fit.lam == 0.0 and settings.lam != "auto" and not settings.method.by_steps:
         ending = "converged nevertheless" if fit.converged else "has not converged"
         return (
             "With lam=0 the objective may have no maximum: pairs that can be separated "
@@ -154,11 +154,9 @@ def _no_convergence(fit: Fit, settings: Settings) -> str | None:
             "do not suit the units of these points. Scale the features, and leave lam at "
             '"auto"; or set gamma=None.'
         )
-    is_em = settings.algorithm == "em"
-    remedy = "em_max_iter or max_iter, or em_tol" if is_em else "max_iter"
-    return early_stop(settings.name, iterations, remedy)
+    return early_stop(settings.name, iterations)
 
 
-def early_stop(name: str, iterations: str, remedy: str) -> str:
+def early_stop(name: str, iterations: str) -> str:
     """Say that the solver has not converged, and what to raise."""
-    return f"{name} has not converged ({iterations}). Raise {remedy}, or tol, or lam."
+    return f"{name} has not converged ({iterations}). Raise max_iter, or tol, or lam."

@@ -154,11 +154,11 @@ class Watch:
         try:
             self.callback(state)
         except StopIteration:
-            # Raised on as another exception, because scipy's solvers catch StopIteration.
+            # Re-raised under another type, because scipy's solvers catch StopIteration.
             P = solvers.compress(P)
             value, gradient = objective.by_metric(P)
             gap = solvers.optimality_gap(P, gradient, objective.scale)
-            raise Stopped(self._ended(objective, P, value, gap)) from None
+            raise Stopped(self._end(objective, P, value, gap)) from None
 
     def _remember(self, objective: Objective, step: solvers.Step, P: Array) -> None:
         """Keep the best iterate on the current objective and sample."""
@@ -169,8 +169,8 @@ class Watch:
                 return
         self._best = objective, step, P
 
-    def interrupted(self) -> tuple[solvers.Result, float] | None:
-        """Return the best iterate; None without `Interruptible`, or before the first iteration.
+    def end_at_best(self) -> tuple[solvers.Result, float] | None:
+        """End at the best iterate; None without `Interruptible`, or before the first iteration.
 
         The gap is the solver's estimate: a certificate would take another sweep.
         """
@@ -178,9 +178,9 @@ class Watch:
             return None
         objective, step, P = self._best
         gap = np.inf if step.gap is None else step.gap
-        return self._ended(objective, solvers.compress(P), step.objective, gap)
+        return self._end(objective, solvers.compress(P), step.objective, gap)
 
-    def _ended(
+    def _end(
         self, objective: Objective, P: Array, value: float, gap: float
     ) -> tuple[solvers.Result, float]:
         """Return the result, its value minus the prior, and the scale of an ended fit."""

@@ -48,7 +48,7 @@ CREATE TABLE sums (
 # Parameters that only affect what is printed, how sums are computed, or when to stop; and
 # "warm_start", for which the metric to start from is compared instead.
 _MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
-_MAY_CHANGE |= {"max_iter", "tol", "em_max_iter", "em_tol", "warm_start"}
+_MAY_CHANGE |= {"max_iter", "tol", "warm_start"}
 
 
 def check_checkpoint(path: Any) -> None:
@@ -82,7 +82,7 @@ def check_repeatable(what: str, random_state: Any) -> None:
 
 
 @contextmanager
-def opened(
+def open_journal(
     path: str | os.PathLike[str] | None, describe: Callable[[], dict[str, str]]
 ) -> Iterator[Journal | None]:
     """Keep a journal while a fit runs, and remove it when the fit is complete.
@@ -139,10 +139,6 @@ class Journal:
     fit : dict of str
         The `fingerprint`; the file of another fit is refused.
 
-    Attributes
-    ----------
-    is_kept : bool
-        Whether to keep the file when the fit ends, because it is not complete.
     """
 
     def __init__(self, path: Path, fit: dict[str, str]) -> None:
@@ -205,6 +201,10 @@ class Journal:
             return 0.0, found
 
         return self.sums(_FOLD + digest(rows, grid), replace_sums)[1]
+
+    def keep(self) -> None:
+        """Keep the file when the fit ends, because it is not complete."""
+        self.is_kept = True
 
     def commit(self) -> None:
         """Write to disk what has been recorded since the last time."""

@@ -103,9 +103,9 @@ class Forecast:
     def _times(self) -> float:
         """How many sweeps over all pairs the fit takes."""
         samples = self.problem.pairs.samples(near=self.is_near)
-        is_sampled = bool(samples) and self.settings.solver_name == "low-rank"
+        is_sampled = bool(samples) and self.settings.method.uses_samples
         sweeps = _SWEEPS + _SAMPLE_SWEEPS * samples[0][0] if is_sampled else _PLAIN_SWEEPS
-        if self.settings.algorithm == "em":
+        if self.settings.method.m_steps:
             return _TIMES_EM * sweeps
         return sweeps if self.settings.gamma is None else _TIMES_FULL * sweeps
 

@@ -46,7 +46,7 @@ def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
         with as_numbers("X", X):
             points = ChunkedPoints.read(X)
         if points.shape[0] > points.shape[1]:
-            return points, _settled(settings, X, len(points))
+            return points, _settle_backend(settings, X, len(points))
         X = points.array
     return read_array(X, settings)
 
@@ -62,7 +62,7 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
             estimator=settings.name,
             input_name="X",
         )
-    return PointsInMemory(array), _settled(settings, X, len(array))
+    return PointsInMemory(array), _settle_backend(settings, X, len(array))
 
 
 def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> PairLabels:
@@ -72,6 +72,6 @@ def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> Pai
     return labels
 
 
-def _settled(settings: Settings, X: Any, n: int) -> Settings:
+def _settle_backend(settings: Settings, X: Any, n: int) -> Settings:
     backend, device = choose_backend(X, n, settings.backend, settings.device)
     return replace(settings, backend=backend, device=device)

@@ -17,7 +17,7 @@ from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._forecast import Forecast, Progress
 from ._objective import FullModel, Objective
-from ._problem import Problem, ordered_terms
+from ._problem import Problem, order_terms
 from ._settings import Settings
 from ._triplets import Triplets
 
@@ -104,10 +104,10 @@ _OVERFLOW = (
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[None]:
+def set_up_sweeps(settings: Settings) -> Iterator[None]:
     """Limit the threads of BLAS and start the cluster that sweeps need, within the block.
 
-    What overflows is refused in words, so numpy need not warn of it.
+    Overflow raises a ValueError; numpy's warnings are silenced.
     """
     quiet = np.errstate(over="ignore", invalid="ignore")
     with quiet, one_blas_thread(), workers(settings.backend, settings.n_jobs):
@@ -151,28 +151,27 @@ def learn(
     -------
     Fit
     """
-    with running(settings):
+    with set_up_sweeps(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
-        run = _SolverRun(problem, settings, start)
+        forecast = None
         if not is_trial:
-            run.forecast = Forecast(
-                problem, settings, labels.n_unlabeled, is_near=start is not None
-            )
+            forecast = Forecast(problem, settings, labels.n_unlabeled, is_near=start is not None)
+        run = _SolverRun(problem, settings, start, forecast)
         try:
             result, s = run.solve()
         except KeyboardInterrupt:
-            best = None if is_trial else run.watch.interrupted()
+            best = None if is_trial else run.watch.end_at_best()
             if best is None:
                 raise
             if journal is not None:
-                journal.is_kept = True
+                journal.keep()
             result, s = best
-        fit = fit_of(result, s, run.lam * problem.coordinates.unit**2, problem, labels)
-        return _with_average(fit, result, run) if settings.average else fit
+        fit = describe_fit(result, s, run.lam * problem.coordinates.unit**2, problem, labels)
+        return _average_metrics(fit, result, run) if settings.average else fit
 
 
-def _with_average(fit: Fit, result: solvers.Result, run: _SolverRun) -> Fit:
-    """Average the metric with that for a larger weight of the trace.
+def _average_metrics(fit: Fit, result: solvers.Result, run: _SolverRun) -> Fit:
+    """Average the metric with the one for a larger weight of the trace.
 
     Which weight is best depends on whether the leading principal components are the relevant
     directions, and few labels do not show that. Both metrics get the same total variance.
@@ -191,12 +190,8 @@ def _with_average(fit: Fit, result: solvers.Result, run: _SolverRun) -> Fit:
     return replace(fit, averaged=mean.astype(fit.components.dtype))
 
 
-def fit_of(
-    result: solvers.Result,
-    s: float,
-    lam: float,
-    problem: Problem,
-    labels: PairLabels,
+def describe_fit(
+    result: solvers.Result, s: float, lam: float, problem: Problem, labels: PairLabels
 ) -> Fit:
     """Describe a solution of a problem, at a scale ``s = -kappa``, in the user's units."""
     coordinates = problem.coordinates
@@ -234,7 +229,7 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
     s = -fit.kappa
     P = np.sqrt(s) * fit.components
     first = labels.rows_by_class
-    terms = ordered_terms(labels, s * fit.eta, 0.0, first)
+    terms = order_terms(labels, s * fit.eta, 0.0, first)
     coordinates = points.coordinates(rescale=False)
     sweep = make_sweep(coordinates.with_first(first), backend="numpy")
     value, _ = sweep(P, terms, "threshold")
@@ -243,39 +238,50 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
 
 
 class _SolverRun:
-    """One run of a solver, with its start and its callbacks."""
+    """One run of a solver, with its start and its callbacks.
 
-    def __init__(self, problem: Problem, settings: Settings, start: Array | None) -> None:
-        self.problem = problem
-        self.settings = settings
-        self.given_start = start
+    Parameters
+    ----------
+    problem : Problem
+        What to maximize.
+    settings : Settings
+        Settings of the fit.
+    start : ndarray of shape (r, m), optional
+        Factor to start from, on the user's features.
+    forecast : Forecast, optional
+        Announces a long fit.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        start: Array | None = None,
+        forecast: Forecast | None = None,
+    ) -> None:
+        self.problem, self.settings = problem, settings
+        self.given_start, self.forecast = start, forecast
         self.lam = problem.weight(settings.lam, settings.lam_factor)
         self.objective = problem.objective(settings.lam, settings.lam_factor)
         # The simplified model (7) is the full one at s = 1 without a prior.
         self.model = FullModel(self.objective, float(settings.gamma or 0.0))
         self.watch = Watch(settings.callback, problem.coordinates.to_features, self.model)
-        self.forecast: Forecast | None = None
 
     def solve(self) -> tuple[solvers.Result, float]:
         """Return the best metric times the scale ``s = -kappa``, and the scale."""
-        settings = self.settings
+        settings, m_steps = self.settings, self.settings.method.m_steps
         try:
             if settings.gamma is not None:
                 return solvers.over_scale(
                     self.model, self._maximize, self._start, tol=settings.tol
                 )
             P = self._start(1.0)
-            if settings.algorithm == "direct":
+            if not m_steps:
                 near = self.given_start is not None
                 return self._maximize(self.objective, P, near=near), 1.0
-            found = solvers.em(
-                self.objective.m_step,
-                self._maximize,
-                P,
-                max_iter=settings.em_max_iter,
-                tol=settings.em_tol,
-            )
-            return found, 1.0
+            max_iter = int(min(m_steps, settings.max_iter))
+            step = self.objective.m_step
+            return solvers.em(step, self._maximize, P, max_iter=max_iter, tol=settings.tol), 1.0
         except Stopped as stopped:
             return stopped.found
 
@@ -296,20 +302,21 @@ class _SolverRun:
         s : float
             The scale.
         """
-        settings = self.settings
-        tol, em_tol = (
-            max(tol, min(_ROUGH, _ROUGHER * tol)) for tol in (settings.tol, settings.em_tol)
-        )
-        factor = settings.lam_factor * _LARGER
+        tol = self.settings.tol
         rough = replace(
-            settings, lam_factor=factor, tol=tol, em_tol=em_tol, callback=None, verbose=0
+            self.settings,
+            lam_factor=self.settings.lam_factor * _LARGER,
+            tol=max(tol, min(_ROUGH, _ROUGHER * tol)),
+            callback=None,
+            verbose=0,
         )
         other = _SolverRun(self.problem, rough, start)
         P = other.estimate(self.lam, result)
+        if P is not None and tol >= _ESTIMATED_TOL:
+            return P, 1.0
         if P is not None:
-            if settings.tol >= _ESTIMATED_TOL:
-                return P, 1.0
-            other.given_start = self.problem.coordinates.to_features(P) if len(P) else None
+            start_there = self.problem.coordinates.to_features(P) if len(P) else None
+            other = _SolverRun(self.problem, rough, start_there)
         found, s = other.solve()
         return found.P, s
 
@@ -328,12 +335,10 @@ class _SolverRun:
         ndarray of shape (r, d) or None
             Factor of the metric; None without samples, or if the surrogate has no maximum.
         """
-        settings, P = self.settings, result.P
-        is_plain = settings.gamma is None and settings.algorithm == "direct"
-        if not is_plain or settings.solver_name != "low-rank" or result.gradient is None:
-            return None
-        samples = self.objective.samples(near=True)
-        if not samples:
+        settings, solver, P = self.settings, self.settings.method, result.P
+        is_plain = settings.gamma is None and not solver.m_steps and solver.uses_samples
+        samples = self.objective.samples(near=True) if is_plain else []
+        if not samples or result.gradient is None:
             return None
         # The two objectives differ by a multiple of the trace.
         more = self.lam - lam
@@ -354,18 +359,20 @@ class _SolverRun:
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""
-        settings, coordinates = self.settings, self.problem.coordinates
+        settings, solver, coordinates = (
+            self.settings,
+            self.settings.method,
+            self.problem.coordinates,
+        )
         if self.problem.is_flat:
             return np.zeros((0, self.objective.n_features))
         if self.given_start is not None:
             P = coordinates.from_features(self.given_start.astype(np.float64)) * np.sqrt(s)
             return solvers.compress(P)[: settings.n_components]
-        if settings.solver_name == "projected-gradient":
-            m = coordinates.n_features
-            return np.sqrt(m / (m + 1.0)) * np.eye(m)
-        narrow = settings.solver_name == "low-rank"
+        if solver.first_factor is not None:
+            return solver.first_factor(coordinates.n_features)
         return self.problem.first_factor(
-            settings.n_components, narrow=narrow, eta=s * settings.eta
+            settings.n_components, narrow=solver.adapts_rank, eta=s * settings.eta
         )
 
     def _maximize(self, objective: Objective, P: Array, *, near: bool = False) -> solvers.Result:
@@ -373,22 +380,19 @@ class _SolverRun:
         settings = self.settings
         progress = Progress(settings.name, settings.max_iter) if settings.verbose else None
 
-        def after_iteration(step: solvers.Step, P: Array) -> None:
+        def report(step: solvers.Step, P: Array) -> None:
             if self.forecast is not None:
                 self.forecast(step)
             if progress is not None:
                 progress(step)
             self.watch(objective, step, P)
 
-        options: dict[str, Any] = {}
-        if settings.solver_name == "low-rank":
-            samples = objective.samples(near=near)
-            options = {"max_rank": settings.n_components, "samples": samples}
-        return solvers.SOLVERS[settings.solver_name](
+        return settings.method(
             objective,
             P,
             max_iter=settings.max_iter,
             tol=settings.tol,
-            callback=after_iteration,
-            **options,
+            callback=report,
+            max_rank=settings.n_components,
+            near=near,
         )

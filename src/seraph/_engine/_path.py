@@ -13,7 +13,7 @@ from .._sweep import Points
 from .._utils._typing import Array
 from ._checkpoint import Journal
 from ._forecast import Progress
-from ._learn import Fit, fit_of, running
+from ._learn import Fit, describe_fit, set_up_sweeps
 from ._objective import Objective
 from ._problem import Problem
 from ._settings import Settings
@@ -105,7 +105,7 @@ def follow_path(
         The weights, falling; or their number, and the smallest over the largest, where they
         start from the zero metric.
     """
-    with running(settings):
+    with set_up_sweeps(settings):
         problem = Problem.make(points, labels, settings, graph, journal)
         path = _Path(problem, settings)
         lam_max = path.lam_max(problem.pairs.terms.mu)
@@ -120,7 +120,7 @@ def follow_path(
         for lam in lams.tolist():
             result = path.solve(lam, from_zero=from_zero and not fits)
             result = replace(result, P=solvers.compress(result.P))
-            fits.append(fit_of(result, 1.0, lam, problem, labels))
+            fits.append(describe_fit(result, 1.0, lam, problem, labels))
             counts.append(problem.pairs.sweep.n_sweeps)
             if progress is not None:
                 progress(solvers.Step(result.value, len(result.P), 0.0, result.gap))

@@ -84,9 +84,9 @@ class Problem:
         journal : Journal, optional
             Records the sums of the sweeps.
         """
-        coordinates = points.coordinates(rescale=settings.solver_name != "projected-gradient")
+        coordinates = points.coordinates(rescale=settings.method.rescales)
         check_unit(coordinates.unit, points.dtype)
-        first, terms = _planned(points, labels, settings, is_recorded=journal is not None)
+        first, terms = _plan_pairs(points, labels, settings, is_recorded=journal is not None)
         data = Data(points, coordinates, labels, graph)
         others = [make(data, settings) for make in TERMS.values()]
         sweep = make_sweep(
@@ -146,7 +146,7 @@ class Problem:
         return self.coordinates.start(eta, rank)
 
 
-def _planned(
+def _plan_pairs(
     points: Points, labels: PairLabels, settings: Settings, *, is_recorded: bool
 ) -> tuple[Array, PairTerms]:
     """Choose the pairs to sum; return the rows that come first in sweeps, and the terms."""
@@ -158,17 +158,17 @@ def _planned(
             check_repeatable("unlabeled pairs", settings.random_state)
         rng = check_random_state(settings.random_state)
         if can_list(size, len(points)):
-            terms = ordered_terms(labels, settings.eta, mu, first)
+            terms = order_terms(labels, settings.eta, mu, first)
             plan = Plan.for_list(len(points), len(first), terms.pairs, size, rng)
             return first, replace(terms, plan=plan)
         plan = Plan(share=size / labels.n_unlabeled, seed=int(rng.randint(2**31 - 1)))
     if settings.backend != "dask":  # a cluster leaves the rows where they are
         order = plan.order(points.shape, first, unlabeled=mu > 0.0)
         first = first if order is None else order
-    return first, replace(ordered_terms(labels, settings.eta, mu, first), plan=plan)
+    return first, replace(order_terms(labels, settings.eta, mu, first), plan=plan)
 
 
-def ordered_terms(labels: PairLabels, eta: float, mu: float, first: Array) -> PairTerms:
+def order_terms(labels: PairLabels, eta: float, mu: float, first: Array) -> PairTerms:
     """Return the terms of the pairs, once the rows `first` have been moved to the front.
 
     These begin with the class-labeled rows, so that all their pairs form one square of tiles; the

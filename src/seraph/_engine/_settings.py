@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from .._solvers import SOLVERS
+from .._solvers import SOLVERS, Solver
 from .._sweep import BACKENDS, Backend
 from .._utils._validation import (
     check_choice,
@@ -20,8 +20,6 @@ from .._utils._validation import (
     shown,
 )
 from ._callback import FitState
-
-ALGORITHMS = ("direct", "em")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +46,10 @@ class Settings:
     gamma: float | None = None
     manifold: float = 0.0
     n_neighbors: int = 10
-    algorithm: Literal["direct", "em"] = "direct"
-    solver: Literal["auto", "low-rank", "spg", "projected-gradient"] = "auto"
+    solver: str = "auto"
     n_components: int | None = None
     max_iter: int = 200
     tol: float = 1e-3
-    em_max_iter: int = 50
-    em_tol: float = 1e-3
     unlabeled_pairs: int | float | Literal["all"] = "all"
     backend: Backend = "auto"
     device: Any = None
@@ -82,14 +77,13 @@ class Settings:
         """Refuse settings that are wrong or that do not go together."""
         for name in ("mu", "lam"):
             check_number(name, getattr(self, name), low=0, instead="auto")
-        for name in ("eta", "manifold", "tol", "em_tol"):
+        for name in ("eta", "manifold", "tol"):
             check_number(name, getattr(self, name), low=0)
-        for name in ("n_neighbors", "max_iter", "em_max_iter"):
+        for name in ("n_neighbors", "max_iter"):
             check_number(name, getattr(self, name), low=1, integer=True)
         check_number("gamma", self.gamma, low=0, instead=None)
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        check_choice("algorithm", self.algorithm, ALGORITHMS)
-        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("solver", self.solver, tuple(SOLVERS))
         check_choice("backend", self.backend, BACKENDS)
         check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
@@ -118,27 +112,22 @@ class Settings:
         )
 
     def _check_combinations(self) -> None:
-        if self.n_components is not None and self.solver in ("spg", "projected-gradient"):
+        if self.n_components is not None and not self.method.adapts_rank:
             raise ValueError(
                 f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "
-                'cannot do: use solver="low-rank" or "auto".'
+                f"cannot do: use {_names(lambda solver: solver.adapts_rank)}."
             )
-        if self.gamma is not None and self.algorithm == "em":
+        if self.gamma is not None and not self.method.finds_scale:
             raise ValueError(
-                f"gamma={self.gamma} asks for the full model (6), but the EM-like scheme only "
-                'solves the simplified model (7): use algorithm="direct", or gamma=None.'
-            )
-        if self.gamma is not None and self.solver == "projected-gradient":
-            raise ValueError(
-                f"gamma={self.gamma} asks for the full model (6), which needs converged metrics "
-                'to find kappa, and solver="projected-gradient" seldom converges: use '
-                '"low-rank", "spg" or "auto".'
+                f"gamma={self.gamma} asks for the full model (6), whose kappa "
+                f"solver={self.solver!r} cannot find: use "
+                f"{_names(lambda solver: solver.finds_scale)}; or gamma=None."
             )
 
     @property
-    def solver_name(self) -> str:
-        """Name of the solver that runs."""
-        return "low-rank" if self.solver == "auto" else self.solver
+    def method(self) -> Solver:
+        """The solver that runs."""
+        return SOLVERS[self.solver]
 
     def sample_size(self, n_unlabeled: int) -> int | None:
         """Number of unlabeled pairs to sample; None for all of them."""
@@ -149,3 +138,9 @@ class Settings:
         else:
             size = max(1, round(self.unlabeled_pairs * n_unlabeled))
         return size if size < n_unlabeled else None
+
+
+def _names(is_able: Callable[[Solver], bool]) -> str:
+    """List the solvers that are able to do something, for a message."""
+    *others, last = [f'"{name}"' for name, solver in SOLVERS.items() if is_able(solver)]
+    return f"solver={', '.join(others)} or {last}"

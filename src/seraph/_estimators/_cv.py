@@ -23,10 +23,10 @@ from .._engine import (
     fingerprint,
     learn,
     mean_log_likelihood,
-    opened,
+    open_journal,
     read_array,
     read_labels,
-    running,
+    set_up_sweeps,
     warn_of_scales,
 )
 from .._marks import Marks, PairLabels
@@ -172,8 +172,8 @@ class SERAPHCV(PosteriorLearner):
         graph = None if graph is None else check_graph(graph, len(points))
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
         with (
-            running(settings),
-            opened(
+            set_up_sweeps(settings),
+            open_journal(
                 learner.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal,
         ):

@@ -24,10 +24,10 @@ from .._engine import (
     check_repeatable,
     fingerprint,
     learn,
-    opened,
+    open_journal,
     read_array,
     read_labels,
-    running,
+    set_up_sweeps,
 )
 from .._marks import Marks
 from .._sweep import Backend, PointsInMemory
@@ -117,10 +117,10 @@ class KernelSERAPH(PosteriorLearner):
         Parameter of the poly and sigmoid kernels.
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
-    mu, lam, eta, shrinkage, manifold, n_neighbors, algorithm, solver, n_components
+    mu, lam, eta, shrinkage, manifold, n_neighbors, solver, n_components
         As in `SERAPH`; the metric shrinks toward the distance in feature space. The manifold
         extension works best here, because the map is not linear.
-    max_iter, tol, em_max_iter, em_tol, unlabeled_pairs, backend, device
+    max_iter, tol, unlabeled_pairs, backend, device
         As in `SERAPH`.
     n_landmarks : int, default=1000
         Largest number of points for which the kernel's principal components are exact.
@@ -185,13 +185,10 @@ class KernelSERAPH(PosteriorLearner):
         shrinkage: float | Literal["auto"] = "auto",
         manifold: float = 0.0,
         n_neighbors: int = 10,
-        algorithm: Literal["direct", "em"] = "direct",
-        solver: Literal["auto", "low-rank", "spg", "projected-gradient"] = "auto",
+        solver: str = "auto",
         n_components: int | None = None,
         max_iter: int = 200,
         tol: float = 1e-3,
-        em_max_iter: int = 50,
-        em_tol: float = 1e-3,
         unlabeled_pairs: int | float | Literal["all"] = "all",
         backend: Backend = "auto",
         device: Any = None,
@@ -213,13 +210,10 @@ class KernelSERAPH(PosteriorLearner):
         self.shrinkage = shrinkage
         self.manifold = manifold
         self.n_neighbors = n_neighbors
-        self.algorithm = algorithm
         self.solver = solver
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
-        self.em_max_iter = em_max_iter
-        self.em_tol = em_tol
         self.unlabeled_pairs = unlabeled_pairs
         self.backend = backend
         self.device = device
@@ -270,13 +264,13 @@ class KernelSERAPH(PosteriorLearner):
         if self.checkpoint is not None and len(points) > self.n_landmarks:
             check_repeatable("landmarks", self.random_state)
         parameters = self.get_params()
-        with running(settings):
+        with set_up_sweeps(settings):
             kernel_map = self._kernel_map(points.array)
             coordinates = PointsInMemory(kernel_map(points.array))
             blend = Blend.of(
                 self, coordinates.shape[1], has_rule=True, threshold=self.eta, in_one=True
             )
-            with opened(
+            with open_journal(
                 self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
             ) as journal:
                 fit = learn(coordinates, labels, settings, graph=graph, journal=journal)

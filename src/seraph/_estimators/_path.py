@@ -16,7 +16,7 @@ from .._engine import (
     early_stop,
     fingerprint,
     follow_path,
-    opened,
+    open_journal,
     read_array,
     read_labels,
     warn_of_scales,
@@ -132,7 +132,9 @@ def seraph_path(
     warn_of_scales(points.std(), getattr(X, "columns", None))
     weights = None if lams is None else _check_lams(lams)
     parameters = {"lams": weights, "n_lams": n_lams, "eps": eps, **vars(settings)}
-    with opened(checkpoint, lambda: fingerprint(parameters, points, labels, graph)) as journal:
+    with open_journal(
+        checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+    ) as journal:
         path = follow_path(
             points,
             labels,
@@ -143,7 +145,7 @@ def seraph_path(
         )
         if not path.converged.all():
             left = f"{np.sum(~path.converged)} of {len(path.converged)} values of lam"
-            warn(early_stop(settings.name, left, "max_iter"), ConvergenceWarning)
+            warn(early_stop(settings.name, left), ConvergenceWarning)
     return path
 
 

@@ -16,7 +16,7 @@ from .._engine import (
     check_checkpoint,
     fingerprint,
     learn,
-    opened,
+    open_journal,
     read_labels,
     read_points,
     warn_of_scales,
@@ -82,28 +82,23 @@ class SERAPH(PosteriorLearner):
     n_neighbors : int, default=10
         Neighbors of each point in that graph. Two points are joined if either is among the
         nearest neighbors of the other.
-    algorithm : {"direct", "em"}, default="direct"
-        What is solved: "direct" maximizes the objective above, (7) in the paper; "em" runs
-        the paper's EM-like scheme (9)-(11). The fixed point of the latter does not maximize
-        (7): it weighs the unlabeled pairs less, by a factor of about mu.
-    solver : {"auto", "low-rank", "spg", "projected-gradient"}, default="auto"
-        How it is solved: "low-rank" runs L-BFGS on a low-rank factor of the metric and checks
-        a certificate; "spg" runs spectral projected gradients; "projected-gradient" follows
-        the paper's step rule, which seldom converges, to reproduce its figures. "auto" is
-        "low-rank", the fastest at every size we tried.
+    solver : {"auto", "low-rank", "spg", "projected-gradient", "em"}, default="auto"
+        "low-rank" runs L-BFGS on a low-rank factor of the metric and checks a certificate;
+        "spg" runs spectral projected gradients; "projected-gradient" follows the paper's step
+        rule, which seldom converges, to reproduce its figures. "auto" is "low-rank", the
+        fastest at every size we tried. These maximize the objective above, (7) in the paper.
+        "em" runs the paper's EM-like scheme (9)-(11), with "low-rank" for its M-steps. Its fixed
+        point does not maximize (7): it weighs the unlabeled pairs less, by a factor of about mu.
     n_components : int, optional
-        Largest rank of the metric; for the low-rank solver. A shrunk metric keeps its leading
+        Largest rank of the metric; for "low-rank" and "em". A shrunk metric keeps its leading
         directions.
     max_iter : int, default=200
-        Largest number of iterations; in each M-step, for "em". Iterations over a sample of the
-        pairs (see ``history_``) are counted for each sample.
+        Largest number of iterations; for "em", of M-steps, and of iterations in each. Iterations
+        over a sample of the pairs (see ``history_``) are counted for each sample.
     tol : float, default=1e-3
         Stop when ``optimality_gap_`` is this small. For "projected-gradient", stop when the
-        metric changes by less than this in the Frobenius norm, as in the paper.
-    em_max_iter : int, default=50
-        Largest number of M-steps, for "em".
-    em_tol : float, default=1e-3
-        Stop "em" when the metric's relative change between two M-steps is this small.
+        metric changes by less than this in the Frobenius norm, as in the paper. For "em", also
+        continue until the metric's relative change between two M-steps is this small.
     unlabeled_pairs : "all", int or float, default="all"
         Number or share of the unlabeled pairs to sum over. Fewer than all are sampled once at
         random and weighted so that the sum is unbiased (an incomplete U-statistic).
@@ -125,8 +120,8 @@ class SERAPH(PosteriorLearner):
         exception ends the fit. Run a fit that was killed again with the same data and
         parameters, and it resumes from there and learns the same metric, bit for bit on the
         same machine. The file is removed when the fit is complete, and refused if it belongs
-        to another fit. You may change `max_iter`, `tol`, `em_max_iter`, `em_tol`, `verbose`,
-        `n_jobs`, `backend` and `device` in between; the last two change the last bits.
+        to another fit. You may change `max_iter`, `tol`, `verbose`, `n_jobs`, `backend` and
+        `device` in between; the last two change the last bits.
     callback : callable, optional
         Called after each iteration (not for the rough fit of another weight that "auto"
         averages) with a :class:`seraph.FitState`: ``iteration``,
@@ -232,13 +227,10 @@ class SERAPH(PosteriorLearner):
         gamma: float | None = None,
         manifold: float = 0.0,
         n_neighbors: int = 10,
-        algorithm: Literal["direct", "em"] = "direct",
-        solver: Literal["auto", "low-rank", "spg", "projected-gradient"] = "auto",
+        solver: str = "auto",
         n_components: int | None = None,
         max_iter: int = 200,
         tol: float = 1e-3,
-        em_max_iter: int = 50,
-        em_tol: float = 1e-3,
         unlabeled_pairs: int | float | Literal["all"] = "all",
         backend: Backend = "auto",
         device: Any = None,
@@ -257,13 +249,10 @@ class SERAPH(PosteriorLearner):
         self.gamma = gamma
         self.manifold = manifold
         self.n_neighbors = n_neighbors
-        self.algorithm = algorithm
         self.solver = solver
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
-        self.em_max_iter = em_max_iter
-        self.em_tol = em_tol
         self.unlabeled_pairs = unlabeled_pairs
         self.backend = backend
         self.device = device
@@ -340,7 +329,7 @@ class SERAPH(PosteriorLearner):
         warn_of_scales(points.std(), getattr(X, "columns", None))
         start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
-        with opened(
+        with open_journal(
             self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
         ) as journal:
             if start is not None and (len(start) == 0 or start.shape[1] != points.shape[1]):

@@ -1,7 +1,8 @@
 """Solvers that maximize over the cone of positive semi-definite matrices.
 
 They know an objective and a first factor, and nothing of estimators or data. All take
-``(objective, P, *, max_iter, tol, callback)`` and return a `Result`.
+``(objective, P, *, max_iter, tol, callback)`` and return a `Result`. `SOLVERS` is the table of
+those that users can choose.
 
 =====================  ====================================================================
 `low_rank`             L-BFGS on a narrow factor, widened until the certificate holds
@@ -24,9 +25,7 @@ from ._result import MatrixFunction, Result, Step
 from ._sampled import RunAwayError, Surrogate, sampled_low_rank
 from ._scale import SCALES, over_scale
 from ._spg import spg
-
-# The solvers by the values of the parameter `solver`.
-SOLVERS = {"low-rank": sampled_low_rank, "spg": spg, "projected-gradient": projected_gradient}
+from ._table import SOLVERS, Solver
 
 __all__ = [
     "SCALES",
@@ -36,6 +35,7 @@ __all__ = [
     "MatrixFunction",
     "Result",
     "RunAwayError",
+    "Solver",
     "Step",
     "Surrogate",
     "backtrack",

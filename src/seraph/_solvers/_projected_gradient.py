@@ -11,6 +11,11 @@ from ._result import Callback, MatrixFunction, Result, Step
 _MAX_HALVINGS = 20  # of a step: to a millionth of it
 
 
+def first_factor(m: int) -> Array:
+    """Return a factor of the paper's first metric of `m` features, ``m / (m + 1) I``."""
+    return np.sqrt(m / (m + 1.0)) * np.eye(m)
+
+
 def projected_gradient(
     objective: MatrixFunction,
     P: Array,

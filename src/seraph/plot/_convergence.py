@@ -62,7 +62,7 @@ class ConvergenceDisplay:
     ) -> Self:
         """Draw how the solver of a fitted learner progressed.
 
-        A learner may solve several problems in turn: the M-steps of ``algorithm="em"``, the
+        A learner may solve several problems in turn: the M-steps of ``solver="em"``, the
         scales of the full model. Each has its own objective, so the line jumps between them. The
         low-rank solver records the width of its factor, an upper bound on the rank; the last
         value shown is the rank of the metric.

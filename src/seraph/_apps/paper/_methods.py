@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from ..._base import MahalanobisLearner
+from ..._engine import SOLVERS
 from ..._estimators._seraph import SERAPH
 from ...classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 
@@ -13,6 +15,9 @@ from ...classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 # maximum, so the solver's 200 steps define the method.
 _plain = partial(SERAPH, shrinkage=0)
 _as_in_paper = partial(_plain, solver="projected-gradient")
+# At most 50 M-steps of the EM-like scheme; and its first M-step, by the paper's solver.
+SOLVERS["em-50"] = replace(SOLVERS["em"], m_steps=50)
+SOLVERS["first-m-step"] = replace(SOLVERS["projected-gradient"], m_steps=1)
 
 # The competing methods are solved to their optimum, as their papers define them. The defaults of
 # the learners differ: they are chosen by the error of nearest neighbors.
@@ -28,11 +33,8 @@ METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
     "post": ("SERAPH post", partial(_as_in_paper, lam=0.0)),
     "proj": ("SERAPH proj", partial(_as_in_paper, mu=0.0, lam=1.0)),
     "hyper": ("SERAPH hyper", partial(_as_in_paper, lam=1.0)),
-    "hyper-em": ("hyper, EM to its end", partial(_plain, lam=1.0, algorithm="em")),
-    "hyper-em1": (
-        "hyper, first M-step",
-        partial(_as_in_paper, lam=1.0, algorithm="em", em_max_iter=1),
-    ),
+    "hyper-em": ("hyper, EM to its end", partial(_plain, lam=1.0, solver="em-50")),
+    "hyper-em1": ("hyper, first M-step", partial(_plain, lam=1.0, solver="first-m-step")),
     "hyper-exact": ("hyper, to convergence", partial(_plain, lam=1.0, max_iter=2000)),
     "auto": ('SERAPH, lam="auto"', _plain),
 }

@@ -1,0 +1,88 @@
+"""The table of solvers: what each one can do. No other code compares the name of a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from .._utils._typing import Array
+from ._projected_gradient import first_factor, projected_gradient
+from ._result import Callback, Result
+from ._sampled import sampled_low_rank
+from ._spg import spg
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A function that maximizes an objective, and what its callers have to know about it.
+
+    Parameters
+    ----------
+    maximize : callable
+        Takes ``(objective, P, *, max_iter, tol, callback)`` and returns a `Result`.
+    adapts_rank : bool, default=False
+        Whether it widens a narrow first factor as far as needed, and takes `max_rank`.
+    uses_samples : bool, default=False
+        Whether it takes `samples` of the objective.
+    rescales : bool, default=True
+        Whether its points may be rotated and divided by their unit, which speeds up most solvers.
+    first_factor : callable, optional
+        Takes the number of features and returns the factor to start from; by default it is fitted
+        to the points.
+    by_steps : bool, default=False
+        Whether its steps define the metric, so that it need not converge.
+    m_steps : float, default=0
+        Largest number of M-steps, if the EM-like scheme runs around it.
+    """
+
+    maximize: Callable[..., Result]
+    adapts_rank: bool = False
+    uses_samples: bool = False
+    rescales: bool = True
+    first_factor: Callable[[int], Array] | None = None
+    by_steps: bool = False
+    m_steps: float = 0
+
+    @property
+    def finds_scale(self) -> bool:
+        """Whether the search for the scale of the full model can use it.
+
+        It needs converged metrics, and the EM-like scheme is for the simplified model only.
+        """
+        return not (self.by_steps or self.m_steps)
+
+    def __call__(
+        self,
+        objective: Any,
+        P: Array,
+        *,
+        max_iter: int,
+        tol: float,
+        callback: Callback,
+        max_rank: int | None = None,
+        near: bool = False,
+    ) -> Result:
+        """Maximize an objective from the factor `P`; `near` says that it is almost a maximum."""
+        options: dict[str, Any] = {}
+        if self.adapts_rank:
+            options["max_rank"] = max_rank
+        if self.uses_samples:
+            options["samples"] = objective.samples(near=near)
+        return self.maximize(
+            objective, P, max_iter=max_iter, tol=tol, callback=callback, **options
+        )
+
+
+_LOW_RANK = Solver(sampled_low_rank, adapts_rank=True, uses_samples=True)
+# The solvers by the values of the parameter `solver`.
+SOLVERS = {
+    "auto": _LOW_RANK,
+    "low-rank": _LOW_RANK,
+    "spg": Solver(spg),
+    "projected-gradient": Solver(
+        projected_gradient, rescales=False, first_factor=first_factor, by_steps=True
+    ),
+    "em": Solver(sampled_low_rank, adapts_rank=True, uses_samples=True, m_steps=inf),
+}
