@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import seraph
+from seraph._solvers import SOLVERS
 
 ROOT = Path(seraph.__file__).parent
 # From the ground up: what stands on which floor, and what each room may import.
@@ -159,6 +160,35 @@ def test_no_file_has_more_than_500_lines_and_no_function_more_than_60():
                 if n_lines > 60:
                     long.append(f"{path}, {node.name}: {n_lines}")
     assert not long, "\n".join(long)
+
+
+def compared_values(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and text of each string, and each name of an attribute, in a comparison or a case."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield node.lineno, part.value
+                if isinstance(part, ast.Attribute):
+                    yield node.lineno, f".{part.attr}"
+
+
+def test_no_code_outside_the_table_compares_the_name_of_a_solver():
+    names = set(SOLVERS) - {"auto"} | {".solver"}  # other parameters have "auto", too
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {value}"
+        for path in ROOT.rglob("*.py")
+        for line, value in compared_values(path)
+        if value in names
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_comparison_with_the_name_of_a_solver_would_be_found(tmp_path):
+    for text in ('settings.solver == "x"', 'name in ("spg", "em")', 'a if "spg" != b else c'):
+        (tmp_path / "one.py").write_text(text)
+        found = {value for _, value in compared_values(tmp_path / "one.py")}
+        assert found & {".solver", "spg"}, text
 
 
 def test_nobody_looks_at_the_frames_of_callers_but_to_place_a_warning():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ _IDLE_ITERATIONS = 15
 _LESS = 0.7
 
 
-@dataclass
+@dataclass(frozen=True)
 class Progress:
     """Counts consecutive iterations without progress beyond rounding errors.
 
@@ -47,12 +47,11 @@ class Progress:
     lowest: float = np.inf
     n_idle: int = 0
 
-    def add(self, value: float, distance: float, rounding: float) -> None:
+    def add(self, value: float, distance: float, rounding: float) -> Progress:
         """Count an iteration that reached a value with this relative rounding error."""
-        gains = value > self.highest + rounding * abs(value) or distance < _LESS * self.lowest
-        self.n_idle = 0 if gains else self.n_idle + 1
-        if gains:
-            self.highest, self.lowest = max(self.highest, value), min(self.lowest, distance)
+        if value > self.highest + rounding * abs(value) or distance < _LESS * self.lowest:
+            return Progress(max(self.highest, value), min(self.lowest, distance))
+        return replace(self, n_idle=self.n_idle + 1)
 
     @property
     def is_over(self) -> bool:
@@ -87,26 +86,38 @@ class Evaluator:
     def _at_zero(self) -> CertifiedPoint:
         return CertifiedPoint.at(self.objective, np.zeros((0, self.objective.n_features)))
 
-    def certified(self, P: Array) -> CertifiedPoint:
+    def evaluate(self, P: Array, base: Evaluation | None = None) -> Evaluation:
+        """Evaluate the objective; take its difference to `base` from gradients if it is rounding.
+
+        Near a maximum, values differ by less than their rounding errors long before gradients do.
+        The trapezoidal rule then gives the difference more precisely.
+        """
+        value, gradient = self.objective.by_factor(P)
+        slope = relative_slope(P, gradient, self.objective.scale)
+        if base is not None and abs(value - base.value) <= self.rounding * abs(base.value):
+            value = base.value + 0.5 * float(np.vdot(gradient + base.gradient, P - base.P))
+        return Evaluation(P.copy(), value, gradient, slope)
+
+    def certify(self, P: Array) -> CertifiedPoint:
         """Drop the rows that are negligible or vanish in the limit; compute the certificate.
 
         Returns the zero metric if it is as good: a factor converges to zero only in the limit,
         because its gradient shrinks with it.
         """
-        here = self._without_idle(CertifiedPoint.at(self.objective, compress(P, NULL_ROW)))
+        here = self._drop_idle(CertifiedPoint.at(self.objective, compress(P, NULL_ROW)))
         is_tiny = float(np.vdot(here.P, here.P)) <= self.least_trace
         may_vanish = len(here.P) > 0 and (here.gap > self.rule.tol or is_tiny)
         if may_vanish and self.is_as_good(self._at_zero.value, here.value):
             return self._at_zero
         return here
 
-    def _without_idle(self, here: CertifiedPoint) -> CertifiedPoint:
+    def _drop_idle(self, here: CertifiedPoint) -> CertifiedPoint:
         """Drop the rows that vanish in the limit, if the objective does not fall.
 
         At a stationary metric the derivative along each row is zero. A row with a clearly negative
         one converges to zero, for which L-BFGS would take many iterations.
         """
-        idle = idle_rows(here, self.objective.scale, self.rule.tol)
+        idle = find_idle_rows(here, self.objective.scale, self.rule.tol)
         if idle.any():
             without = CertifiedPoint.at(self.objective, here.P[~idle])
             if self.is_as_good(without.value, here.value):
@@ -114,45 +125,30 @@ class Evaluator:
         return here
 
 
-def idle_rows(here: CertifiedPoint, scale: float, tol: float) -> Array:
+def find_idle_rows(here: CertifiedPoint, scale: float, tol: float) -> Array:
     """Say which rows of a factor vanish in the limit: the derivative along them is negative."""
     along = np.einsum("rm,rm->r", here.P @ here.gradient, here.P)
     limit = IDLE_ROW * tol * scale
     return along < limit * np.einsum("rm,rm->r", here.P, here.P)
 
 
-class _Evaluation(NamedTuple):
-    """A factor, with the value and the gradient by the factor there."""
+class Evaluation(NamedTuple):
+    """A factor, with the value, the gradient by the factor and the `relative_slope` there."""
 
     P: Array
     value: float
     gradient: Array
+    slope: float
 
 
-class Ascent:
-    """One run of L-BFGS from a factor until the slope is small.
-
-    The certificate is tested as soon as the slope is small enough for it to hold. If it fails,
-    L-BFGS continues until the slope is `slope_tol`. In a long run it is tested repeatedly, and the
-    run ends where the rank is too low.
+@dataclass(frozen=True)
+class AscentState:
+    """What a run of L-BFGS knows after an iteration.
 
     Parameters
     ----------
-    values : Evaluator
-        The objective.
-    slope_tol : float
-        `relative_slope` at which to stop.
-    steps : list of Step
-        Receives the iterations.
-    callback : callable
-        Called with each `Step` and the factor it reached.
-
-    Attributes
-    ----------
-    slope : float
-        `relative_slope` at the last point tried.
-    base, tried : _Evaluation or None
-        Evaluations at the last iterate and at the last point of the line search.
+    here : Evaluation
+        The last iterate.
     n_steps : int
         Number of iterations.
     known_gap : float
@@ -160,77 +156,67 @@ class Ascent:
     progress : Progress
         Whether the iterations still make progress.
     end : CertifiedPoint or None
-        The point at which the run ended.
+        Where the run ends.
     """
 
-    def __init__(
-        self, values: Evaluator, slope_tol: float, steps: list[Step], callback: Callback
-    ) -> None:
-        self.values, self.slope_tol = values, slope_tol
-        self.steps, self.callback = steps, callback
-        self.slope = np.inf
-        self.base: _Evaluation | None = None
-        self.tried: _Evaluation | None = None
-        self.n_steps = 0
-        self.known_gap = 0.0
-        self.progress = Progress()
-        self.end: CertifiedPoint | None = None
-
-    def run(self, P: Array, max_iter: int) -> tuple[CertifiedPoint, float]:
-        """Run L-BFGS from a factor; return the last point, and the slope there."""
-        if P.size == 0:
-            return self.values.certified(P), 0.0
-        if max_iter > 0:
-            self.last = P  # the last iterate
-            P = lbfgs(self._negative, P, max_iter=max_iter, is_done=self._is_done).x
-        return self.end or self.values.certified(P), self.slope
-
-    def _negative(self, P: Array) -> tuple[float, Array]:
-        """Evaluate the negative objective, for L-BFGS."""
-        objective = self.values.objective
-        value, gradient = objective.by_factor(P)
-        self.slope = relative_slope(P, gradient, objective.scale)
-        if self.base is not None:
-            value = _refined(self.base, P, value, gradient, self.values.rounding)
-        self.tried = _Evaluation(P.copy(), value, gradient)
-        self.base = self.base or self.tried
-        return -value, -gradient
-
-    def _is_done(self, P: Array, loss: float) -> bool:
-        """Record an iteration; return whether to stop."""
-        rule, slope = self.values.rule, self.slope
-        self.base = self.tried
-        self.progress.add(-loss, slope, self.values.rounding)
-        moved = float(np.linalg.norm(P - self.last))
-        self.last = P.copy()
-        self.n_steps += 1
-        may_hold = slope <= (self.slope_tol if self.known_gap else max(rule.tol, self.slope_tol))
-        is_long = self.n_steps % _PATIENCE == 0 and slope > _FAR * rule.tol
-        is_long = is_long and len(P) < rule.max_rank
-        if may_hold or is_long:
-            found = self.values.certified(self.last)
-            is_narrow = is_long and found.gap > _WIDE * slope
-            if slope <= self.slope_tol or rule.is_met(found, slope) or is_narrow:
-                self.end = found
-                self._report(Step(found.value, len(found.P), moved, found.gap), found.P)
-                return True
-            if may_hold:
-                self.known_gap = found.gap
-        gap = max(slope, self.known_gap)
-        self._report(Step(-loss, numerical_rank(self.last), moved, gap), self.last)
-        return self.progress.is_over
-
-    def _report(self, step: Step, P: Array) -> None:
-        self.steps.append(step)
-        self.callback(step, P)
+    here: Evaluation
+    n_steps: int = 0
+    known_gap: float = 0.0
+    progress: Progress = field(default_factory=Progress)
+    end: CertifiedPoint | None = None
 
 
-def _refined(base: _Evaluation, P: Array, value: float, gradient: Array, rounding: float) -> float:
-    """Return the value at `P`, from the gradients if its difference to `base` is rounding.
+def ascend(
+    evaluator: Evaluator, P: Array, *, slope_tol: float, max_iter: int, report: Callback
+) -> tuple[CertifiedPoint, float]:
+    """Run L-BFGS from a factor until the `relative_slope` is `slope_tol`.
 
-    Near a maximum, values differ by less than their rounding errors long before gradients do.
-    The trapezoidal rule then gives the difference more precisely.
+    Call `report` after each iteration. Return the last point, and the slope at the last one tried.
     """
-    if abs(value - base.value) > rounding * abs(base.value):
-        return value
-    return base.value + 0.5 * float(np.vdot(gradient + base.gradient, P - base.P))
+    if P.size == 0 or max_iter <= 0:
+        return evaluator.certify(P), np.inf if P.size else 0.0
+    tried = first = evaluator.evaluate(P)
+    state = AscentState(first)
+
+    def negative(P: Array) -> tuple[float, Array]:
+        nonlocal tried
+        is_first = state.n_steps == 0 and np.array_equal(P, first.P)
+        tried = first if is_first else evaluator.evaluate(P, state.here)
+        return -tried.value, -tried.gradient
+
+    def is_done(*_: object) -> bool:
+        nonlocal state
+        state, step = advance(state, tried, evaluator, slope_tol)
+        report(step, state.here.P if state.end is None else state.end.P)
+        return state.end is not None or state.progress.is_over
+
+    last = lbfgs(negative, P, max_iter=max_iter, is_done=is_done).x
+    return state.end or evaluator.certify(last), tried.slope
+
+
+def advance(
+    state: AscentState, there: Evaluation, evaluator: Evaluator, slope_tol: float
+) -> tuple[AscentState, Step]:
+    """Return the state after an iteration that reached `there`, and its description.
+
+    The certificate is tested as soon as the slope is small enough for it to hold. If it fails,
+    L-BFGS continues until the slope is `slope_tol`. In a long run it is tested repeatedly, and the
+    run ends where the rank is too low.
+    """
+    rule, slope = evaluator.rule, there.slope
+    moved = float(np.linalg.norm(there.P - state.here.P))
+    progress = state.progress.add(there.value, slope, evaluator.rounding)
+    state = replace(state, here=there, n_steps=state.n_steps + 1, progress=progress)
+    may_hold = slope <= (slope_tol if state.known_gap else max(rule.tol, slope_tol))
+    is_long = state.n_steps % _PATIENCE == 0 and slope > _FAR * rule.tol
+    is_long = is_long and len(there.P) < rule.max_rank
+    if may_hold or is_long:
+        found = evaluator.certify(there.P)
+        is_narrow = is_long and found.gap > _WIDE * slope
+        if slope <= slope_tol or rule.is_met(found, slope) or is_narrow:
+            step = Step(found.value, len(found.P), moved, found.gap)
+            return replace(state, end=found), step
+        if may_hold:
+            state = replace(state, known_gap=found.gap)
+    gap = max(slope, state.known_gap)
+    return state, Step(there.value, numerical_rank(there.P), moved, gap)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
 from .._utils._typing import Array
-from ._ascent import NULL_ROW, Evaluator, idle_rows
+from ._ascent import NULL_ROW, Evaluator, find_idle_rows
 from ._low_rank import low_rank
 from ._psd import relative_slope
 from ._quasi_newton import Curvature, backtrack
@@ -72,7 +72,7 @@ class Follower:
             self._curvature.clear()
             found = self._from_scratch(objective, P)
         else:
-            found = self._correct(objective, self._predicted(at))
+            found = self._correct(objective, self._extrapolate(at))
             if not found.converged:  # the path bends here: start afresh
                 self._curvature.clear()
                 found = self._from_scratch(objective, found.P)
@@ -84,7 +84,7 @@ class Follower:
     def _from_scratch(self, objective: MatrixFunction, P: Array) -> Result:
         return low_rank(objective, P, max_iter=self.max_iter, tol=self.tol, max_rank=self.max_rank)
 
-    def _predicted(self, at: float) -> Array:
+    def _extrapolate(self, at: float) -> Array:
         """Extrapolate the last factors of the same rank to the new point of the path."""
         last = self._trail[-1][1]
         if len(last) == 0:
@@ -101,7 +101,7 @@ class Follower:
     def _correct(self, objective: MatrixFunction, P: Array) -> Result:
         """Take quasi-Newton steps from a guess until the certificate holds."""
         rule = StoppingRule.of(objective, self.tol, self.max_rank)
-        values = Evaluator(objective, rule, least_trace=0.0)
+        evaluator = Evaluator(objective, rule, least_trace=0.0)
         steps: list[Step] = []
         here = CertifiedPoint.at(objective, P)
         stalled = False
@@ -113,14 +113,14 @@ class Follower:
                 return here.result(steps, converged=done)
             P, value = here.P, here.value
             if flat:
-                wider = self._widened(objective, here, rule.max_rank)
+                wider = self._widen(objective, here, rule.max_rank)
                 if wider is None:
                     return here.result(steps, converged=False)
                 P, value, slope = wider
             n_before = len(steps)
             P = self._climb(objective, P, value, slope, steps)
             stalled = len(steps) == n_before  # no progress beyond rounding errors
-            here = self._tidied(values, P)
+            here = self._tidy(evaluator, P)
 
     def _climb(
         self, objective: MatrixFunction, P: Array, value: float, slope: Array, steps: list[Step]
@@ -149,38 +149,38 @@ class Follower:
             steps.append(Step(value, len(P), share * float(np.linalg.norm(move))))
         return P
 
-    def _tidied(self, values: Evaluator, P: Array) -> CertifiedPoint:
+    def _tidy(self, evaluator: Evaluator, P: Array) -> CertifiedPoint:
         """Make the rows orthogonal, and drop those that vanish in the limit."""
         turn = np.linalg.svd(P, full_matrices=False)[0].T
         self._curvature.turn(turn)
-        P, objective = turn @ P, values.objective
+        P, objective = turn @ P, evaluator.objective
         here = CertifiedPoint.at(objective, P)
         squares = np.einsum("rm,rm->r", P, P)
         keep = squares > NULL_ROW * squares.max(initial=0.0)
-        keep &= ~idle_rows(here, objective.scale, self.tol)
+        keep &= ~find_idle_rows(here, objective.scale, self.tol)
         if keep.all():
             return here
         narrower = CertifiedPoint.at(objective, P[keep])
-        if not values.is_as_good(narrower.value, here.value):
+        if not evaluator.is_as_good(narrower.value, here.value):
             return here
         self._curvature.turn(np.eye(len(P))[keep])
         return narrower
 
-    def _widened(
+    def _widen(
         self, objective: MatrixFunction, here: CertifiedPoint, max_rank: int
     ) -> tuple[Array, float, Array] | None:
         """Append the directions of ascent; return the factor, its value and gradient."""
-        values, vectors = np.linalg.eigh(here.gradient)
-        room = min(max_rank - len(here.P), int(np.sum(values > 0.5 * self.tol * objective.scale)))
+        slopes, vectors = np.linalg.eigh(here.gradient)
+        room = min(max_rank - len(here.P), int(np.sum(slopes > 0.5 * self.tol * objective.scale)))
         if room <= 0:
             return None
-        values, rows = values[-room:], vectors[:, -room:].T
+        slopes, rows = slopes[-room:], vectors[:, -room:].T
         mean_square = np.vdot(here.P, here.P) / len(here.P) if len(here.P) else 1.0
-        squares = _NEW_ROW * mean_square * values / values[-1]
+        squares = _NEW_ROW * mean_square * slopes / slopes[-1]
         while squares[-1] > 1e-12 * mean_square:
             P = np.vstack([here.P, np.sqrt(squares)[:, np.newaxis] * rows])
             value, slope = objective.by_factor(P)
-            promise = float(np.vdot(squares, values))
+            promise = float(np.vdot(squares, slopes))
             if value > here.value + _LEAST_RISE * promise:
                 widen = np.eye(len(P))[:, : len(here.P)]
                 self._curvature.turn(widen)

@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 
 from .._utils._typing import Array
-from ._ascent import Ascent, Evaluator, Progress
+from ._ascent import Evaluator, Progress, ascend
 from ._psd import project_psd
 from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule, silent
 
@@ -64,36 +64,42 @@ def low_rank(
         `stalled` if rounding errors prevent further progress.
     """
     rule = StoppingRule.of(objective, tol, max_rank)
-    values = Evaluator(objective, rule, _ZERO_TRACE * float(np.vdot(P, P)))
+    evaluator = Evaluator(objective, rule, _ZERO_TRACE * float(np.vdot(P, P)))
     slope_tol = 0.5 * tol
     steps: list[Step] = []
     progress = Progress()
+
+    def report(step: Step, P: Array) -> None:
+        steps.append(step)
+        callback(step, P)
+
     for n_rounds in count(1):
-        here, slope = Ascent(values, slope_tol, steps, callback).run(P, max_iter - len(steps))
+        left = max_iter - len(steps)
+        here, slope = ascend(evaluator, P, slope_tol=slope_tol, max_iter=left, report=report)
         # A round in which L-BFGS takes no step adds none to `steps`, so rounds are counted, too.
         if here.gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
             return here.result(steps, converged=here.gap <= tol)
-        progress.add(here.value, here.gap, values.rounding)
+        progress = progress.add(here.value, here.gap, evaluator.rounding)
         if progress.is_over:
             return here.result(steps, converged=False, stalled=True)
-        wider = _widen(values, here)
+        wider = _widen(evaluator, here)
         if wider is None and rule.is_at_cap(here.P):
             return here.result(steps, converged=slope <= tol)
         if wider is None:
-            wider = _step_along_gradient(values, here)
+            wider = _step_along_gradient(evaluator, here)
         P = here.P if wider is None else wider
         if wider is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
             # Short rows have a small gradient by P although that by A is large: continue.
             slope_tol *= 0.1
         elif wider is None:
             of_value, of_gap = _rounding_errors(objective, here)
-            if here.gap <= tol + of_gap or _SAFETY * of_value <= values.rounding:
+            if here.gap <= tol + of_gap or _SAFETY * of_value <= evaluator.rounding:
                 return here.result(steps, converged=False, stalled=True)
-            values.rounding = _SAFETY * of_value  # larger than assumed: try again
+            evaluator.rounding = _SAFETY * of_value  # larger than assumed: try again
     raise AssertionError("the loop above returns")  # pragma: no cover
 
 
-def _step_along_gradient(values: Evaluator, here: CertifiedPoint) -> Array | None:
+def _step_along_gradient(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
     """Take a projected gradient step on the metric that raises the objective.
 
     For a factor with a row for every feature, to which none can be added. If some rows are
@@ -101,22 +107,22 @@ def _step_along_gradient(values: Evaluator, here: CertifiedPoint) -> Array | Non
     """
     A = here.P.T @ here.P
     step = (float(np.linalg.norm(A)) or 1.0) / (float(np.linalg.norm(here.gradient)) or 1.0)
-    least_rise = values.rounding * abs(here.value)
+    least_rise = evaluator.rounding * abs(here.value)
     for _ in range(_MAX_HALVINGS):
         # The objective rises by about the step times the square of the gradient, at most.
         if step * float(np.vdot(here.gradient, here.gradient)) <= least_rise:
             break
         _, longer = project_psd(A + step * here.gradient)
-        value = values.objective.by_factor(longer)[0]
+        value = evaluator.objective.by_factor(longer)[0]
         if value > here.value + least_rise:
             return longer
         step /= 2.0
     return None
 
 
-def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
+def _widen(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
     """Append the directions of steepest ascent, scaled so that the objective rises."""
-    P, objective, rule = here.P, values.objective, values.rule
+    P, objective, rule = here.P, evaluator.objective, evaluator.rule
     room = min(max(_NEW_ROWS, len(P)), rule.max_rank - len(P))
     if room <= 0:
         return None
@@ -128,7 +134,7 @@ def _widen(values: Evaluator, here: CertifiedPoint) -> Array | None:
     length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0
     for _ in range(_MAX_HALVINGS_OF_ROWS):
         wider = np.vstack([P, length * rows])
-        if objective.by_factor(wider)[0] > here.value - values.rounding * abs(here.value):
+        if objective.by_factor(wider)[0] > here.value - evaluator.rounding * abs(here.value):
             return wider
         length /= 2.0
     return None

@@ -22,9 +22,9 @@ def project_psd(A: Array) -> tuple[Array, Array]:
     P : ndarray of shape (r, m)
         ``P'P`` is the projection and r its rank; the rows are orthogonal, longest first.
     """
-    values, vectors = np.linalg.eigh(A)
-    keep = values > max(0.0, _RANK_TOLERANCE * values[-1])
-    P = (vectors[:, keep] * np.sqrt(values[keep])).T[::-1]
+    eigenvalues, vectors = np.linalg.eigh(A)
+    keep = eigenvalues > max(0.0, _RANK_TOLERANCE * eigenvalues[-1])
+    P = (vectors[:, keep] * np.sqrt(eigenvalues[keep])).T[::-1]
     return P.T @ P, P
 
 
