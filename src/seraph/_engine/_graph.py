@@ -78,17 +78,7 @@ class Roughness(Term):
 def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-        Points.
-    n_neighbors : int
-        Neighbors of each point.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
-        Symmetric, of zeros and ones.
+    The result is a symmetric sparse array of zeros and ones.
     """
     if n_neighbors >= len(points):
         raise ValueError(
@@ -102,16 +92,7 @@ def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
 def check_graph(graph: Any, n: int) -> sparse.csr_array:
     """Check that `graph` holds the weights of an undirected graph of `n` points.
 
-    Parameters
-    ----------
-    graph : sparse matrix or array-like of shape (n, n)
-        Symmetric, with weights of at least 0. The diagonal does not matter.
-    n : int
-        Number of points.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
+    They are symmetric and at least 0. The diagonal does not matter.
     """
     try:
         weights = sparse.csr_array(graph)

@@ -238,19 +238,7 @@ def mean_log_likelihood(fit: Fit, points: PointsInMemory, labels: PairLabels) ->
 
 
 class _SolverRun:
-    """One run of a solver, with its start and its callbacks.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to maximize.
-    settings : Settings
-        Settings of the fit.
-    start : ndarray of shape (r, m), optional
-        Factor to start from, on the user's features.
-    forecast : Forecast, optional
-        Announces a long fit.
-    """
+    """One run of a solver, with its start (on the user's features) and its callbacks."""
 
     def __init__(
         self,
@@ -288,19 +276,8 @@ class _SolverRun:
     def for_larger_weight(self, start: Array, result: solvers.Result) -> tuple[Array, float]:
         """Find the metric for a larger weight of the trace, to a larger tolerance.
 
-        Parameters
-        ----------
-        start : ndarray of shape (r, m)
-            Factor to start from, on the user's features.
-        result : Result
-            The same, as the solver found it.
-
-        Returns
-        -------
-        P : ndarray of shape (q, d)
-            Factor of the metric times the scale.
-        s : float
-            The scale.
+        Start from `result`, which is `start` on the user's features. Return a factor of the metric
+        times the scale, and the scale.
         """
         tol = self.settings.tol
         rough = replace(
@@ -323,17 +300,8 @@ class _SolverRun:
     def estimate(self, lam: float, result: solvers.Result) -> Array | None:
         """Maximize a surrogate that agrees with the objective at the maximum for another weight.
 
-        Parameters
-        ----------
-        lam : float
-            The other weight of the trace, in the solvers' units.
-        result : Result
-            The maximum for it.
-
-        Returns
-        -------
-        ndarray of shape (r, d) or None
-            Factor of the metric; None without samples, or if the surrogate has no maximum.
+        That weight is `lam`, in the solvers' units, with the maximum `result`. Return None without
+        samples, or if the surrogate has no maximum.
         """
         settings, solver, P = self.settings, self.settings.method, result.P
         is_plain = settings.gamma is None and not solver.m_steps and solver.uses_samples

@@ -69,21 +69,7 @@ class Problem:
         graph: Any = None,
         journal: Journal | None = None,
     ) -> Problem:
-        """Choose coordinates, order the rows, and find the weights.
-
-        Parameters
-        ----------
-        points : Points
-            The points.
-        labels : PairLabels
-            Labels of their pairs.
-        settings : Settings
-            Settings of the fit.
-        graph : sparse matrix of shape (n, n), optional
-            Graph of the manifold extension, instead of nearest neighbors.
-        journal : Journal, optional
-            Records the sums of the sweeps.
-        """
+        """Choose coordinates, order the rows, and find the weights; the arguments of `learn`."""
         coordinates = points.coordinates(rescale=settings.method.rescales)
         check_unit(coordinates.unit, points.dtype)
         first, terms = _plan_pairs(points, labels, settings, is_recorded=journal is not None)
@@ -127,16 +113,9 @@ class Problem:
         return self.noise == 0.0
 
     def first_factor(self, max_rank: int | None, *, narrow: bool, eta: float) -> Array:
-        """Make a factor to start from.
+        """Make a factor to start from, with `eta` for the mean squared distance.
 
-        Parameters
-        ----------
-        max_rank : int or None
-            Largest number of rows.
-        narrow : bool
-            Whether the solver can widen the factor, so that a few rows are enough.
-        eta : float
-            Mean squared distance under it.
+        It is `narrow` for a solver that can widen it.
         """
         rank = self.coordinates.array.shape[1]
         if max_rank is not None:

@@ -1,8 +1,10 @@
 """Solvers that maximize over the cone of positive semi-definite matrices.
 
 They know an objective and a first factor, and nothing of estimators or data. All take
-``(objective, P, *, max_iter, tol, callback)`` and return a `Result`. `SOLVERS` is the table of
-those that users can choose.
+``(objective, P, *, max_iter, tol, callback)`` and return a `Result`: they maximize a
+`MatrixFunction` from the factor `P` of shape (r, m), take at most `max_iter` iterations, stop at
+an `optimality_gap` of `tol`, and call `callback` with each `Step` and the factor it reached.
+`SOLVERS` is the table of those that users can choose.
 
 =====================  ====================================================================
 `low_rank`             L-BFGS on a narrow factor, widened until the certificate holds

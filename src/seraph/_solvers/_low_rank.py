@@ -42,26 +42,9 @@ def low_rank(
     positive (Journee, Bach, Absil, Sepulchre 2010). If one is, the objective rises along its
     eigenvector, which becomes a new row of P. Negligible rows are dropped.
 
-    Parameters
-    ----------
-    objective : MatrixFunction
-        What to maximize.
-    P : ndarray of shape (r, m)
-        First factor.
-    max_iter : int
-        Largest number of L-BFGS iterations.
-    tol : float
-        `optimality_gap` at which to stop.
-    callback : callable, optional
-        Called with each `Step` and the factor it reached.
-    max_rank : int, optional
-        Largest number of rows of P. If it is smaller than the number of features, a metric at
-        this limit counts as converged when it is stationary, whatever the full gradient says.
-
-    Returns
-    -------
-    Result
-        `stalled` if rounding errors prevent further progress.
+    P has at most `max_rank` rows. If these are fewer than the features, a metric at this limit
+    counts as converged when it is stationary, whatever the full gradient says. The result has
+    `stalled` if rounding errors prevent further progress.
     """
     rule = StoppingRule.of(objective, tol, max_rank)
     evaluator = Evaluator(objective, rule, _ZERO_TRACE * float(np.vdot(P, P)))

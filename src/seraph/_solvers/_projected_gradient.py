@@ -28,23 +28,6 @@ def projected_gradient(
 
     The step is halved, at most 20 times, until the objective rises. Stops when A changes by
     less than `tol` in the Frobenius norm, or when no halving helps.
-
-    Parameters
-    ----------
-    objective : MatrixFunction
-        What to maximize.
-    P : ndarray of shape (r, m)
-        Factor of the first metric.
-    max_iter : int
-        Largest number of iterations.
-    tol : float
-        Change of the metric below which to stop.
-    callback : callable
-        Called with each `Step` and the factor it reached.
-
-    Returns
-    -------
-    Result
     """
     m = objective.n_features
     A = P.T @ P

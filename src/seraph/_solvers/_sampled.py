@@ -51,27 +51,9 @@ def sampled_low_rank(
 ) -> Result:
     """Maximize like `low_rank`, and take most iterations on samples of the objective's terms.
 
-    Parameters
-    ----------
-    objective : MatrixFunction
-        What to maximize.
-    P : ndarray of shape (r, m)
-        First factor.
-    max_iter : int
-        Largest number of iterations over all terms, and of iterations in a row over a sample.
-    tol : float
-        `optimality_gap`, by all terms, at which to stop.
-    callback : callable
-        Called with each `Step` and the factor it reached.
-    max_rank : int, optional
-        As in `low_rank`.
-    samples : sequence of tuple (float, MatrixFunction), default=()
-        Shares of the terms and estimates of the objective from them, the smallest first. Without
-        any this is `low_rank`.
-
-    Returns
-    -------
-    Result
+    `samples` are shares of the terms and estimates of the objective from them, the smallest first;
+    without any this is `low_rank`. `max_iter` bounds the iterations over all terms, and the
+    iterations in a row over a sample.
     """
     search = _SampleSearch(objective, tol, callback, max_rank, max_iter)
     for share, sample in samples:
@@ -121,17 +103,7 @@ class _SampleSearch:
         self.steps: list[Step] = []
 
     def climb_on(self, sample: MatrixFunction, share: float, P: Array) -> Array:
-        """Iterate on a sample while that is efficient; return the last factor.
-
-        Parameters
-        ----------
-        sample : MatrixFunction
-            The sample.
-        share : float
-            Its share of the terms.
-        P : ndarray of shape (r, m)
-            Where to start.
-        """
+        """Iterate from `P` on a sample while that is efficient; return the last factor."""
         if self.here is None and self._is_near(sample, P):
             self.here = self._over_all(P, P)
         while not self.is_certified and self.n_whole < self.max_iter:
@@ -225,17 +197,7 @@ class Surrogate:
 
     @classmethod
     def at(cls, sample: MatrixFunction, P: Array, value: float, gradient: Array) -> Surrogate:
-        """Make the surrogate that agrees with an objective at one factor.
-
-        Parameters
-        ----------
-        sample : MatrixFunction
-            The sample.
-        P : ndarray of shape (r, m)
-            The factor.
-        value, gradient
-            The objective and its gradient by A there.
-        """
+        """Make the surrogate that has this value and gradient by A at the factor `P`."""
         of_sample, slope = sample.by_metric(P)
         C = gradient - slope
         constant = value - of_sample - float(np.vdot(P @ C, P))

@@ -54,10 +54,8 @@ def over_scale(
     ----------
     model : ScaledModel
         What to maximize.
-    solve : callable
-        Maximizes over the matrix, from a given factor.
-    start : callable
-        Returns a factor to start from at a scale.
+    solve, start : callable
+        Maximizes over the matrix, from a given factor; returns a factor to start from at a scale.
     tol : float
         Relative error of the scale.
 

@@ -32,23 +32,6 @@ def spg(
 
     The line search is along the projection arc, so that every trial point has a factor whose rows
     are as many as its rank, and sums cost no more than that.
-
-    Parameters
-    ----------
-    objective : MatrixFunction
-        What to maximize.
-    P : ndarray of shape (r, m)
-        Factor of the first metric.
-    max_iter : int
-        Largest number of iterations.
-    tol : float
-        `optimality_gap` at which to stop.
-    callback : callable
-        Called with each `Step` and the factor it reached.
-
-    Returns
-    -------
-    Result
     """
     A = P.T @ P
     value, gradient = objective.by_metric(P)
