@@ -513,10 +513,10 @@ FORGED = {
         "text",
         b"",
         3,
-        checkpoint._packed(np.ones(3))[:-1],
-        checkpoint._packed(np.ones(3)).replace(b"(3,)", b"(9,)"),
-        checkpoint._packed(np.ones(3)).replace(b"<f8", b"<i8"),
-        checkpoint._packed(np.ones(3)).replace(b"(3,)", b"(-3,)"),
+        checkpoint._pack(np.ones(3))[:-1],
+        checkpoint._pack(np.ones(3)).replace(b"(3,)", b"(9,)"),
+        checkpoint._pack(np.ones(3)).replace(b"<f8", b"<i8"),
+        checkpoint._pack(np.ones(3)).replace(b"(3,)", b"(-3,)"),
     ],
 }
 
@@ -555,7 +555,7 @@ def test_forged_sums_of_another_shape_and_the_same_size_are_refused(wine, file):
         for key, value, content in connection.execute(
             "SELECT key, value, gradient FROM sums"
         ).fetchall():
-            flat = checkpoint._packed(checkpoint._unpacked(content).ravel())
+            flat = checkpoint._pack(checkpoint._unpack(content).ravel())
             changed = (flat, checkpoint._seal(key, value, flat), key)
             connection.execute("UPDATE sums SET gradient = ?, seal = ? WHERE key = ?", changed)
     connection.close()

@@ -1,4 +1,4 @@
-"""From what the user passed to a learned metric; every estimator of the model goes through here.
+"""From the user's arguments to a learned metric; every estimator of the model goes through here.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Warnings about the data and the result, each with what to do about it."""
+"""Warnings about the data and the result, each with a remedy."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def warn_of_scales(scales: Array, names: Any = None) -> None:
 
 
 def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
-    """Warn that the learned metric is zero: distances are 0, or those of the shrinkage target."""
+    """Warn that the learned metric is zero: only a shrinkage target is left."""
     weights = " or ".join(
         name for name, value in (("lam", lam), ("manifold", manifold)) if value > 0.0
     )
@@ -115,7 +115,7 @@ def warn_of_fit(fit: Fit, settings: Settings, *, shrunk: bool) -> None:
 
 
 def _no_convergence(fit: Fit, settings: Settings) -> str | None:
-    """Say why a fit has not converged, or may not have, and what to do; None if it has."""
+    """Explain why a fit has not converged, or may not have, with a remedy; None if it has."""
     n_steps = len(fit.history["step"])
     iterations = f"{n_steps} iterations, optimality gap {fit.optimality_gap:.1e}"
     lowest, highest = SCALES
@@ -158,5 +158,5 @@ def _no_convergence(fit: Fit, settings: Settings) -> str | None:
 
 
 def early_stop(name: str, iterations: str) -> str:
-    """Say that the solver has not converged, and what to raise."""
+    """Say that the solver has not converged, and which parameters to raise."""
     return f"{name} has not converged ({iterations}). Raise max_iter, or tol, or lam."

@@ -1,4 +1,4 @@
-"""What a user's callback sees after each iteration, and how it ends a fit."""
+"""The user's callback: its argument after each iteration, and how it ends a fit."""
 
 from __future__ import annotations
 
@@ -98,13 +98,7 @@ class Interruptible:
 
 
 class Stopped(Exception):
-    """The callback has ended the fit.
-
-    Parameters
-    ----------
-    found : tuple (Result, float)
-        The result, and the scale of the full model.
-    """
+    """The callback has ended the fit: `found` is the result, and the scale of the full model."""
 
     def __init__(self, found: tuple[solvers.Result, float]) -> None:
         super().__init__(f"stopped after {len(found[0].steps)} iterations")
@@ -114,14 +108,7 @@ class Stopped(Exception):
 class Watch:
     """Calls the user's callback after each iteration, and remembers the best metric.
 
-    Parameters
-    ----------
-    callback : callable or None
-        The user's callback.
-    to_features : callable
-        Turns a factor on the solvers' coordinates into one on the user's features.
-    model : FullModel
-        What is maximized, at some scale.
+    `to_features` turns a factor on the solvers' coordinates into one on the user's features.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ from .._utils._validation import shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
 
-# Seconds between two commits: what a killed fit loses at most, besides the sum in progress.
+# Seconds between two commits: a killed fit loses no more, besides the sum in progress.
 EVERY = 5.0
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -45,7 +45,7 @@ CREATE TABLE sums (
     key TEXT PRIMARY KEY, value REAL NOT NULL, gradient BLOB NOT NULL, seal TEXT NOT NULL
 );
 """
-# Parameters that only affect what is printed, how sums are computed, or when to stop; and
+# Parameters that only affect the output, the computation of sums, or the end of a fit; and
 # "warm_start", for which the metric to start from is compared instead.
 _MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
 _MAY_CHANGE |= {"max_iter", "tol", "warm_start"}
@@ -173,9 +173,9 @@ class Journal:
         query = "SELECT value, gradient FROM sums WHERE key = ?"
         row = None if self._is_lost else self._connection.execute(query, (key,)).fetchone()
         if row is not None:
-            return row[0], _unpacked(row[1])
+            return row[0], _unpack(row[1])
         value, gradient = compute()
-        row = key, float(value), _packed(gradient)
+        row = key, float(value), _pack(gradient)
         self._write("INSERT INTO sums VALUES (?, ?, ?, ?)", (*row, _seal(*row)))
         return value, gradient
 
@@ -183,16 +183,8 @@ class Journal:
         """Return the scores of a fold from the file, or else compute and record them.
 
         They are recorded as a gradient. The sums of the fold are then forgotten, but not before: a
-        search that is resumed in the middle of a fold needs the sums of all its fits.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The rows inside the fold.
-        grid : ndarray of shape (n_choices, 2)
-            The weights to choose from.
-        compute : callable
-            Returns the score of each choice.
+        search that is resumed in the middle of a fold needs the sums of all its fits. `rows` are
+        inside the fold, and `grid` has the weights to choose from.
         """
 
         def replace_sums() -> tuple[float, Array]:
@@ -207,7 +199,7 @@ class Journal:
         self.is_kept = True
 
     def commit(self) -> None:
-        """Write to disk what has been recorded since the last time."""
+        """Write the sums recorded since the last time to disk."""
         self._connection.execute("COMMIT")
         note_write(self.path)
         self._connection.execute("BEGIN")
@@ -216,18 +208,18 @@ class Journal:
     def close(self, *, remove: bool) -> None:
         """Close the file; keep it, with everything recorded so far, unless `remove`."""
         if not self._is_lost:
-            self._guarded(self._connection.execute, "ROLLBACK" if remove else "COMMIT")
+            self._guard(self._connection.execute, "ROLLBACK" if remove else "COMMIT")
         self._connection.close()
         if remove:
             self.path.unlink(missing_ok=True)
 
     def _write(self, statement: str, row: tuple[Any, ...]) -> None:
         if not self._is_lost:
-            self._guarded(self._connection.execute, statement, row)
+            self._guard(self._connection.execute, statement, row)
         if not self._is_lost and time.monotonic() >= self._due:
-            self._guarded(self.commit)
+            self._guard(self.commit)
 
-    def _guarded(self, action: Callable[..., Any], *arguments: Any) -> None:
+    def _guard(self, action: Callable[..., Any], *arguments: Any) -> None:
         """Run an action on the file; if it fails (a full disk), warn and stop recording."""
         try:
             action(*arguments)
@@ -266,7 +258,7 @@ class Journal:
         connection = self._connection
         try:
             fits = connection.execute("PRAGMA quick_check").fetchall() == [("ok",)]
-        except UnicodeDecodeError:  # SQLite quotes a damaged name in what it reports
+        except UnicodeDecodeError:  # SQLite quotes a damaged name in its report
             fits = False
         if not fits:
             raise self.damaged("its pages do not fit together")
@@ -291,7 +283,7 @@ class Journal:
         )
 
     def _refuse_other(self, fit: dict[str, str], written: dict[str, str]) -> None:
-        """Say what differs if the file belongs to another fit."""
+        """Refuse the file of another fit, and name the differences."""
         differences = []
         for name in {**fit, **written}:
             here, there = fit.get(name, "missing"), written.get(name, "missing")
@@ -371,14 +363,14 @@ class RecordedSweep:
         return repr(value)
 
 
-def _packed(gradient: Array) -> bytes:
+def _pack(gradient: Array) -> bytes:
     """Return the content of an .npy file. It keeps the memory order, which rounding depends on."""
     file = io.BytesIO()
     np.save(file, np.asarray(gradient, dtype=np.float64))
     return file.getvalue()
 
 
-def _unpacked(content: bytes) -> Array:
+def _unpack(content: bytes) -> Array:
     gradient: Array = np.load(io.BytesIO(content), allow_pickle=False)
     return gradient
 
@@ -386,8 +378,8 @@ def _unpacked(content: bytes) -> Array:
 def _is_sum(value: Any, content: Any) -> bool:
     """Whether a value and a packed gradient have the types of a sum. SQLite checks none."""
     try:
-        return isinstance(value, float) and _unpacked(content).dtype == np.float64
-    except Exception:  # no bytes, or not those of an array
+        return isinstance(value, float) and _unpack(content).dtype == np.float64
+    except Exception:  # no bytes, or not the bytes of an array
         return False
 
 

@@ -1,4 +1,4 @@
-"""What a fit reports while it runs: its iterations, and a forecast if it will be long."""
+"""Reports of a running fit: its iterations, and a forecast if it will be long."""
 
 from __future__ import annotations
 
@@ -56,18 +56,8 @@ class Progress:
 class Forecast:
     """Announces a long fit, once.
 
-    The first iteration is not counted: it may include the time to compile the sweep.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem that is being solved.
-    settings : Settings
-        Settings of the fit.
-    n_pairs : int
-        Number of unlabeled pairs.
-    is_near : bool
-        Whether the fit continues from an earlier one.
+    The first iteration is not counted: it may include the time to compile the sweep. `n_pairs` is
+    the number of unlabeled pairs, and `is_near` says that the fit continues from an earlier one.
     """
 
     def __init__(
@@ -88,9 +78,9 @@ class Forecast:
             return
         self._is_done = True
         seconds, n_sweeps = (a - b for a, b in zip(now, self._first, strict=True))
-        left = self._times() * seconds / max(n_sweeps, 1) / step.share
+        left = self._count_sweeps() * seconds / max(n_sweeps, 1) / step.share
         if left > _LONG:
-            advice = self._advice()
+            advice = self._suggest()
             shorter = f" Shorter: {', '.join(advice)}." if advice else ""
             _logger.warning(
                 "%s: about %s left, for %s points.%s",
@@ -100,8 +90,8 @@ class Forecast:
                 shorter,
             )
 
-    def _times(self) -> float:
-        """How many sweeps over all pairs the fit takes."""
+    def _count_sweeps(self) -> float:
+        """Estimate the number of sweeps over all pairs in the fit."""
         samples = self.problem.pairs.samples(near=self.is_near)
         is_sampled = bool(samples) and self.settings.method.uses_samples
         sweeps = _SWEEPS + _SAMPLE_SWEEPS * samples[0][0] if is_sampled else _PLAIN_SWEEPS
@@ -109,7 +99,7 @@ class Forecast:
             return _TIMES_EM * sweeps
         return sweeps if self.settings.gamma is None else _TIMES_FULL * sweeps
 
-    def _advice(self) -> list[str]:
+    def _suggest(self) -> list[str]:
         settings, coordinates = self.settings, self.problem.coordinates
         on_gpu = (settings.device or "").startswith("cuda")
         advice = []

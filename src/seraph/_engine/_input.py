@@ -1,4 +1,4 @@
-"""The input step: check what the user passed, and choose the backend."""
+"""The input step: check the user's arguments, and choose the backend."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_points(X: Any, settings: Settings) -> tuple[Points, Settings]:
     Parameters
     ----------
     X : array-like, tensor or dask collection of shape (n_samples, n_features)
-        What the user passed. A dask collection stays in its chunks if dask is the backend and
+        The user's points. A dask collection stays in its chunks if dask is the backend and
         there are more points than features.
     settings : Settings
         Settings of the fit.

@@ -50,9 +50,9 @@ class Fit:
     n_absent_marks : int
         Number of marks that were left out because X does not have their rows.
     backend, device : str
-        What summed over the pairs, and where.
+        The backend that summed over the pairs, and its device.
     stalled : bool
-        Whether rounding errors hid what was left to gain. (Not an attribute.)
+        Whether rounding errors hid the rest of the gain. (Not an attribute.)
     """
 
     components: Array
@@ -89,8 +89,8 @@ _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NO
 # Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
 # benchmarks/RESULTS.md).
 _LARGER = 3.0
-# Its tolerance: this multiple of that of the fit, at most _ROUGH. The mean then differs by 1 to 3
-# % from that of two converged metrics.
+# Its tolerance: this multiple of the fit's, at most _ROUGH. The mean then differs by 1 to 3 % from
+# the mean of two converged metrics.
 _ROUGHER, _ROUGH = 50.0, 5e-2
 # From this tolerance of the fit on, its default, the other metric is the maximum of a surrogate;
 # with a smaller one, that is only the start for a fit over all pairs.

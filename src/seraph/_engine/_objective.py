@@ -1,4 +1,4 @@
-"""What the solvers maximize: a sum of terms, with gradients."""
+"""The objective, a sum of terms with gradients, which solvers maximize."""
 
 from __future__ import annotations
 

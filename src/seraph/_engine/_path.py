@@ -45,7 +45,7 @@ class RegularizationPath:
     lam_max : float
         Weight below which the zero metric is no longer a maximum.
     auto_lam : float
-        What ``lam="auto"`` stands for on these data.
+        The value of ``lam="auto"`` on these data.
     mu, eta : float
         Weight of the unlabeled pairs, and the threshold.
 

@@ -40,7 +40,7 @@ _LEAST_SCALE = 0.01
 
 @dataclass(frozen=True)
 class Problem:
-    """What to maximize for some points and labels, except for the weight of the trace.
+    """The objective for some points and labels, for any weight of the trace.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Problem:
     pairs : PairSum
         The sum of the pair terms.
     noise : float
-        What ``lam="auto"`` stands for in the solvers' units: the size of the noise in the sum
+        The value of ``lam="auto"`` in the solvers' units: the size of the noise in the sum
         over the labeled pairs.
     others : tuple of Term
         The terms besides these and the trace.
@@ -87,7 +87,7 @@ class Problem:
             scatter = sweep.scatter()
             if scatter is not None:
                 coordinates = replace(coordinates, known_covariance=scatter / len(points))
-        noise = _noise(labels) * 2.0 * coordinates.top_variance()
+        noise = _estimate_noise(labels) * 2.0 * coordinates.top_variance()
         used = tuple(term for term in others if term is not None)
         return cls(coordinates, PairSum(sweep, terms), float(noise), used)
 
@@ -104,7 +104,7 @@ class Problem:
 
     @property
     def auto_lam(self) -> float:
-        """What ``lam="auto"`` stands for, in the user's units."""
+        """The value of ``lam="auto"``, in the user's units."""
         return self.noise * self.coordinates.unit**2
 
     @property
@@ -129,7 +129,7 @@ def _plan_pairs(
     points: Points, labels: PairLabels, settings: Settings, *, is_recorded: bool
 ) -> tuple[Array, PairTerms]:
     """Choose the pairs to sum; return the rows that come first in sweeps, and the terms."""
-    mu = _mu(labels, settings)
+    mu = _weigh_unlabeled(labels, settings)
     size = settings.sample_size(labels.n_unlabeled) if mu > 0.0 else None
     plan, first = Plan(), labels.rows_by_class
     if size is not None:
@@ -172,16 +172,16 @@ def order_terms(labels: PairLabels, eta: float, mu: float, first: Array) -> Pair
     )
 
 
-def _mu(labels: PairLabels, settings: Settings) -> float:
-    """Weight of the unlabeled pairs. "auto" makes their total weight that of the labeled pairs."""
+def _weigh_unlabeled(labels: PairLabels, settings: Settings) -> float:
+    """Weigh the unlabeled pairs; "auto" gives them the total weight of the labeled pairs."""
     if not labels.n_unlabeled:
         return 0.0
     own = labels.labeled_weight / labels.n_unlabeled if settings.mu == "auto" else settings.mu
     return settings.mu_factor * float(own)
 
 
-def _noise(labels: PairLabels) -> float:
-    """Size of the noise in a sum over the labeled pairs, for points of unit variance.
+def _estimate_noise(labels: PairLabels) -> float:
+    """Estimate the noise in a sum over the labeled pairs, for points of unit variance.
 
     Similar and dissimilar pairs count by their geometric mean: where one kind is rare, there
     is less noise than the number of all pairs suggests. A pair counts by its weight, so that a

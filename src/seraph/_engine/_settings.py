@@ -24,7 +24,7 @@ from ._callback import FitState
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `learn` does with points and labels; the parameters are those of `SERAPH`.
+    """The settings of `learn`; most are parameters of `SERAPH`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The terms of the objective: what each one has to know, and the two that every fit has."""
+"""The terms of the objective: their interface, and the two that every fit has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._utils._typing import Array
 
 @dataclass(frozen=True)
 class Data:
-    """What a term can be made from.
+    """The data that terms are made from.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Term(ABC):
 
 @dataclass(frozen=True)
 class PairSum(Term):
-    """The sum of the pair terms: with the entropy of the unlabeled pairs, those of (7).
+    """The sum of the pair terms of (7), or of an M-step.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ._result import Callback, CertifiedPoint, MatrixFunction, Step, StoppingRul
 # needed, the certificate, which is computed without them, fails, and rows are appended again.
 NULL_ROW = 1e-8
 # A row vanishes in the limit if the derivative along it is below this multiple of the tolerance,
-# ten times what a stationary metric may have.
+# ten times the bound for a stationary metric.
 IDLE_ROW = -10.0
 # If the slope is above _FAR times the tolerance after _PATIENCE iterations, the gap is computed.
 # If it is above _WIDE times the slope, the rank is too low, and the run ends. This takes a third
@@ -62,14 +62,7 @@ class Progress:
 class Evaluator:
     """The objective, an estimate of its rounding error, and the certificate.
 
-    Parameters
-    ----------
-    objective : MatrixFunction
-        What to maximize.
-    rule : StoppingRule
-        When to stop.
-    least_trace : float
-        A metric with a smaller trace is compared with zero.
+    A metric with a trace below `least_trace` is compared with zero.
     """
 
     def __init__(self, objective: MatrixFunction, rule: StoppingRule, least_trace: float) -> None:
@@ -143,7 +136,7 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True)
 class AscentState:
-    """What a run of L-BFGS knows after an iteration.
+    """The state of a run of L-BFGS after an iteration.
 
     Parameters
     ----------

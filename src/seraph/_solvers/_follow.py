@@ -23,7 +23,7 @@ from ._result import CertifiedPoint, MatrixFunction, Result, Step, StoppingRule
 
 # Smallest share of a quasi-Newton step that is tried; 20 halvings.
 _SHORTEST_SHARE = 1e-6
-# Norm of the first step, as a share of that of the factor.
+# Norm of the first step, as a share of the factor's.
 _FIRST_STEP = 0.1
 # Squared norm of a new row, as a share of the mean over the others.
 _NEW_ROW = 0.05
@@ -52,20 +52,9 @@ class Follower:
         self._trail: deque[tuple[float, Array]] = deque(maxlen=3)
 
     def __call__(self, objective: MatrixFunction, at: float, P: Array | None = None) -> Result:
-        """Maximize the objective at a point of the path.
+        """Maximize the objective at a point of the path; `at` is monotone from call to call.
 
-        Parameters
-        ----------
-        objective : MatrixFunction
-            What to maximize.
-        at : float
-            The parameter of the path; it must be monotone from call to call.
-        P : ndarray of shape (r, m), optional
-            Factor to start from, instead of continuing the path.
-
-        Returns
-        -------
-        Result
+        Continue the path, unless a factor `P` to start from is given.
         """
         if P is not None:
             self._trail.clear()

@@ -9,7 +9,7 @@ import numpy as np
 from .._utils._typing import Array
 from ._ascent import Evaluator, Progress, ascend
 from ._psd import project_psd
-from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule, silent
+from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule, ignore
 
 # A metric whose trace falls below this share of the first one is compared with the zero metric.
 # The better of the two is kept. This saves iterations where the zero metric is the maximum.
@@ -33,7 +33,7 @@ def low_rank(
     *,
     max_iter: int,
     tol: float,
-    callback: Callback = silent,
+    callback: Callback = ignore,
     max_rank: int | None = None,
 ) -> Result:
     """Maximize over the factor ``P`` of ``A = P'P``, with as few rows as the maximum needs.
@@ -86,7 +86,7 @@ def _step_along_gradient(evaluator: Evaluator, here: CertifiedPoint) -> Array | 
     """Take a projected gradient step on the metric that raises the objective.
 
     For a factor with a row for every feature, to which none can be added. If some rows are
-    much shorter than others, its gradient is small although that of the metric is not.
+    much shorter than others, its gradient is small although the metric's is not.
     """
     A = here.P.T @ here.P
     step = (float(np.linalg.norm(A)) or 1.0) / (float(np.linalg.norm(here.gradient)) or 1.0)

@@ -51,7 +51,7 @@ def optimality_gap(P: Array, gradient: Array, scale: float) -> float:
     ``max(eigmax(G), |<G, A>| / tr A) / scale``, with G the gradient at A.
 
     At a maximum no eigenvalue of G is positive and ``<G, A> = 0``, so the gap is zero. For a
-    concave objective it bounds what is missing:
+    concave objective it bounds the distance to the maximum:
     ``F(A*) - F(A) <= <G, A* - A> <= gap * scale * (tr A* + tr A)``.
     """
     # (LAPACK can compute the top eigenvalue alone, faster, but fails on repeated ones.)

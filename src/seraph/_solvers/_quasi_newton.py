@@ -65,7 +65,7 @@ def lbfgs(
     Returns
     -------
     OptimizeResult
-        What scipy returns; its `x` has the shape of `first`.
+        The result of scipy; its `x` has the shape of `first`.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def backtrack(
     Returns
     -------
     tuple or None
-        The share, the value there and the rest of what `function` returned; None if no share is
+        The share, the value there and the other result of `function`; None if no share is
         good enough.
 
     Examples

@@ -1,4 +1,4 @@
-"""The interface of the solvers: what they maximize, when they may stop, and what they return."""
+"""The interface of the solvers: their objective, their stopping rule and their result."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Step:
 Callback = Callable[[Step, Array], None]
 
 
-def silent(step: Step, P: Array) -> None:
+def ignore(step: Step, P: Array) -> None:
     """Ignore an iteration: the callback of a search within another."""
 
 

@@ -46,14 +46,14 @@ def over_scale(
 
     ``g(s) = max_B L(B, s)`` has the derivative of L by s at the best B (the envelope theorem).
     The search moves uphill from ``s = 1`` until the derivative changes sign, then finds its root
-    in the bracket. Each matrix starts from that of the nearest scale. If the best matrix at
+    in the bracket. Each matrix starts from the one of the nearest scale. If the best matrix at
     ``s = 1`` is zero, the derivative may be negative although a better maximum is at a larger
     scale, so the search first tries larger ones.
 
     Parameters
     ----------
     model : ScaledModel
-        What to maximize.
+        The model.
     solve, start : callable
         Maximizes over the matrix, from a given factor; returns a factor to start from at a scale.
     tol : float

@@ -1,4 +1,4 @@
-"""The table of solvers: what each one can do. No other code compares the name of a solver."""
+"""The table of solvers and their abilities. No other code compares the name of a solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._spg import spg
 
 @dataclass(frozen=True)
 class Solver:
-    """A function that maximizes an objective, and what its callers have to know about it.
+    """A function that maximizes an objective, with its abilities.
 
     Parameters
     ----------
