@@ -8,9 +8,9 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 
-from seraph._engine._graph import neighbor_graph, roughness
 from seraph._engine._objective import Objective
 from seraph._sweep import NumpySweep, PairTerms
+from seraph._utils._graph import neighbor_graph, roughness
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.plain import SERAPH, KernelSERAPH
 

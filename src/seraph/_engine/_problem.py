@@ -20,9 +20,9 @@ from .._sweep import (
     check_unit,
     make_sweep,
 )
+from .._utils._graph import check_graph, neighbor_graph, roughness
 from .._utils._typing import Array
 from ._checkpoint import Journal, check_repeatable
-from ._graph import check_graph, neighbor_graph, roughness
 from ._objective import Objective
 from ._settings import Settings
 from ._triplets import Triplets

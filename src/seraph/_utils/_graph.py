@@ -1,4 +1,4 @@
-"""The graph of the manifold extension, and the roughness of a metric on it."""
+"""Graphs of neighbors, and the roughness of a metric on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from .._utils._typing import Array
+from ._typing import Array
 
 
 def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
