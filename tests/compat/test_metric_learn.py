@@ -466,7 +466,7 @@ def test_bad_thresholds_and_sizes_are_refused_in_words():
             learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="max_tpr", min_rate=rate)
     with pytest.raises(ValueError, match="beta must be a finite number; got 'much'"):
         learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="f_beta", beta="much")
-    with pytest.raises(ValueError, match="n_components: it must be from 1 to 4"):
+    with pytest.raises(ValueError, match="n_components: it must be a whole number from 1 to 4"):
         fitted("NCA", n_components=5)
 
 
