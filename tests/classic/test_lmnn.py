@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -342,3 +343,27 @@ def test_an_early_stop_is_not_called_convergence():
     assert not early.converged_
     assert late.converged_
     assert not late.stopped_early_
+
+
+@pytest.mark.parametrize("n_components", [None, 2])
+@pytest.mark.parametrize("width", [1e-12, 0.1])
+def test_pairs_remembered_from_other_metrics_change_no_sum(n_components, width):
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], [40, 30, 1])
+    # Classes differ in the first feature alone: where a step shrinks it, nothing but pairs of
+    # two classes come closer.
+    points = rng.normal(size=(71, 4)) * [0.01, 1.0, 1.0, 1.0] + 30.0
+    points[:, 0] += 4.0 * codes
+
+    def triples():
+        return Triples(points, codes, n_neighbors=3, push_weight=0.4, width=width)
+
+    P, walking = 0.8 * np.eye(n_components or 4, 4), triples()
+    shrunk = np.diag([0.3, 1.0, 1.0, 1.0])
+    for step in (0.0, 1e-4, 1e-4, -0.02, 0.0, 0.3, 1e-3, 0.0, shrunk, 1e-4, 30.0, 0.0, -30.0):
+        P = P @ step if np.ndim(step) else P + step * rng.normal(size=P.shape)
+        found, expected = walking.at(P), triples().at(P)
+        assert_allclose(found.exact, expected.exact, rtol=1e-10)
+        assert_allclose(found.push, expected.push, rtol=1e-10)
+        scale = np.abs(expected.laplacian).max()
+        assert_allclose(found.laplacian, expected.laplacian, atol=1e-10 * scale)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from seraph.compat.metric_learn import (
     ITML,
@@ -234,6 +235,25 @@ def test_mmc_of_points_and_of_row_numbers():
     assert mmc.get_metric()(*pairs[0]) == pytest.approx(distances[0])
     assert_allclose(mmc.pair_score(pairs), -distances)
     assert mmc.transform([[9.4, 4.1, 4.2], [2.1, 4.4, 2.3]]).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("load", "features", "weights", "total", "threshold"),
+    [
+        (load_iris, [0, 2], [0.0, 3.9398853931], 3.9398853931, 0.9025394421),
+        (load_wine, [0, 3, 4], [1.87815924, 0.92554756, 1.41039033], 12.478951371, 3.773571205),
+        (load_breast_cancer, [0, 1], [1.0442550159, 0.9699752431], 29.8226995251, 4.7149125401),
+    ],
+)  # fmt: skip
+def test_diagonal_mmc(load, features, weights, total, threshold):
+    points, y = load(return_X_y=True)
+    points = StandardScaler().fit_transform(points)
+    rows = np.random.default_rng(0).permutation(len(points))[:120].reshape(60, 2)
+    mmc = MMC(diagonal=True).fit(points[rows], np.where(np.equal(*y[rows].T), 1, -1))
+    found = np.diag(mmc.get_mahalanobis_matrix())
+    assert_allclose(found[features], weights, rtol=1e-7)
+    assert found.sum() == pytest.approx(total)
+    assert mmc.threshold_ == pytest.approx(threshold)
 
 
 def test_mmc_with_a_table_takes_points_too():

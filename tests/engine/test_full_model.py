@@ -11,7 +11,7 @@ from scipy.special import log_expit
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph._engine._graph import Roughness
+from seraph._engine._manifold import Roughness
 from seraph._engine._objective import FullModel, Objective
 from seraph._engine._terms import PairSum, Trace
 from seraph._solvers import Result, over_scale

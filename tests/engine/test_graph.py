@@ -8,10 +8,11 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 
-from seraph._engine._graph import Roughness, neighbor_graph
+from seraph._engine._manifold import Roughness
 from seraph._engine._objective import Objective
 from seraph._engine._terms import PairSum, Trace
 from seraph._sweep import NumpySweep, PairTerms
+from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.plain import SERAPH, KernelSERAPH
 

@@ -5,7 +5,7 @@ import pytest
 
 from seraph import SERAPH, Marks
 from seraph._engine import Settings, _learn, learn
-from seraph._engine._graph import Roughness
+from seraph._engine._manifold import Roughness
 from seraph._engine._objective import Objective
 from seraph._engine._terms import PairSum, Trace
 from seraph._engine._triplets import Triplets

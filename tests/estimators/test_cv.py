@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 import seraph
 from seraph import SERAPHCV, Marks, query_pairs
 from seraph._decisions import assign_folds, restricted
-from seraph._engine._graph import neighbor_graph
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choice
 from seraph._marks import PairLabels
+from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import log_likelihood
 from tests.helpers.plain import SERAPH
 

@@ -17,6 +17,7 @@ from seraph.classic import (
     LDM,
     LFDA,
     LMNN,
+    LRML,
     LSML,
     MFDA,
     NCA,
@@ -51,6 +52,12 @@ CLASSIC = {
         "n_components": COMPONENTS,
         "n_neighbors": st.sampled_from([1, 7]),
         "beta": st.sampled_from([0, 1e-6, 0.9]),
+    },
+    LRML: {
+        "n_neighbors": st.sampled_from([1, 3, 50]),
+        "similar_weight": weights(),
+        "dissimilar_weight": weights(),
+        "floor": st.sampled_from([0, 1e-9, 0.02, 1]),
     },
     LSML: {
         "gamma": weights(),

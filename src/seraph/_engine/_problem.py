@@ -13,7 +13,7 @@ from .._marks import PairLabels
 from .._sweep import Coordinates, PairTerms, Plan, Points, can_list, check_unit, make_sweep
 from .._utils._typing import Array
 from ._checkpoint import Journal, RecordedSweep, check_repeatable
-from ._graph import Roughness
+from ._manifold import Roughness
 from ._objective import Objective
 from ._settings import Settings
 from ._terms import Data, PairSum, Term, Trace

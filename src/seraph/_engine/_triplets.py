@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.special import expit, log_expit
 
 from .._sweep import in_memory
+from .._utils._graph import times_laplacian
 from .._utils._typing import Array
-from ._graph import times_laplacian
 from ._settings import Settings
 from ._terms import Data, Term
 

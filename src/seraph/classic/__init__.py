@@ -14,6 +14,7 @@ from ._itml import ITML
 from ._ldm import LDM
 from ._lfda import LFDA
 from ._lmnn import LMNN
+from ._lrml import LRML
 from ._lsml import LSML
 from ._mfda import MFDA
 from ._mlkr import MLKR
@@ -29,6 +30,7 @@ __all__ = [
     "LDM",
     "LFDA",
     "LMNN",
+    "LRML",
     "LSML",
     "MFDA",
     "MLKR",

@@ -3,7 +3,6 @@
 Change one line, ``import metric_learn``, to ``import seraph.compat.metric_learn as metric_learn``.
 """
 
-from ..._utils._version import __version__  # noqa: F401 (ours; metric-learn's is a public name)
 from .constraints import Constraints
 from .covariance import Covariance
 from .itml import ITML, ITML_Supervised
@@ -16,6 +15,9 @@ from .nca import NCA
 from .rca import RCA, RCA_Supervised
 from .scml import SCML, SCML_Supervised
 from .sdml import SDML, SDML_Supervised
+
+# Of the metric-learn that this stands in for: scripts compare it.
+__version__ = "0.7.0"
 
 __all__ = [
     "ITML",

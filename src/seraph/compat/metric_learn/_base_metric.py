@@ -214,7 +214,29 @@ class ArrayIndexer:
         return points
 
 
-class MahalanobisMixin(BaseMetricLearner):
+class MetricTransformer(ABC):
+    """Base of the learners that map points to a space where the learned distance is Euclidean.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn import NCA
+    >>> from seraph.compat.metric_learn.base_metric import MetricTransformer
+    >>> issubclass(NCA, MetricTransformer)
+    True
+    """
+
+    @abstractmethod
+    def transform(self, X: ArrayLike) -> Array:
+        """Map points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        """
+
+
+class MahalanobisMixin(BaseMetricLearner, MetricTransformer):
     """Base of the learners of a Mahalanobis distance ``||L x - L x'||``, with L `components_`.
 
     Parameters
@@ -379,14 +401,34 @@ class _Distance:
     components: Array
 
     def __call__(self, u: ArrayLike, v: ArrayLike, squared: bool = False) -> float:
-        difference = _vector(u) - _vector(v)
+        difference = validate_vector(u, float) - validate_vector(v, float)
         mapped = difference @ self.components.T
         value = np.dot(mapped, mapped)
         return float(value if squared else np.sqrt(value))
 
 
-def _vector(u: ArrayLike) -> Array:
-    vector = np.atleast_1d(np.squeeze(np.asarray(u, dtype=float)))
+def validate_vector(u: ArrayLike, dtype: Any = None) -> Array:
+    """Return one point as an array of one dimension.
+
+    Parameters
+    ----------
+    u : array-like of shape (n_features,), (1, n_features) or (n_features, 1)
+        The point.
+    dtype : dtype, optional
+        Type of its numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        The point.
+
+    Examples
+    --------
+    >>> from seraph.compat.metric_learn.base_metric import validate_vector
+    >>> validate_vector([[1.0, 2.0]]).tolist()
+    [1.0, 2.0]
+    """
+    vector = np.atleast_1d(np.squeeze(np.asarray(u, dtype=dtype)))
     if vector.ndim > 1:
         raise ValueError(f"The metric takes two points, of one dimension; got {vector.shape}.")
     return vector

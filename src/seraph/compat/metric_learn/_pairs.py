@@ -8,6 +8,7 @@ from warnings import catch_warnings
 
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
 
 from ..._marks import Marks
 from ..._utils._typing import Array
@@ -74,6 +75,11 @@ class ClassLearner(TransformerMixin, MahalanobisMixin):
             The fitted learner.
         """
         return self._learn_classes(*self._points(X, y))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
 
 class SamplingLearner(ClassLearner):

@@ -152,9 +152,9 @@ def checked_components(n_components: Any, n_features: int) -> int:
     """Return the number of rows of the map: all features if None."""
     if n_components is None:
         return n_features
-    if not isinstance(n_components, float | int | np.number) or not 0 < n_components <= n_features:
+    if not isinstance(n_components, int | np.integer) or not 0 < n_components <= n_features:
         raise ValueError(
-            f"Invalid n_components: it must be from 1 to {n_features}, the number of features; "
-            f"got {shown(n_components)}."
+            f"Invalid n_components: it must be a whole number from 1 to {n_features}, the "
+            f"number of features; got {shown(n_components)}."
         )
     return int(n_components)

@@ -1,13 +1,25 @@
 """The bases of metric-learn's learners, where its users look for them."""
 
 from ..._utils._public import publish as _publish
-from ._base_metric import ArrayIndexer, BaseMetricLearner, MahalanobisMixin
+from ._base_metric import (
+    ArrayIndexer,
+    BaseMetricLearner,
+    MahalanobisMixin,
+    MetricTransformer,
+    validate_vector,
+)
 from ._guesses import (
     _PairsClassifierMixin,  # noqa: F401 (their name, which some import)
     _QuadrupletsClassifierMixin,  # noqa: F401
     _TripletsClassifierMixin,  # noqa: F401
 )
 
-__all__ = ["ArrayIndexer", "BaseMetricLearner", "MahalanobisMixin"]
+__all__ = [
+    "ArrayIndexer",
+    "BaseMetricLearner",
+    "MahalanobisMixin",
+    "MetricTransformer",
+    "validate_vector",
+]
 
 _publish(globals())

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from typing import Any, Self
-from warnings import catch_warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ... import classic
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
+from ..._utils._warnings import warn
 from ._base_metric import MahalanobisMixin
 from ._keywords import DEPRECATED, renamed
-from ._pairs import PairLearner, SamplingLearner, marks_of
+from ._pairs import PairLearner, SamplingLearner
 from ._starts import components_from_metric, metric_matrix
 
 __all__ = ["MMC", "MMC_Supervised"]
@@ -27,6 +26,8 @@ def __dir__() -> list[str]:
 _SLACK = 0.01
 # A direction shorter than this share of the gradient is a rounding error.
 _TINY = 1e-12
+# Added where metric-learn's diagonal form divides, or takes a logarithm.
+_FLOOR = 1e-6
 
 
 class _BaseMMC(MahalanobisMixin):
@@ -69,33 +70,91 @@ class _BaseMMC(MahalanobisMixin):
                     f"that are {kind} are of equal points. Pass more pairs."
                 )
         if self.diagonal:
-            return self._learn_weights(points, y, alike)
+            return self._learn_weights(alike, others, first)
         A, n_iter, converged = ascend(alike, others, first, self.max_iter, self.tol)
         return self._adopt(components_from_metric(A), A_=A, n_iter_=n_iter, converged_=converged)
 
-    def _learn_weights(self, points: Array, y: Array, alike: Array) -> Self:
-        """Learn one weight per feature: the minimum that metric-learn's Newton steps look for."""
-        with catch_warnings(
-            action=None if self.verbose else "ignore", category=ConvergenceWarning
-        ):
-            found = classic.GDM(
-                diagonal=True,
-                ridge=1e-6,
-                n_constraints=None,
-                shrinkage=0.0,
-                max_iter=self.max_iter,
-                tol=self.tol,
-            ).fit(points, marks=marks_of(y))
-        # At metric-learn's minimum, the squared distances of alike pairs add up to this.
-        own = float(np.sum((alike @ found.components_.T) ** 2)) or 1.0
-        P = np.sqrt(0.5 * self.diagonal_c / own) * found.components_
-        weights = np.sum(P**2, axis=0)
+    def _learn_weights(self, alike: Array, others: Array, first: Array) -> Self:
+        """Learn one weight per feature."""
+        weights, n_iter, converged = weigh_features(
+            np.sum(alike**2, axis=0),
+            others**2,
+            np.diag(first).astype(float),
+            float(self.diagonal_c),
+            self.max_iter,
+            self.tol,
+        )
         return self._adopt(
             np.diag(np.sqrt(weights)),
             A_=np.diag(weights),
-            n_iter_=found.n_iter_,
-            converged_=found.converged_,
+            n_iter_=n_iter,
+            converged_=converged,
         )
+
+
+def weigh_features(
+    alike: Array, others: Array, w: Array, c: float, max_iter: int, tol: float
+) -> tuple[Array, int, bool]:
+    """Look for the weights of features by the Newton steps of metric-learn.
+
+    They are to minimize ``sum_S d2 - c log sum_D d``, but the search along a step adds the log
+    with the wrong sign. So the steps end away from the minimum, at weights that are larger by
+    orders of magnitude and often serve better; whoever has set a threshold counts on them.
+
+    Parameters
+    ----------
+    alike : ndarray of shape (n_features,)
+        Sums of the squared differences of alike pairs.
+    others : ndarray of shape (n_pairs, n_features)
+        Squared differences of the others.
+    w : ndarray of shape (n_features,)
+        The first weights.
+    c : float
+        Weight of the others.
+    max_iter : int
+        Maximum number of steps.
+    tol : float
+        Stop where a step changes the value searched for by less than this share.
+
+    Returns
+    -------
+    w : ndarray of shape (n_features,)
+        The weights. A step that would make all distances of the others zero, where metric-learn
+        ends with NaN, is not taken.
+    n_iter : int
+        Number of steps.
+    converged : bool
+        Whether the value changed by less than `tol`.
+    """
+    if not np.any(others @ w):
+        raise ValueError("init must be above zero on its diagonal where pairs differ.")
+
+    def searched(w: Array) -> float:
+        return float(alike @ w + c * np.log(np.sum(np.sqrt(others @ w + _FLOOR))))
+
+    for iteration in range(max_iter):
+        distances = np.sqrt(others @ w)
+        total = distances.sum()
+        slope = others.T @ (0.5 / np.maximum(distances, _FLOOR)) / total
+        curvature = (others.T / (4.0 * np.maximum(distances**3, _FLOOR))) @ others / total
+        hessian = c * (curvature + np.outer(slope, slope)) + _FLOOR * np.eye(len(w))
+        step = np.linalg.solve(hessian, alike - c * slope)
+        before = float(alike @ w + c * np.log(total))
+        start, share, value = w, 1.0, np.inf
+        while (lower := searched(tried := np.maximum(0.0, start - share * step))) < value:
+            w, value, share = tried, lower, share / 2.0
+        if not np.isfinite(value):
+            raise ValueError("The squared differences of the pairs overflow. Scale the features.")
+        if not np.any(others @ w):
+            warn(
+                f"MMC stopped after {iteration} steps: the next one would leave no feature with a "
+                f"weight, since diagonal_c={c:g} is small for these pairs. Raise it.",
+                ConvergenceWarning,
+            )
+            return start, iteration, False
+        if abs(value - before) <= tol * abs(value):
+            return w, iteration + 1, True
+    return w, max_iter, False
 
 
 def ascend(
@@ -192,16 +251,16 @@ class MMC(PairLearner, _BaseMMC):
     max_proj : int, default=10000
         Setting of metric-learn's projection, which here needs few steps; not used.
     tol : float, default=0.001
-        Stop where a step is shorter than this share of the matrix; if `diagonal`, tolerance
-        on the duality gap.
+        Stop where a step is shorter than this share of the matrix; if `diagonal`, where it
+        changes the value by less than this share.
     init : str or ndarray, default="identity"
-        The first matrix: its size sets the scale of the metric.
+        The first matrix: its size sets the scale of the metric, unless it is `diagonal`.
     diagonal : bool, default=False
         Whether to learn one weight per feature.
     diagonal_c : float, default=1.0
-        Scale of the metric if it is diagonal.
+        Weight of the pairs that are not alike if the metric is diagonal.
     verbose : bool, default=False
-        Whether to warn if the solver stops early; nothing is printed.
+        Taken, and not used; nothing is printed.
     preprocessor : array-like or callable, optional
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
@@ -218,7 +277,7 @@ class MMC(PairLearner, _BaseMMC):
     n_iter_ : int
         Number of steps.
     converged_ : bool
-        Whether the steps became as short as `tol`.
+        Whether the steps ended by `tol`.
 
     Examples
     --------
@@ -241,19 +300,19 @@ class MMC_Supervised(SamplingLearner, _BaseMMC):  # noqa: N801
     max_proj : int, default=10000
         Setting of metric-learn's projection, which here needs few steps; not used.
     tol : float, default=1e-06
-        Stop where a step is shorter than this share of the matrix; if `diagonal`, tolerance
-        on the duality gap.
+        Stop where a step is shorter than this share of the matrix; if `diagonal`, where it
+        changes the value by less than this share.
     n_constraints : int, optional
         Number of pairs of either kind to sample; 20 times the number of classes squared if
         None.
     init : str or ndarray, default="identity"
-        The first matrix: its size sets the scale of the metric.
+        The first matrix: its size sets the scale of the metric, unless it is `diagonal`.
     diagonal : bool, default=False
         Whether to learn one weight per feature.
     diagonal_c : float, default=1.0
-        Scale of the metric if it is diagonal.
+        Weight of the pairs that are not alike if the metric is diagonal.
     verbose : bool, default=False
-        Whether to warn if the solver stops early; nothing is printed.
+        Taken, and not used; nothing is printed.
     preprocessor : array-like or callable, optional
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
@@ -272,7 +331,7 @@ class MMC_Supervised(SamplingLearner, _BaseMMC):  # noqa: N801
     n_iter_ : int
         Number of steps.
     converged_ : bool
-        Whether the steps became as short as `tol`.
+        Whether the steps ended by `tol`.
 
     Examples
     --------

@@ -51,8 +51,9 @@ class _BaseSCML(MahalanobisMixin):
 
     def _check_numbers(self, *names: str) -> None:
         for name in (*names, "max_iter", "output_iter", "batch_size"):
-            check_number(name, getattr(self, name), integer=True)
-        check_number("n_basis", self.n_basis, integer=True, instead=None)
+            check_number(name, getattr(self, name), low=1, integer=True)
+        check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
+        check_number("gamma", self.gamma)
         if self.output_iter > self.max_iter:
             raise ValueError(
                 f"output_iter={self.output_iter} must be no larger than max_iter={self.max_iter}."

@@ -1,0 +1,102 @@
+"""Graphs of neighbors, and the roughness of a metric on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
+
+from ._typing import Array
+
+
+def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
+    """Join two points by an edge if either is among the nearest neighbors of the other.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+        Points.
+    n_neighbors : int
+        Neighbors of each point.
+
+    Returns
+    -------
+    sparse array of shape (n, n)
+        Symmetric, of zeros and ones.
+    """
+    if n_neighbors >= len(points):
+        raise ValueError(
+            f"n_neighbors={n_neighbors} is too large: X has {len(points)} rows. "
+            f"Set it to at most {len(points) - 1}, or set manifold=0."
+        )
+    directed = sparse.csr_array(kneighbors_graph(points, int(n_neighbors)))  # int8 would overflow
+    return directed.maximum(directed.T)
+
+
+def check_graph(graph: Any, n: int) -> sparse.csr_array:
+    """Check that `graph` holds the weights of an undirected graph of `n` points.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array-like of shape (n, n)
+        Symmetric, with weights of at least 0. The diagonal does not matter.
+    n : int
+        Number of points.
+
+    Returns
+    -------
+    sparse array of shape (n, n)
+    """
+    try:
+        weights = sparse.csr_array(graph)
+        if weights.dtype.kind == "c":
+            raise ValueError("complex weights are not supported.")
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"graph must be a (sparse) matrix of weights; got {type(graph).__name__}: {error}"
+        ) from error
+    if weights.shape != (n, n):
+        raise ValueError(
+            f"graph must have one row and one column per row of X, shape ({n}, {n}); "
+            f"got {weights.shape}."
+        )
+    if not np.all(np.isfinite(weights.data)) or np.any(weights.data < 0.0):
+        raise ValueError("graph must hold finite weights of at least 0.")
+    if abs(weights - weights.T).max() > 1e-9 * weights.max():
+        raise ValueError(
+            "graph must be symmetric: make it so, for example with graph.maximum(graph.T)."
+        )
+    return weights
+
+
+def roughness(points: Array, graph: sparse.csr_array) -> Array:
+    """Compute ``X' L X``, with L the Laplacian of the graph.
+
+    ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The
+    normalized Laplacian has no such form: it depends on the origin.)
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+        Points.
+    graph : sparse array of shape (n, n)
+        Symmetric weights.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+        Symmetric positive semi-definite matrix.
+    """
+    X = points.astype(np.float64)
+    R = X.T @ times_laplacian(graph, X)
+    return (R + R.T) / 2.0
+
+
+def times_laplacian(weights: sparse.csr_array, Y: Array) -> Array:
+    """Compute ``L Y``, with L the Laplacian of symmetric weights, which may be negative."""
+    degree = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
+    product: Array = degree * Y - weights @ Y
+    return product

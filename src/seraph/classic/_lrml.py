@@ -1,0 +1,150 @@
+"""LRML: the inverse of a matrix of neighbors, similar pairs and dissimilar ones."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._marks import PairLabels
+from .._sweep import principal_directions
+from .._utils._graph import neighbor_graph, roughness
+from .._utils._typing import Array
+from ._definite import ZERO
+from ._learner import ClassicLearner
+from ._pair_sums import PairSums
+from ._points import extended, without_unit
+
+
+class LRML(ClassicLearner):
+    r"""Laplacian regularized metric learning (Hoi, Liu and Chang, 2008), in closed form.
+
+    The metric :math:`M` keeps neighbors and similar pairs close, and dissimilar pairs apart, at a
+    fixed volume:
+
+    .. math:: \min_{M \succ 0}\; \mathrm{tr}(M K) \quad \text{with} \quad \ln \det M \geq 0,
+              \qquad K = R + \gamma_s S - \gamma_d D.
+
+    :math:`R`, :math:`S` and :math:`D` are the sums of :math:`(x_i - x_j)(x_i - x_j)'` over the
+    neighbors among all points, labeled or not, over the similar and over the dissimilar pairs,
+    each divided by its trace. Where :math:`K` is positive definite, the minimum is
+    :math:`\det(K)^{1/m} K^{-1}`. Otherwise there is none: small eigenvalues are lifted first.
+
+    There is no iteration: a fit takes the neighbors and two eigendecompositions.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=6
+        Number of neighbors of each point; all other points if there are fewer.
+    similar_weight : float, default=3.0
+        The weight :math:`\gamma_s` of the similar pairs.
+    dissimilar_weight : float, default=1.0
+        The weight :math:`\gamma_d` of the dissimilar pairs.
+    floor : float, default=0.02
+        Eigenvalues of K below this share of the largest are lifted to it. 0 lifts none, and
+        refuses K that is not positive definite.
+    shrinkage : float, default=0.0
+        Weight of the Euclidean metric in the final metric, from 0 to 1.
+    shrinkage_target : array-like of shape (n_features, n_features), optional
+        Matrix of another metric to shrink toward than the Euclidean one.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The learned map ``P``, the symmetric root of the metric ``P'P``.
+    learned_components_ : ndarray
+        The same without shrinkage.
+    shrinkage_ : float
+        The share of the Euclidean distance that was used.
+    n_lifted_ : int
+        Number of eigenvalues that were lifted; if 0, the metric is the minimum.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+
+    Notes
+    -----
+    At the minimum :math:`K = \nu M^{-1}`, with the multiplier :math:`\nu = \det(K)^{1/m}`. In
+    directions in which the points do not vary, the metric is the Euclidean one. Pairs of one kind
+    are enough; the other has no say then.
+
+    The paper weighs sums over pairs, so that the best weights depend on their numbers. In units
+    of their traces, one choice served from 20 labels to 100 marked pairs.
+
+    References
+    ----------
+    S. C. H. Hoi, W. Liu, S.-F. Chang. Semi-supervised distance metric learning for collaborative
+    image retrieval. CVPR 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph.classic import LRML
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> some = np.full(len(y), -1)
+    >>> some[::6] = y[::6]  # 30 labels, 148 unlabeled rows
+    >>> LRML().fit(X, some).transform(X).shape
+    (178, 13)
+    """
+
+    _ranges: ClassVar = {
+        "similar_weight": {"low": 0},
+        "dissimilar_weight": {"low": 0},
+        "floor": {"low": 0, "high": 1},
+    }
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 6,
+        similar_weight: float = 3.0,
+        dissimilar_weight: float = 1.0,
+        floor: float = 0.02,
+        shrinkage: float = 0.0,
+        shrinkage_target: ArrayLike | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.similar_weight = similar_weight
+        self.dissimilar_weight = dissimilar_weight
+        self.floor = floor
+        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
+
+    def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
+        left, lengths, directions = principal_directions(without_unit(points)[0])
+        Z = left * lengths
+        if not Z.any():
+            raise ValueError(
+                "All rows of X are one and the same point: there is no distance to learn. Pass "
+                "points that differ."
+            )
+        graph = neighbor_graph(Z, min(int(self.n_neighbors), len(Z) - 1))
+        sums = PairSums(labels)
+        similar, dissimilar = sums.scatters(Z[sums.rows])
+        K = (
+            _in_units_of_its_trace(roughness(Z, graph))
+            + float(self.similar_weight) * _in_units_of_its_trace(similar)
+            - float(self.dissimilar_weight) * _in_units_of_its_trace(dissimilar)
+        )
+        values, vectors = np.linalg.eigh(K)
+        least = float(self.floor) * values[-1]
+        if values[-1] <= 0.0 or max(values[0], least) <= ZERO * values[-1]:
+            raise ValueError(
+                "The neighbors and the similar pairs do not outweigh the dissimilar ones in any "
+                f"metric: dissimilar_weight={self.dissimilar_weight:g} and floor={self.floor:g} "
+                "leave no minimum. Lower the first or raise the second."
+            )
+        lifted = np.maximum(values, least)
+        root = np.exp(0.5 * np.mean(np.log(lifted))) / np.sqrt(lifted)
+        P = (vectors * root) @ vectors.T
+        return extended(P, directions.T), {"n_lifted_": int(np.sum(values < least))}
+
+
+def _in_units_of_its_trace(scatter: Array) -> Array:
+    """Return a scatter matrix with trace 1; as it is if all its pairs coincide."""
+    return scatter / (float(np.trace(scatter)) or 1.0)
