@@ -141,7 +141,7 @@ def test_it_raises_accuracy_on_two_moons_with_a_kernel():
         weight = 3 * graph_as_heavy_as_labels(X, known)
         errors.append(
             [
-                error(KernelSERAPH(kernel_gamma=3.0, manifold=nu).fit(X, y_partial), X, y, known)
+                error(KernelSERAPH(gamma=3.0, manifold=nu).fit(X, y_partial), X, y, known)
                 for nu in (0.0, weight)
             ]
         )

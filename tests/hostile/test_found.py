@@ -172,7 +172,7 @@ def test_a_metric_refuses_what_is_no_point():
     X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 2
     learners = (
         Euclidean().fit(X),
-        KernelSERAPH(mu=0.0).fit(X, y),
+        KernelSERAPH(SERAPH(mu=0.0)).fit(X, y),
     )
     for metric in (learner.get_metric() for learner in learners):
         assert metric([1, 2, 3], X[0]) > 0.0
@@ -205,7 +205,7 @@ NO_NUMBERS = {
 def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
     X, good, y = NO_NUMBERS[kind], np.eye(3)[:, :2], [0, 0, 1]
     learner = SERAPH(mu=0.0).fit(good, y)
-    kernel = KernelSERAPH(mu=0.0).fit(good, y)
+    kernel = KernelSERAPH(SERAPH(mu=0.0)).fit(good, y)
     for act in (
         lambda: SERAPH().fit(X, y),
         lambda: Euclidean().fit(X),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks
+from seraph import SERAPH, SERAPHCV, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
@@ -21,12 +21,8 @@ LEARNERS = [
     SERAPH(gamma=1.0),
     SERAPH(solver="spg"),
     SERAPH(manifold=0.01),
-    KernelSERAPH(),
 ]
-QUICK = few(
-    LEARNERS,
-    lambda learner: learner.algorithm == "direct" and getattr(learner, "gamma", None) is None,
-)
+QUICK = few(LEARNERS, lambda learner: learner.algorithm == "direct" and learner.gamma is None)
 
 
 def metric(learner):

@@ -129,7 +129,7 @@ def seraph_path(
     )
     points, settings = read_array(X, settings)
     labels = read_labels(X, len(points), y, marks)
-    warn_of_scales(points.std(), getattr(X, "columns", None))
+    warn_of_scales(points, getattr(X, "columns", None))
     weights = None if lams is None else _check_lams(lams)
     parameters = {"lams": weights, "n_lams": n_lams, "eps": eps, **vars(settings)}
     with opened(checkpoint, lambda: fingerprint(parameters, points, labels, graph)) as journal:

@@ -337,7 +337,7 @@ class SERAPH(PosteriorLearner):
             )
         labels = read_labels(X, len(points), y, marks)
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
-        warn_of_scales(points.std(), getattr(X, "columns", None))
+        warn_of_scales(points, getattr(X, "columns", None))
         start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
         with opened(
