@@ -5,6 +5,7 @@ import runpy
 import sys
 from collections.abc import Iterator
 from functools import cache
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +177,17 @@ def test_nobody_looks_at_the_frames_of_callers_but_to_place_a_warning():
 
 def test_the_package_has_at_most_20_names():
     assert len(seraph.__all__) <= 20
+
+
+def test_no_learner_of_the_model_has_more_than_19_parameters_and_none_repeats_them():
+    of_seraph = set(signature(seraph.SERAPH).parameters)
+    # (The three of EM leave with it.)
+    assert len(of_seraph - {"algorithm", "em_max_iter", "em_tol"}) <= 19
+    own = {"shrinkage", "gamma", "random_state"}  # of the search; of the kernel; of both
+    for name in ("KernelSERAPH", "SERAPHCV", "seraph_path"):
+        parameters = set(signature(getattr(seraph, name)).parameters)
+        assert "learner" in parameters
+        assert parameters & of_seraph <= own
 
 
 def test_a_learner_has_at_most_15_public_methods():

@@ -44,7 +44,7 @@ SETTINGS = [
     {"manifold": 0.1, "n_components": 2},
     {"unlabeled_pairs": 0.5, "random_state": 0},
     {"backend": "numba"},
-    {"backend": "torch", "device": "cpu"},
+    {"backend": "torch"},
 ]
 
 
@@ -217,7 +217,7 @@ def test_a_search_goes_on_after_the_fold_that_was_complete(wine, file, n_compute
 def test_a_path_goes_on_where_it_was_left(wine, file, n_computed, monkeypatch):
     X, y, _ = wine
     plain = seraph_path(X, y, n_lams=12)
-    seraph_path(X, y, n_lams=12, checkpoint=file)
+    seraph_path(X, y, n_lams=12, learner=SERAPH(checkpoint=file))
     n_all = n_computed()
     sweep = NumpySweep.__call__
 
@@ -229,9 +229,9 @@ def test_a_path_goes_on_where_it_was_left(wine, file, n_computed, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(NumpySweep, "__call__", interrupt)
         with pytest.raises(Interruption):
-            seraph_path(X, y, n_lams=12, checkpoint=file)
+            seraph_path(X, y, n_lams=12, learner=SERAPH(checkpoint=file))
     n_computed()
-    resumed = seraph_path(X, y, n_lams=12, checkpoint=file)
+    resumed = seraph_path(X, y, n_lams=12, learner=SERAPH(checkpoint=file))
     assert n_computed() == n_all - 30
     for one, other in zip(plain.components, resumed.components, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -650,7 +650,7 @@ def test_a_place_that_is_none_is_refused_at_the_start(wine, learner, path, error
 def test_a_path_refuses_such_a_place_too(wine):
     X, y, _ = wine
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        seraph_path(X, y, checkpoint="no such folder/path.ckpt")
+        seraph_path(X, y, learner=SERAPH(checkpoint="no such folder/path.ckpt"))
 
 
 # What a sum depends on

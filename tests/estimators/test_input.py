@@ -102,9 +102,7 @@ def test_tensors_are_checked_like_arrays(learner, bad):
 @pytest.mark.filterwarnings("ignore")
 def test_a_huge_weight_gives_a_sound_metric_or_is_refused(name, solver, backend):
     for weight in (1e30, 1e200, 1.7e308):
-        learner = SERAPH(
-            solver=solver, backend=backend, max_iter=9, n_neighbors=3, **{name: weight}
-        )
+        learner = SERAPH(solver=solver, backend=backend, max_iter=9, **{name: weight})
         try:
             learner.fit(1e3 * X, Y)
         except ValueError as error:

@@ -546,7 +546,6 @@ def parameters():
                 "eta": weights(),
                 "gamma": weights(None),
                 "manifold": weights(),
-                "n_neighbors": st.integers(1, 15),
                 "algorithm": st.sampled_from(["direct", "em"]),
                 "solver": st.sampled_from(["auto", "low-rank", "spg", "projected-gradient"]),
                 "n_components": st.sampled_from([None, 1, 2, 5]),

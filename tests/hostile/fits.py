@@ -92,16 +92,21 @@ def needs_y(Estimator):
     return y.default is y.empty
 
 
+# Parameters of SERAPH that a path does not take, or that change what it is compared with.
+OFF_PATH = {"gamma", "algorithm", "solver", "callback", "checkpoint", "unlabeled_pairs"}
+
+
 def a_path(rng):
     """Follow the path of the trace's weight."""
     case = inputs.case(rng)
     arguments, absent = guarded(lambda: case.arguments)
     if refused(arguments):
         return f"marks refused: {str(arguments)[:50]}"
-    known = {"X", "y", "marks", "graph"}
-    parameters = {"n_lams": 4, "max_iter": 100}
-    parameters |= some_parameters(rng, seraph_path, junk=0.03, without=known)
-    path, notes = guarded(lambda: seraph_path(**parameters, **arguments))
+    known = {"X", "y", "marks", "graph", "learner"}
+    parameters = {"max_iter": 100} | some_parameters(rng, SERAPH, junk=0.03, without=OFF_PATH)
+    options = {"n_lams": 4} | some_parameters(rng, seraph_path, junk=0.03, without=known)
+    learner = SERAPH(**parameters)
+    path, notes = guarded(lambda: seraph_path(**{"learner": learner, **options}, **arguments))
     if refused(path):
         return f"path refused: {str(path)[:50]}"
     assert np.all(np.diff(path.lams) < 0)

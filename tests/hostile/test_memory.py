@@ -53,8 +53,8 @@ OPTIONS = {
     "shrinkage": [0.5],
 }
 # They are numbers in a formula, limits, or functions of the user: no memory hangs on them.
-FREE = {"callback", "device", "em_max_iter", "em_tol", "eta", "lam", "max_iter", "mu"}
-FREE |= {"n_neighbors", "random_state", "shrinkage_target", "tol", "verbose"}
+FREE = {"callback", "em_max_iter", "em_tol", "eta", "lam", "max_iter", "mu"}
+FREE |= {"random_state", "shrinkage_target", "tol", "verbose"}
 
 
 @pytest.fixture(scope="module")

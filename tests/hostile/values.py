@@ -18,7 +18,7 @@ WEIGHTS = (0, 1e-10, 1e-3, 0.3, np.float32(1), 1, 40, 1e6, 1e12)
 VALUES = {
     "algorithm": ("direct", "em"),
     "alpha": ("auto", *WEIGHTS),
-    "backend": ("auto", "numpy", "numba", "torch"),
+    "backend": ("auto", "cpu", "numpy", "numba", "torch", "nowhere"),
     "base_rate": (None, None, 0.01, 0.5),
     "bounds": (None, (1, 2), (2.0, 1.0), (1e-8, 1e8)),
     "callback": (None,),
@@ -26,7 +26,6 @@ VALUES = {
     "coef0": (-1.0, 0.0, 5.0),
     "cv": (2, 3, 5),
     "degree": (0, 1, 2.5, 4),
-    "device": (None, "cpu", "cuda", "nowhere"),
     "em_max_iter": (1, 3, 10),
     "em_tol": (0, 1e-6, 0.1),
     "eps": (0.5, 1e-3, 1e-9),

@@ -113,6 +113,8 @@ IN_FEATURE_SPACE = {
 PATH = {
     "lams": st.sampled_from([None, [1.0], [1e-8, 1.0, 1e8]]),
     "eps": st.sampled_from([0.5, 1e-3, 1e-9]),
+}
+ON_PATH = {
     "mu": weights("auto"),
     "eta": weights(),
     "manifold": weights(),
@@ -194,10 +196,11 @@ def test_a_linear_kernel_gives_the_metric_of_seraph(case):
 
 
 @examples(4)
-@given(case=cases(n=(2, 30), m=(1, 20)), parameters=some_of(PATH))
-def test_a_path_is_sound_or_says_what_is_wrong(case, parameters):
+@given(case=cases(n=(2, 30), m=(1, 20)), options=some_of(PATH), parameters=some_of(ON_PATH))
+def test_a_path_is_sound_or_says_what_is_wrong(case, options, parameters):
     arguments = case.arguments
-    path = attempt(lambda: seraph_path(**{"n_lams": 5, "max_iter": 100} | parameters | arguments))
+    learner = SERAPH(**{"max_iter": 100} | parameters)
+    path = attempt(lambda: seraph_path(**{"n_lams": 5} | options | arguments, learner=learner))
     if isinstance(path, Exception):
         return
     for numbers in (path.lams, path.objectives, path.optimality_gaps, path.eigenvalues):

@@ -305,7 +305,7 @@ def test_another_backend_may_be_chosen(data, expected):
             lambda X, y, **s: KernelSERAPH(SERAPH(**s)).fit(X, y).learner_.components_,
             marks=pytest.mark.slow,
         ),
-        lambda X, y, **s: seraph_path(X, y, n_lams=2, **s).components[-1],
+        lambda X, y, **s: seraph_path(X, y, n_lams=2, learner=SERAPH(**s)).components[-1],
     ],
     ids=["cross-validation", "kernel", "path"],
 )

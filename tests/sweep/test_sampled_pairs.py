@@ -155,7 +155,7 @@ def test_counts_and_weights_stay_those_of_all_pairs(wine, form):
         assert getattr(some, name) == getattr(exact, name)
 
 
-@pytest.mark.parametrize("backend", [name for name in BACKENDS if name not in ("auto", "dask")])
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "dask"])
 @pytest.mark.parametrize("n_jobs", few([1, 2], lambda n: n == 2))
 def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs, form):
     some = {"unlabeled_pairs": 500, "random_state": 0}

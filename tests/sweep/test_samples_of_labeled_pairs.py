@@ -41,7 +41,7 @@ FITS = [
     pytest.param({"algorithm": "em", "em_max_iter": 3, "em_tol": 1.0}, marks=pytest.mark.slow),
     pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
     pytest.param({"n_components": 2}, marks=pytest.mark.slow),
-    pytest.param({"backend": "torch", "device": "cpu"}, marks=pytest.mark.slow),
+    pytest.param({"backend": "torch"}, marks=pytest.mark.slow),
     pytest.param({"backend": "numba", "n_jobs": 2}, marks=pytest.mark.slow),
 ]
 

@@ -46,7 +46,7 @@ CREATE TABLE sums (
 """
 # Parameters that only affect what is printed, how sums are computed, or when to stop; and
 # "warm_start", for which the metric to start from is compared instead.
-_MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
+_MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend"}
 _MAY_CHANGE |= {"max_iter", "tol", "em_max_iter", "em_tol", "warm_start"}
 
 

@@ -232,7 +232,7 @@ def _roughness(
             "X.compute() if it fits in memory."
         )
     if weights is None:
-        weights = neighbor_graph(coordinates.array, settings.n_neighbors)
+        weights = neighbor_graph(coordinates.array)
     with np.errstate(over="ignore"):
         R: Array = settings.manifold * roughness(coordinates.array, weights)
     if not np.isfinite(R).all():
