@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "_sweep": {"_utils"},
     "_marks": {"_sweep", "_utils"},
     "metrics": {"_marks", "_sweep", "_utils"},
+    "_clustering": {"_marks", "_utils", "metrics"},
     "_decisions": {"_marks", "_utils", "metrics"},
     "_base": {"_marks", "_sweep", "_utils", "metrics"},
     "datasets": {"_utils"},
@@ -31,11 +32,9 @@ MAY_IMPORT = {
     "compat": {"_decisions", "_marks", "_utils", "classic"},
     "persist": {"_base", "_estimators", "_utils", "classic"},
     # Applications: nothing below imports them.
-    "records": {"_decisions", "_marks", "_sweep", "_utils"},
+    "records": {"_clustering", "_decisions", "_marks", "_sweep", "_utils"},
     "_apps": {
-        "_base",
         "_decisions",
-        "_engine",
         "_estimators",
         "_marks",
         "_utils",

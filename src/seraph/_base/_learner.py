@@ -145,22 +145,34 @@ class MahalanobisLearner(MetricLearner):
     ) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
-        The shrinkage needs the `coordinates` of the points; it takes `averaged`, if given, in
-        place of the learned components.
+        Parameters
+        ----------
+        X : array-like
+            Points, as the user passed them.
+        components : ndarray of shape (rank, n_features)
+            Factor of the learned metric.
+        blend : Blend, optional
+            Shrinks the metric; needs the `coordinates` of the points.
+        averaged : ndarray of shape (k, n_features), optional
+            Factor of the metric to shrink, if it is not the learned one.
+        **attributes
+            Further attributes.
         """
-        shrunk, short, share = components, 0.0, 0.0
+        final, isotropic, share = components, 0.0, 0.0
         if blend is not None and coordinates is not None and not blend.is_off:
-            source = components if averaged is None else averaged
             with one_blas_thread():
-                shrunk, short = blend(source, coordinates, components if len(components) else None)
+                final, isotropic = blend(
+                    components if averaged is None else averaged,
+                    coordinates,
+                    components if len(components) else None,
+                )
                 share = blend.share(coordinates)
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
-        learned = _signed(components)
         self.__dict__.update(
-            components_=learned.copy() if shrunk is components else _signed(shrunk),
-            learned_components_=learned,
+            components_=_signed(final).copy(),
+            learned_components_=_signed(components),
             shrinkage_=share,
-            isotropic_=short,
+            isotropic_=isotropic,
             **attributes,
         )
         return self

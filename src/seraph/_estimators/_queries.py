@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import mapped
-from .._decisions import typical_rows
 from .._marks import Marks, PairLabels, Rows, as_labels, is_missing
 from .._sweep import posterior
 from .._utils._typing import Array
@@ -24,6 +23,7 @@ from ._classifier import MetricClassifier
 from ._kernel import KernelSERAPH
 from ._pair_classifier import PairClassifier
 from ._posterior import PosteriorLearner
+from ._typical import typical_rows
 
 
 def query_pairs(
