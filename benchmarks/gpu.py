@@ -152,7 +152,7 @@ def fits() -> None:
     timed_fit("float64", X.astype(float), y, shrinkage=0)
     timed_fit("tensor ", torch.tensor(X).cuda(), y, shrinkage=0)
     small = SERAPH(shrinkage=0, backend="numpy").fit(X[:3000].astype(np.float64), y[:3000])
-    same = SERAPH(shrinkage=0, backend="torch", device="cuda").fit(X[:3000], y[:3000])
+    same = SERAPH(shrinkage=0, backend="cuda").fit(X[:3000], y[:3000])
     A, B = (s.get_mahalanobis_matrix() for s in (small, same))
     print(f"metric of 3,000 points against numpy in float64: {relative(B, A):.1e}", flush=True)
 
@@ -239,7 +239,7 @@ def first_fits() -> None:
         seconds = []
         for _ in range(2):
             start = time.perf_counter()
-            SERAPH(backend="torch", device="cuda").fit(X, y)
+            SERAPH(backend="cuda").fit(X, y)
             seconds.append(time.perf_counter() - start)
         total += seconds[0] - seconds[1]
         print(

@@ -33,7 +33,7 @@ def fitted(learner, X, y, device):
     if learner == "seraph":
         from seraph import SERAPH
 
-        options = {"backend": "torch", "device": device} if device.startswith("cuda") else {}
+        options = {"backend": device} if device.startswith("cuda") else {}
         return SERAPH(**options).fit(X, y)
     import metric_learn
 

@@ -10,7 +10,8 @@ from ._utils._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below
     from . import classic, compat, datasets, metrics, persist, plot, records  # noqa: F401
-    from ._decisions import MarksKFold, constrained_agglomerative, constrained_k_means
+    from ._clustering import constrained_agglomerative, constrained_k_means
+    from ._decisions import MarksKFold
     from ._engine import FitState, Interruptible
     from ._estimators import (
         SERAPH,
@@ -51,7 +52,8 @@ __all__ = [
 
 # Where each name lives.
 _HOMES = {
-    "_decisions": ("MarksKFold", "constrained_agglomerative", "constrained_k_means"),
+    "_clustering": ("constrained_agglomerative", "constrained_k_means"),
+    "_decisions": ("MarksKFold",),
     "_engine": ("FitState", "Interruptible"),
     "_estimators": (
         "SERAPH",

@@ -338,7 +338,7 @@ def test_single_precision_stays_single():
 
 
 def test_kernels_shrink_toward_the_distance_in_feature_space():
-    learner = KernelSERAPH(shrinkage=1.0).fit(X, Y)
+    learner = KernelSERAPH(SERAPH(shrinkage=1.0)).fit(X, Y).learner_
     A = learner.components_.T @ learner.components_
     np.testing.assert_allclose(A, A[0, 0] * np.eye(len(A)), atol=1e-12)
 

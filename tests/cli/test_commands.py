@@ -655,7 +655,7 @@ def test_fit_takes_a_backend_a_budget_and_a_checkpoint(made, tmp_path):
     checkpoint = tmp_path / "fit.ckpt"
     done = seraph(
         "fit", made / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
-        "--no-check", "-o", tmp_path / "model.skops", "--backend", "torch", "--device", "cpu",
+        "--no-check", "-o", tmp_path / "model.skops", "--backend", "torch",
         "--unlabeled-pairs", "0.5", "--checkpoint", checkpoint,
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -671,7 +671,7 @@ def test_fit_takes_a_backend_a_budget_and_a_checkpoint(made, tmp_path):
         (["--backend", "fortran"], "backend must be one of"),
         (["--unlabeled-pairs", "some"], "--unlabeled-pairs must be"),
         (["--unlabeled-pairs", "1.5"], "unlabeled_pairs must be"),
-        (["--backend", "numpy", "--device", "cuda"], "device"),
+        (["--backend", "cuda:99"], "cuda:99"),
         (["--checkpoint", "nowhere/fit.ckpt"], "nowhere"),
     ],
 )

@@ -19,7 +19,7 @@ from seraph.classic import LMNN
 
 MODELS = {
     "pipeline": make_pipeline(StandardScaler(), SERAPH()),
-    "kernel": KernelSERAPH(kernel_gamma=0.5, n_components=2),
+    "kernel": KernelSERAPH(SERAPH(n_components=2), gamma=0.5),
     "landmarks": KernelSERAPH(kernel="poly", degree=2, n_landmarks=8),
     "cv": SERAPHCV(SERAPH(max_iter=100), lam_factors=(0.5, 1.0, 2.0), cv=3),
     "lmnn": LMNN(),

@@ -112,7 +112,7 @@ def test_an_unsure_mark_is_a_similar_and_a_dissimilar_one_in_parts():
 def test_kernel_values_are_cut_on_both_sides():
     kernel = rbf_kernel(X, gamma=0.05)
     by_values = KernelSERAPH(kernel="precomputed")
-    by_points = KernelSERAPH(kernel="rbf", kernel_gamma=0.05)
+    by_points = KernelSERAPH(kernel="rbf", gamma=0.05)
     found, expected = (
         held_out(clone(one).fit(points, marks=MARKS), points, LABELS, 3, refit_of(one))
         for one, points in ((by_values, kernel), (by_points, X))

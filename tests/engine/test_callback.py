@@ -138,10 +138,10 @@ def test_any_other_exception_ends_the_fit_and_leaves_the_learner_as_it_was(wine,
 def test_kernel_learners_show_and_stop_too(wine):
     X, y, _ = wine
     states = []
-    learner = KernelSERAPH(callback=states.append).fit(X, y)
+    learner = KernelSERAPH(callback=states.append).fit(X, y).learner_
     assert len(states) == learner.n_iter_
     assert states[0].components.shape[1] == learner.components_.shape[1]
-    stopped = KernelSERAPH(callback=stop_at(3)).fit(X, y)
+    stopped = KernelSERAPH(callback=stop_at(3)).fit(X, y).learner_
     assert stopped.stopped_
     assert_close(metric(stopped.components_), metric(states[2].components))
 
@@ -166,7 +166,7 @@ def test_verbose_lines_and_callbacks_go_together(wine, capsys):
 @pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH(), SERAPHCV(SERAPH())], ids=repr)
 def test_what_cannot_be_called_is_refused(wine, learner):
     X, y, _ = wine
-    name = "learner__callback" if isinstance(learner, SERAPHCV) else "callback"
+    name = "learner__callback" if hasattr(learner, "learner") else "callback"
     with pytest.raises(ValueError, match="callback must be a function of one argument, or None"):
         clone(learner).set_params(**{name: [print]}).fit(X, y)
 

@@ -68,7 +68,7 @@ def test_gradients_match_finite_differences(rng, mu):
 @pytest.mark.parametrize("solver", ["low-rank", "spg"])
 def test_objective_is_that_of_the_documentation_at_the_fitted_metric(wine, solver):
     X, y_partial, _ = wine
-    learner = SERAPH(manifold=0.05, n_neighbors=6, solver=solver).fit(X, y_partial)
+    learner = SERAPH(manifold=0.05, solver=solver).fit(X, y_partial, graph=neighbor_graph(X, 6))
     A = learner.get_mahalanobis_matrix()
     known = labeled_pairs(y_partial[:15])
     expected = objective(X, A, known, mu=learner.mu_, lam=learner.lam_)
@@ -85,7 +85,7 @@ def test_objective_is_that_of_the_documentation_at_the_fitted_metric(wine, solve
 def test_weight_zero_changes_nothing(wine):
     X, y_partial, _ = wine
     one = SERAPH().fit(X, y_partial)
-    other = SERAPH(manifold=0.0, n_neighbors=3).fit(X, y_partial)
+    other = SERAPH(manifold=0.0).fit(X, y_partial, graph=neighbor_graph(X, 3))
     np.testing.assert_array_equal(one.components_, other.components_)
     assert one.objective_ == other.objective_
 
@@ -144,7 +144,7 @@ def test_it_raises_accuracy_on_two_moons_with_a_kernel():
         weight = 3 * graph_as_heavy_as_labels(X, known)
         errors.append(
             [
-                error(KernelSERAPH(kernel_gamma=3.0, manifold=nu).fit(X, y_partial), X, y, known)
+                error(KernelSERAPH(gamma=3.0, manifold=nu).fit(X, y_partial), X, y, known)
                 for nu in (0.0, weight)
             ]
         )
@@ -159,8 +159,8 @@ def test_it_raises_accuracy_on_two_moons_with_a_kernel():
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array, np.asarray])
 def test_a_graph_can_be_given(wine, make):
     X, y_partial, _ = wine
-    one = SERAPH(manifold=0.05, n_neighbors=6).fit(X, y_partial)
-    graph = make(neighbor_graph(X, 6).toarray())
+    one = SERAPH(manifold=0.05).fit(X, y_partial)
+    graph = make(neighbor_graph(X, 10).toarray())
     other = SERAPH(manifold=0.05).fit(X, y_partial, graph=graph)
     np.testing.assert_allclose(other.components_, one.components_, rtol=1e-9)
 
@@ -205,7 +205,7 @@ def test_it_goes_with_the_other_settings_and_float32(wine, setting):
 def test_more_features_than_points(rng):
     X = rng.normal(size=(15, 40))
     y = np.repeat([0, 1, -1], 5)
-    learner = SERAPH(manifold=0.05, n_neighbors=4).fit(X, y)
+    learner = SERAPH(manifold=0.05).fit(X, y, graph=neighbor_graph(X, 4))
     assert np.isfinite(learner.transform(X)).all()
 
 
@@ -215,7 +215,6 @@ ONES = sparse.csr_array(np.ones((80, 80)))
 @pytest.mark.parametrize(
     ("parameters", "graph", "message"),
     [
-        ({"n_neighbors": 80}, None, "n_neighbors=80 .*X has 80 rows"),
         ({}, ONES[:79, :79], r"shape \(80, 80\); got \(79, 79\)"),
         ({}, -ONES, "finite weights of at least 0"),
         ({}, ONES * np.inf, "finite weights of at least 0"),

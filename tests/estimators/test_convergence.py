@@ -75,7 +75,7 @@ def test_one_direction_and_an_outlier_converge(seed):
 def test_the_metric_vanishes_where_lam_says_it_does(seed):
     rng = np.random.default_rng(1000 + seed)
     X, y = rng.normal(size=(30, 4)), np.r_[rng.integers(0, 2, size=10), np.full(20, -1)]
-    lam_max = seraph_path(X, y, mu=0.0, n_lams=2).lam_max
+    lam_max = seraph_path(X, y, learner=SERAPH(mu=0.0), n_lams=2).lam_max
     for factor in (1.001, 1.005, 1.01):
         with pytest.warns(UserWarning, match="rank 0"):
             learner = SERAPH(lam=factor * lam_max, mu=0.0).fit(X, y)

@@ -88,7 +88,7 @@ def test_masked_points_are_refused(learner):
     ],
     ids=["nan", "inf", "complex", "3 dimensions"],
 )
-@pytest.mark.parametrize("learner", [SERAPH(max_iter=5), KernelSERAPH(max_iter=5)])
+@pytest.mark.parametrize("learner", [SERAPH(max_iter=5), KernelSERAPH(SERAPH(max_iter=5))])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_tensors_are_checked_like_arrays(learner, bad):
     learner = clone(learner).fit(X, Y)
@@ -102,9 +102,7 @@ def test_tensors_are_checked_like_arrays(learner, bad):
 @pytest.mark.filterwarnings("ignore")
 def test_a_huge_weight_gives_a_sound_metric_or_is_refused(name, solver, backend):
     for weight in (1e30, 1e200, 1.7e308):
-        learner = SERAPH(
-            solver=solver, backend=backend, max_iter=9, n_neighbors=3, **{name: weight}
-        )
+        learner = SERAPH(solver=solver, backend=backend, max_iter=9, **{name: weight})
         try:
             learner.fit(1e3 * X, Y)
         except ValueError as error:
@@ -267,10 +265,20 @@ EACH = pytest.mark.parametrize("name", LEARNERS)
 @EACH
 def test_a_fit_says_where_it_was_computed(name):
     learner = clone(LEARNERS[name]).fit(POINTS, LABELS)
+    learner = getattr(learner, "learner_", learner)
     assert (learner.backend_, learner.device_) == ("numpy", None)
 
 
-@EACH
+@TORCH
+def test_a_kernel_is_computed_in_memory_wherever_the_points_are(kind):
+    points = TENSORS[kind]
+    learner = KernelSERAPH().fit(points, LABELS)
+    assert learner.learner_.backend_ == "numpy"
+    expected = KernelSERAPH().fit(points.detach().numpy(), LABELS)
+    np.testing.assert_array_equal(learner.learner_.components_, expected.learner_.components_)
+
+
+@pytest.mark.parametrize("name", ["SERAPH", "SERAPHCV"])
 @TORCH
 def test_a_tensor_is_learned_from_by_torch_where_it_is(name, kind):
     points = TENSORS[kind]
@@ -312,10 +320,12 @@ def test_a_path_through_a_tensor_is_swept_by_torch(kind, monkeypatch):
 @EACH
 def test_a_backend_that_was_asked_for_is_taken_for_a_tensor_too(name):
     learner = clone(LEARNERS[name])
-    setting = "learner" if name == "SERAPHCV" else "backend"
-    learner.set_params(**{setting: SERAPH(backend="numpy") if name == "SERAPHCV" else "numpy"})
+    if name == "SERAPH":
+        learner.set_params(backend="numpy")
+    else:
+        learner.set_params(learner=SERAPH(backend="numpy"))
     learner.fit(TENSORS["float64"], LABELS)
-    assert learner.backend_ == "numpy"
+    assert getattr(learner, "learner_", learner).backend_ == "numpy"
 
 
 @pytest.fixture(scope="module")
@@ -329,7 +339,7 @@ def client():
 
 
 @pytest.mark.parametrize(
-    "name", few([*LEARNERS, "seraph_path"], lambda name: name not in ("SERAPHCV", "KernelSERAPH"))
+    "name", few(["SERAPH", "SERAPHCV", "seraph_path"], lambda name: name != "SERAPHCV")
 )
 @pytest.mark.usefixtures("client")
 def test_a_dask_array_is_learned_from_by_dask_or_refused(name, monkeypatch):

@@ -1,12 +1,14 @@
 """KernelSERAPH: SERAPH in the feature space of a kernel."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import make_circles
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -14,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import seraph
-from seraph import Marks
+from seraph import SERAPHCV, Marks, classic
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
 
@@ -34,7 +36,7 @@ def test_a_linear_kernel_gives_the_distances_of_seraph(request, data, setting):
     new = X + 0.1 * np.random.default_rng(1).normal(size=X.shape)
     for points in (X, new):
         np.testing.assert_allclose(distances(kernel, points), distances(plain, points), atol=1e-6)
-    assert kernel.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    assert kernel.learner_.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
 
 def test_a_polynomial_kernel_gives_the_distances_of_seraph_on_its_monomials(rng):
@@ -42,8 +44,30 @@ def test_a_polynomial_kernel_gives_the_distances_of_seraph_on_its_monomials(rng)
     y = np.r_[np.arange(12) % 2, np.full(28, -1)]
     monomials = np.c_[X**2, np.sqrt(2) * X[:, :1] * X[:, 1:], np.sqrt(2) * X, np.ones(40)]
     plain = SERAPH(tol=1e-5).fit(monomials, y)
-    kernel = KernelSERAPH(kernel="poly", degree=2, kernel_gamma=1.0, coef0=1.0, tol=1e-5).fit(X, y)
+    kernel = KernelSERAPH(kernel="poly", degree=2, gamma=1.0, coef0=1.0, tol=1e-5).fit(X, y)
     np.testing.assert_allclose(distances(kernel, X), distances(plain, monomials), rtol=1e-4)
+
+
+@pytest.mark.parametrize("setting", [{}, {"mu": 0.0}, {"gamma": 1.0}], ids=str)
+def test_it_is_kernel_pca_and_seraph(wine, setting):
+    X, y_partial, _ = wine
+    pipeline = make_pipeline(KernelPCA(kernel="rbf", gamma=0.05), seraph.SERAPH(**setting))
+    kernel = seraph.KernelSERAPH(seraph.SERAPH(**setting), gamma=0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # principal components are not to be scaled
+        expected = distances(pipeline.fit(X, y_partial), X)
+        found = distances(kernel.fit(X, y_partial), X)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_weights_are_chosen_in_feature_space(digits):
+    X, y_partial, _ = digits
+    inner = SERAPHCV(lam_factors=(0.5, 1.0), cv=2)
+    learner = seraph.KernelSERAPH(inner, gamma=0.05).fit(X, y_partial)
+    again = clone(inner).fit(learner.kernel_map_(X), y_partial)
+    assert learner.learner_.best_params_ == again.best_params_
+    np.testing.assert_array_equal(learner.transform(X), again.transform(learner.kernel_map_(X)))
+    assert not hasattr(inner, "components_")
 
 
 def rings(seed, n=200):
@@ -103,7 +127,7 @@ def test_random_labels_on_two_rings_are_enough_with_the_default_width():
             some[rng.permutation(np.flatnonzero(y == ring))[:3]] = ring
         row = []
         for gamma in (None, "median"):
-            Z = seraph.KernelSERAPH(kernel_gamma=gamma).fit(X, some).transform(X)
+            Z = seraph.KernelSERAPH(gamma=gamma).fit(X, some).transform(X)
             neighbors = KNeighborsClassifier(1).fit(Z[some >= 0], y[some >= 0])
             row.append(1 - neighbors.score(Z[some < 0], y[some < 0]))
         errors.append(row)
@@ -112,8 +136,8 @@ def test_random_labels_on_two_rings_are_enough_with_the_default_width():
 
 
 KERNELS = {
-    "rbf": {"kernel_gamma": 0.5},
-    "laplacian": {"kernel_gamma": 0.5},
+    "rbf": {"gamma": 0.5},
+    "laplacian": {"gamma": 0.5},
     "cosine": {},
     "poly": {"degree": 2},
     "polynomial": {"degree": 2, "coef0": 0.5},
@@ -128,14 +152,15 @@ def test_all_kernels_of_scikit_learn(rng, kernel):
     X = rng.uniform(size=(30, 4))
     y = np.r_[np.arange(12) % 3, np.full(18, -1)]
     learner = KernelSERAPH(kernel=kernel, lam=0.05, **KERNELS[kernel]).fit(X, y)
-    assert learner.transform(rng.uniform(size=(5, 4))).shape == (5, len(learner.components_))
-    assert len(learner.components_) > 0
+    rank = len(learner.learner_.components_)
+    assert learner.transform(rng.uniform(size=(5, 4))).shape == (5, rank)
+    assert rank > 0
 
 
 def test_a_precomputed_kernel_and_a_callable_are_the_same_as_a_named_one(wine, rng):
     X, y_partial, _ = wine
     new = rng.normal(size=(7, 13))
-    named = KernelSERAPH(kernel="rbf", kernel_gamma=0.5).fit(X, y_partial)
+    named = KernelSERAPH(kernel="rbf", gamma=0.5).fit(X, y_partial)
     given = KernelSERAPH(kernel="precomputed").fit(rbf_kernel(X, gamma=0.5), y_partial)
     called = KernelSERAPH(kernel=gaussian, kernel_params={"width": 1.0}).fit(X, y_partial)
     expected = distances(named, new)
@@ -154,10 +179,10 @@ def gaussian(u, v, width):
 
 def test_landmarks_approach_the_exact_metric_as_they_grow_in_number(digits):
     X, y_partial, _ = digits
-    exact = distances(KernelSERAPH(kernel_gamma=0.05).fit(X, y_partial), X)
+    exact = distances(KernelSERAPH(gamma=0.05).fit(X, y_partial), X)
     apart = [
         np.abs(
-            distances(KernelSERAPH(kernel_gamma=0.05, n_landmarks=k).fit(X, y_partial), X) - exact
+            distances(KernelSERAPH(gamma=0.05, n_landmarks=k).fit(X, y_partial), X) - exact
         ).max()
         for k in (30, 100, 199)
     ]
@@ -168,7 +193,7 @@ def test_landmarks_approach_the_exact_metric_as_they_grow_in_number(digits):
 def test_landmarks_depend_on_the_seed_alone(digits):
     X, y_partial, _ = digits
     fits = [
-        KernelSERAPH(kernel_gamma=0.05, n_landmarks=50, random_state=seed).fit(X, y_partial)
+        KernelSERAPH(gamma=0.05, n_landmarks=50, random_state=seed).fit(X, y_partial)
         for seed in (0, 0, 1)
     ]
     a, b, c = (distances(learner, X) for learner in fits)
@@ -179,7 +204,7 @@ def test_landmarks_depend_on_the_seed_alone(digits):
 
 def test_landmarks_of_a_precomputed_kernel_are_its_rows(digits):
     X, y_partial, _ = digits
-    named = KernelSERAPH(kernel_gamma=0.05, n_landmarks=50, random_state=0).fit(X, y_partial)
+    named = KernelSERAPH(gamma=0.05, n_landmarks=50, random_state=0).fit(X, y_partial)
     K = rbf_kernel(X, gamma=0.05)
     given = KernelSERAPH(kernel="precomputed", n_landmarks=50, random_state=0).fit(K, y_partial)
     np.testing.assert_allclose(distances(given, K), distances(named, X), atol=1e-6)
@@ -190,7 +215,7 @@ def test_landmarks_of_a_precomputed_kernel_are_its_rows(digits):
 
 def test_pair_methods_agree_on_the_distance_in_feature_space(wine):
     X, y_partial, _ = wine
-    learner = KernelSERAPH(kernel_gamma=0.5).fit(X, y_partial)
+    learner = KernelSERAPH(gamma=0.5).fit(X, y_partial)
     pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
     Z = learner.transform(X)
     d = np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1)
@@ -203,25 +228,13 @@ def test_pair_methods_agree_on_the_distance_in_feature_space(wine):
         learner.pair_distance([[0, 1]])
 
 
-def test_there_is_no_matrix_on_the_features_and_the_error_says_why(wine):
-    learner = KernelSERAPH().fit(*wine[:2])
-    assert not hasattr(learner, "get_mahalanobis_matrix")
-    with pytest.raises(AttributeError) as error:
-        learner.get_mahalanobis_matrix()
-    said = str(error.value.__cause__ or error.value)
-    assert "feature space of its kernel" in said
-    assert "pair_distance" in said
-
-
 def test_pairs_and_class_labels_are_merged(wine):
     X, _, y = wine
     i, j = np.triu_indices(10, k=1)
     marks = np.where(y[i] == y[j], 1, -1)
-    by_pairs = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(
-        X, marks=Marks(np.c_[i, j], marks, rows=X)
-    )
+    by_pairs = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, marks=Marks(np.c_[i, j], marks, rows=X))
     partial = np.where(np.arange(len(y)) < 10, y, -1)
-    by_class = KernelSERAPH(kernel_gamma=0.5, tol=1e-5).fit(X, partial)
+    by_class = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, partial)
     np.testing.assert_allclose(distances(by_pairs, X), distances(by_class, X), atol=1e-3)
 
 
@@ -233,21 +246,21 @@ def test_points_that_are_all_alike_do_not_break_anything():
 
 def test_n_components_caps_the_rank(digits):
     X, y_partial, _ = digits
-    learner = KernelSERAPH(kernel_gamma=0.05, n_components=2).fit(X, y_partial)
+    learner = KernelSERAPH(gamma=0.05, n_components=2).fit(X, y_partial)
     assert learner.transform(X).shape == (200, 2)
 
 
 def test_pipelines_and_searches(wine):
     X, _, y = wine
     pipeline = make_pipeline(KernelSERAPH(), KNeighborsClassifier(1))
-    search = GridSearchCV(pipeline, {"kernelseraph__kernel_gamma": [0.1, 1.0]}, cv=3).fit(X, y)
+    search = GridSearchCV(pipeline, {"kernelseraph__gamma": [0.1, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.8
 
 
 def test_a_search_cuts_a_precomputed_kernel_on_both_sides(wine):
     X, _, y = wine
     pipeline = make_pipeline(KernelSERAPH(kernel="precomputed"), KNeighborsClassifier(1))
-    grid = {"kernelseraph__lam": ["auto", 1.0]}
+    grid = {"kernelseraph__learner__lam": ["auto", 1.0]}
     search = GridSearchCV(pipeline, grid, cv=3).fit(laplacian_kernel(X), y)
     assert search.best_score_ > 0.8
 
@@ -261,6 +274,8 @@ def test_a_search_cuts_a_precomputed_kernel_on_both_sides(wine):
         ({"kernel": "precomputed"}, r"square matrix; got shape \(80, 13\)"),
         ({"kernel": lambda u, v: u[0]}, "kernel must be symmetric"),
         ({"kernel": "chi2"}, "negative"),
+        ({"learner": classic.LFDA()}, r"must be a SERAPH or a SERAPHCV; got LFDA\(\)"),
+        ({"learner": seraph.SERAPH}, "must be a SERAPH or a SERAPHCV"),
     ],
 )
 def test_a_kernel_that_does_not_suit_the_points_is_refused(wine, parameters, message):

@@ -30,7 +30,7 @@ def rank_of(X, y, **parameters):
 
 def test_lam_max_is_the_top_eigenvalue_of_the_gradient_at_zero(wine):
     X, y_partial, _ = wine
-    path = seraph_path(X, y_partial, mu=0.0, lams=[1.0])
+    path = seraph_path(X, y_partial, lams=[1.0], learner=SERAPH(mu=0.0))
     known = labeled_pairs(y_partial[:15])
     p = 1 / (1 + np.exp(-1.0))  # of every pair under the zero metric, eta = 1
     G = sum(
@@ -43,7 +43,7 @@ def test_lam_max_is_the_top_eigenvalue_of_the_gradient_at_zero(wine):
 @pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
 def test_the_metric_is_zero_from_lam_max_on_and_not_below(request, data, mu):
     X, y_partial, _ = request.getfixturevalue(data)
-    path = seraph_path(X, y_partial, mu=mu, n_lams=10)
+    path = seraph_path(X, y_partial, n_lams=10, learner=SERAPH(mu=mu))
     assert path.lams[0] == path.lam_max
     assert path.ranks[0] == 0
     assert np.all(path.ranks[1:] > 0)
@@ -56,7 +56,8 @@ def test_the_metric_is_zero_from_lam_max_on_and_not_below(request, data, mu):
 def test_a_heavy_entropy_can_hold_a_metric_above_lam_max_and_the_path_starts_above_it(wine):
     X, y_partial, _ = wine
     labels = PairLabels.make(len(X), y_partial)
-    path = seraph_path(X, y_partial, mu=10 * labels.n_labeled / labels.n_unlabeled, n_lams=30)
+    learner = SERAPH(mu=10 * labels.n_labeled / labels.n_unlabeled)
+    path = seraph_path(X, y_partial, n_lams=30, learner=learner)
     assert path.lams[0] > path.lam_max
     assert path.ranks[0] == 0
     first = np.flatnonzero(path.ranks)[0]
@@ -72,7 +73,7 @@ def test_a_heavy_entropy_can_hold_a_metric_above_lam_max_and_the_path_starts_abo
 def test_each_solution_is_that_of_seraph_where_there_is_one_maximum(request, data):
     X, y_partial, _ = request.getfixturevalue(data)
     strict = {"mu": 0.0, "tol": 1e-5, "max_iter": 1000}
-    path = seraph_path(X, y_partial, n_lams=12, **strict)
+    path = seraph_path(X, y_partial, n_lams=12, learner=SERAPH(**strict))
     for lam, P, value in list(zip(path.lams, path.components, path.objectives, strict=True))[1:]:
         learner = SERAPH(lam=lam, **strict).fit(X, y_partial)
         assert value == pytest.approx(learner.objective_, rel=1e-7)
@@ -84,7 +85,7 @@ def test_each_solution_is_that_of_seraph_where_there_is_one_maximum(request, dat
 @pytest.mark.parametrize("mu", [0.0, "auto"])
 def test_objectives_and_certificates_are_those_of_the_metrics(wine, mu):
     X, y_partial, _ = wine
-    path = seraph_path(X, y_partial, mu=mu, n_lams=8)
+    path = seraph_path(X, y_partial, n_lams=8, learner=SERAPH(mu=mu))
     known = labeled_pairs(y_partial[:15])
     for lam, P, value in zip(path.lams, path.components, path.objectives, strict=True):
         expected = objective(X, P.T @ P, known, mu=path.mu, lam=lam)
@@ -119,16 +120,17 @@ def test_pairs_float32_capped_ranks_and_graphs(wine):
     X, y_partial, _ = wine
     i, j = np.triu_indices(15, k=1)
     marks = y_partial[i] == y_partial[j]
-    by_class = seraph_path(X, y_partial, n_lams=6, mu=0.0)
-    by_pairs = seraph_path(X, n_lams=6, mu=0.0, marks=Marks(np.c_[i, j], marks, rows=X))
+    exact = SERAPH(mu=0.0)
+    by_class = seraph_path(X, y_partial, n_lams=6, learner=exact)
+    by_pairs = seraph_path(X, n_lams=6, learner=exact, marks=Marks(np.c_[i, j], marks, rows=X))
     np.testing.assert_allclose(by_pairs.objectives, by_class.objectives, rtol=1e-5)
-    single = seraph_path(X.astype(np.float32), y_partial, n_lams=6, mu=0.0)
+    single = seraph_path(X.astype(np.float32), y_partial, n_lams=6, learner=exact)
     assert single.components[-1].dtype == np.float32
     np.testing.assert_allclose(single.objectives, by_class.objectives, rtol=1e-3)
-    capped = seraph_path(X, y_partial, n_lams=20, eps=1e-4, mu=0.0, n_components=1)
+    capped = seraph_path(X, y_partial, n_lams=20, eps=1e-4, learner=SERAPH(mu=0.0, n_components=1))
     assert capped.ranks.max() == 1
     assert capped.converged.all()
-    smooth = seraph_path(X, y_partial, n_lams=6, mu=0.0, manifold=0.05)
+    smooth = seraph_path(X, y_partial, n_lams=6, learner=SERAPH(mu=0.0, manifold=0.05))
     assert smooth.lam_max < by_class.lam_max
 
 
@@ -144,7 +146,7 @@ def posed(X, y, mu):
 @pytest.mark.parametrize("data", ["wine", pytest.param("digits", marks=pytest.mark.slow)])
 def test_the_path_takes_three_times_fewer_sweeps_than_cold_starts(request, data, mu):
     X, y_partial, _ = request.getfixturevalue(data)
-    path = seraph_path(X, y_partial, mu=mu)
+    path = seraph_path(X, y_partial, learner=SERAPH(mu=mu))
     assert len(path.lams) == 100
     problem = posed(X, y_partial, mu)
     sample = 5  # every fifth weight stands for five
@@ -182,7 +184,7 @@ def test_a_follower_meets_its_tolerance_through_changes_of_rank(digits):
 
 def test_weights_can_be_given_in_any_order(wine):
     X, y_partial, _ = wine
-    path = seraph_path(X, y_partial, lams=[2.0, 30.0, 8.0], mu=0.0, tol=1e-5)
+    path = seraph_path(X, y_partial, lams=[2.0, 30.0, 8.0], learner=SERAPH(mu=0.0, tol=1e-5))
     np.testing.assert_array_equal(path.lams, [30.0, 8.0, 2.0])
     alone = [SERAPH(lam=lam, mu=0.0, tol=1e-5).fit(X, y_partial) for lam in path.lams]
     np.testing.assert_allclose(path.objectives, [a.objective_ for a in alone], rtol=1e-7)
@@ -192,7 +194,7 @@ def test_weights_can_be_given_in_any_order(wine):
 def test_verbose_prints_a_line_per_weight(wine):
     out = io.StringIO()
     with redirect_stdout(out):
-        seraph_path(*wine[:2], n_lams=4, verbose=1)
+        seraph_path(*wine[:2], n_lams=4, learner=SERAPH(verbose=1))
     lines = out.getvalue().splitlines()
     assert len(lines) == 4
     assert re.match(r"\[seraph_path\] 2/4  objective -[\d.]+  rank \d+  gap ", lines[1])
@@ -207,11 +209,14 @@ def test_verbose_prints_a_line_per_weight(wine):
         ({"eps": np.array([0.1, 0.2])}, "eps must be a finite number"),
         ({"lams": [1.0, -1.0]}, "lams must hold positive finite weights"),
         ({"lams": []}, "lams must hold positive finite weights"),
-        ({"mu": "some"}, "mu must be"),
-        ({"eta": -1}, "eta must be"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"n_components": 0}, "n_components must be"),
-        ({"manifold": -1}, "manifold must be"),
+        ({"learner": SERAPH(mu="some")}, "mu must be"),
+        ({"learner": SERAPH(eta=-1)}, "eta must be"),
+        ({"learner": SERAPH(max_iter=0)}, "max_iter must be"),
+        ({"learner": SERAPH(n_components=0)}, "n_components must be"),
+        ({"learner": SERAPH(manifold=-1)}, "manifold must be"),
+        ({"learner": SERAPH(solver="spg")}, "with solver='auto' only; got .* solver='spg'"),
+        ({"learner": SERAPH(gamma=1.0)}, "with gamma=None only"),
+        ({"learner": "SERAPH"}, "learner must be a SERAPH, or None; got 'SERAPH'"),
     ],
     ids=str,
 )
@@ -237,7 +242,7 @@ def test_bad_data(wine):
 def test_stopping_early_warns_once(wine):
     message = r"^seraph_path has not converged \(\d of 5 values of lam.*Raise max_iter"
     with pytest.warns(ConvergenceWarning, match=message) as record:
-        path = seraph_path(*wine[:2], n_lams=5, max_iter=1, tol=1e-9)
+        path = seraph_path(*wine[:2], n_lams=5, learner=SERAPH(max_iter=1, tol=1e-9))
     assert [warning.filename for warning in record] == [__file__]
     assert not path.converged.all()
 
@@ -262,5 +267,7 @@ def test_every_warning_points_to_the_file_of_the_caller(wine, points, y):
 @pytest.mark.filterwarnings("ignore:All .* pairs are dissimilar")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_path_ends_where_no_step_helps_for_rounding(rng, n):
-    path = seraph_path(rng.normal(size=(n, 2)), np.arange(n), n_lams=5, eta=1e12, mu=0.0)
+    path = seraph_path(
+        rng.normal(size=(n, 2)), np.arange(n), n_lams=5, learner=SERAPH(eta=1e12, mu=0.0)
+    )
     assert np.all(np.isfinite(path.objectives))

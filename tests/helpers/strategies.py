@@ -547,7 +547,6 @@ def parameters():
                 "eta": weights(),
                 "gamma": weights(None),
                 "manifold": weights(),
-                "n_neighbors": st.integers(1, 15),
                 "solver": st.sampled_from(
                     ["auto", "low-rank", "spg", "projected-gradient", "em", em(3)]
                 ),

@@ -113,7 +113,7 @@ def check_distances(learner, X):
     """Check that the map and the distances agree, and that all is finite."""
     points = np.asarray(X)
     Z = learner.transform(X)
-    assert Z.shape == (len(points), len(learner.components_))
+    assert Z.shape == (len(points), len(learner.get_feature_names_out()))
     assert np.all(np.isfinite(Z))
     i, j = np.triu_indices(len(points), 1)
     i, j = i[:300], j[:300]
@@ -126,7 +126,7 @@ def check_distances(learner, X):
 def rounding(learner, points, Z):
     """Size of the rounding errors in the coordinates `Z`."""
     size = np.abs(Z).max(initial=0.0)
-    if learner.components_.shape[1] == points.shape[1]:
+    if hasattr(learner, "components_"):
         size += (np.abs(points.astype(float)) @ np.abs(learner.components_).T).max(initial=0.0)
     kind = np.finfo(Z.dtype)
     return 10 * points.shape[1] * kind.eps * float(size) + np.sqrt(kind.tiny)

@@ -74,7 +74,6 @@ SENSIBLE = {
     "strategy": ("entropy", "gradient"),
     "learner": ("SERAPH", "KernelSERAPH", "GMML", "Euclidean", "LFDA", "MLKR"),
     "backend": ("auto", "numpy", "numba", "torch", "dask"),
-    "device": ("cpu", "cuda", "mps", "nowhere"),
     "components": ("1", "2", "100"),
     "k": ("1", "3", "1000000"),
     "n": ("1", "3", "1000000"),

@@ -66,7 +66,7 @@ def a_fit(rng):
     assert result is estimator
     assert all(vars(estimator)[name] is value for name, value in before.items())
     check(estimator, case, arguments, absent + notes)
-    if type(estimator) in (SERAPH, KernelSERAPH):
+    if type(estimator) is SERAPH:
         follow(estimator, arguments, notes)
     return f"{Estimator.__name__} fitted"
 
@@ -93,16 +93,21 @@ def needs_y(Estimator):
     return y.default is y.empty
 
 
+# Parameters of SERAPH that a path does not take, or that change what it is compared with.
+OFF_PATH = {"gamma", "algorithm", "solver", "callback", "checkpoint", "unlabeled_pairs"}
+
+
 def a_path(rng):
     """Follow the path of the trace's weight."""
     case = inputs.case(rng)
     arguments, absent = guarded(lambda: case.arguments)
     if refused(arguments):
         return f"marks refused: {str(arguments)[:50]}"
-    known = {"X", "y", "marks", "graph"}
-    parameters = {"n_lams": 4, "max_iter": 100}
-    parameters |= some_parameters(rng, seraph_path, junk=0.03, without=known)
-    path, notes = guarded(lambda: seraph_path(**parameters, **arguments))
+    known = {"X", "y", "marks", "graph", "learner"}
+    parameters = {"max_iter": 100} | some_parameters(rng, SERAPH, junk=0.03, without=OFF_PATH)
+    options = {"n_lams": 4} | some_parameters(rng, seraph_path, junk=0.03, without=known)
+    learner = SERAPH(**parameters)
+    path, notes = guarded(lambda: seraph_path(**{"learner": learner, **options}, **arguments))
     if refused(path):
         return f"path refused: {str(path)[:50]}"
     assert np.all(np.diff(path.lams) < 0)
@@ -150,10 +155,12 @@ def check(estimator, case, arguments, notes):
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-6)
         return
     if isinstance(estimator, KernelSERAPH):
-        assert np.all(np.isfinite(estimator.components_))
         assert np.all(np.isfinite(estimator.transform(X)))
-    else:
-        check_metric(estimator, X)
+        inner = estimator.learner_
+        points = estimator.kernel_map_(inputs.points_of(X).astype(inner.components_.dtype))
+        check(inner, case, {**arguments, "X": points}, notes)
+        return
+    check_metric(estimator, X)
     if hasattr(estimator, "objective_"):
         assert not np.isnan(estimator.objective_)  # MFDA documents an infinite one
     if hasattr(estimator, "kappa_"):
@@ -202,9 +209,6 @@ def check_certificate(estimator, case, arguments, notes):
     if case.triplets and estimator.kappa_ != -1.0:
         return  # the dense formula has triplets in the model (7) only
     points = inputs.points_of(arguments["X"])
-    if isinstance(estimator, KernelSERAPH):
-        points = estimator.kernel_map_(points.astype(estimator.components_.dtype))
-    gamma = settings["gamma"] if not isinstance(estimator, KernelSERAPH) else None
     dense = Dense(
         points,
         P,
@@ -213,14 +217,14 @@ def check_certificate(estimator, case, arguments, notes):
         mu=estimator.mu_,
         lam=estimator.lam_,
         scale=-estimator.kappa_,
-        gamma=gamma or 0.0,
+        gamma=settings["gamma"] or 0.0,
         triplets=case.triplets,
     )
     error = abs(estimator.objective_ - dense.value)
     assert error <= error_of(P) * (1.0 + dense.size), (estimator.objective_, dense.value)
     # The gap is measured in units of at least a hundredth of the automatic lam.
     by_lam = settings["lam"] == "auto" and min(settings.get("lam_factors", (1.0,))) >= 0.01
-    if by_lam and gamma is None and P.dtype == np.float64:
+    if by_lam and settings["gamma"] is None and P.dtype == np.float64:
         slack = 1e-9 * dense.pull + 10.0 * dense.blur
         slack = slack / estimator.lam_ if estimator.lam_ else np.inf
         assert dense.gap <= estimator.optimality_gap_ * (1 + 1e-6) + slack + 1e-6

@@ -283,7 +283,7 @@ def _models():
     y = np.where(np.arange(20) < 10, np.arange(20) % 2, -1)
     learners = (
         SERAPH(max_iter=5),
-        seraph.KernelSERAPH(max_iter=5),
+        seraph.KernelSERAPH(SERAPH(max_iter=5)),
         make_pipeline(StandardScaler(), SERAPH(max_iter=5)),
     )
     made, _ = guarded(lambda: [learner.fit(X, y) for learner in learners])

@@ -66,8 +66,11 @@ def _models():
             SERAPHCV(SERAPH(max_iter=20, backend="numpy"), lam_factors=(1.0,), cv=2).fit(X, Y),
             X,
         ),
-        "kernel": (KernelSERAPH(backend="numpy").fit(X, Y), X),
-        "landmarks": (KernelSERAPH(n_landmarks=8, random_state=0, backend="numpy").fit(X, Y), X),
+        "kernel": (KernelSERAPH(SERAPH(backend="numpy")).fit(X, Y), X),
+        "landmarks": (
+            KernelSERAPH(SERAPH(backend="numpy"), n_landmarks=8, random_state=0).fit(X, Y),
+            X,
+        ),
         "classifier": (MetricClassifier(SERAPH(backend="numpy")).fit(X, Y), X),
         "pairs": (
             PairClassifier(make_pipeline(StandardScaler(), SERAPH(backend="numpy"))).fit(X, Y),

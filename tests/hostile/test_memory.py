@@ -52,8 +52,8 @@ OPTIONS = {
     "shrinkage": [0.5],
 }
 # They are numbers in a formula, limits, or functions of the user: no memory hangs on them.
-FREE = {"callback", "device", "eta", "lam", "max_iter", "mu"}
-FREE |= {"n_neighbors", "random_state", "shrinkage_target", "tol", "verbose"}
+FREE = {"callback", "eta", "lam", "max_iter", "mu"}
+FREE |= {"random_state", "shrinkage_target", "tol", "verbose"}
 
 
 @pytest.fixture(scope="module")

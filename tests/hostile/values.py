@@ -17,7 +17,7 @@ from seraph.classic import LDM, MFDA, Euclidean
 WEIGHTS = (0, 1e-10, 1e-3, 0.3, np.float32(1), 1, 40, 1e6, 1e12)
 VALUES = {
     "alpha": ("auto", *WEIGHTS),
-    "backend": ("auto", "numpy", "numba", "torch"),
+    "backend": ("auto", "cpu", "numpy", "numba", "torch", "nowhere"),
     "base_rate": (None, None, 0.01, 0.5),
     "bounds": (None, (1, 2), (2.0, 1.0), (1e-8, 1e8)),
     "callback": (None,),
@@ -25,22 +25,20 @@ VALUES = {
     "coef0": (-1.0, 0.0, 5.0),
     "cv": (2, 3, 5),
     "degree": (0, 1, 2.5, 4),
-    "device": (None, "cpu", "cuda", "nowhere"),
     "eps": (0.5, 1e-3, 1e-9),
     "estimator": (
         None, SERAPH(), KernelSERAPH(), LDM(max_iter=20), Euclidean(),
         make_pipeline(StandardScaler(), SERAPH()),
     ),
     "eta": WEIGHTS,
-    "gamma": (None, *WEIGHTS),
-    "kernel_gamma": ("median", None, *WEIGHTS),
+    "gamma": (None, "median", *WEIGHTS),
     "kernel": ("rbf", "linear", "poly", "sigmoid", "cosine", "laplacian"),
     "kernel_params": (None, {}),
     "lam": ("auto", "auto", *WEIGHTS),
     "lam_factors": ((0.1, 1, 10), (1e-6, 1e6), [1]),
     "lams": (None, [1.0], [1e-8, 1.0, 1e8]),
     "learner": (
-        SERAPH(), KernelSERAPH(), SERAPH(gamma=1.0), SERAPH(solver="spg"), LDM(max_iter=20),
+        None, SERAPH(), KernelSERAPH(), SERAPH(gamma=1.0), SERAPH(solver="spg"), LDM(max_iter=20),
         MFDA(), Euclidean(),
     ),
     "manifold": (0, 0, *WEIGHTS),

@@ -66,7 +66,7 @@ LEARNERS = [
     SERAPH(gamma=1.0),
     SERAPH(solver="em"),
     SERAPHCV(SERAPH(max_iter=50), lam_factors=np.array([0.5, 1.0]), cv=2),
-    KernelSERAPH(kernel_gamma=0.5),
+    KernelSERAPH(gamma=0.5),
     KernelSERAPH(kernel="poly", n_landmarks=20, random_state=0),
     MetricClassifier(SERAPH()),
     MetricClassifier(rule="nearest"),

@@ -44,10 +44,10 @@ MAPS = [
     SERAPHCV(SERAPH(max_iter=50), lam_factors=(0.5, 1.0), cv=2),
     *(getattr(classic, name)() for name in classic.__all__),
     KernelSERAPH(),
-    KernelSERAPH(kernel_gamma=0.3, n_landmarks=25),
+    KernelSERAPH(gamma=0.3, n_landmarks=25),
     KernelSERAPH(kernel="linear"),
     KernelSERAPH(kernel="poly"),
-    KernelSERAPH(kernel="polynomial", degree=2.5, coef0=9, kernel_gamma=0.7),
+    KernelSERAPH(kernel="polynomial", degree=2.5, coef0=9, gamma=0.7),
     make_pipeline(StandardScaler(), SERAPH()),
     make_pipeline(RobustScaler(), KernelSERAPH()),
     make_pipeline(MinMaxScaler(), PCA(8), classic.LMNN()),
@@ -399,7 +399,7 @@ def test_the_graph_of_a_kernel_is_exact_on_features_of_any_scale(kernel, scale, 
     wine = load_wine()
     X = (scale * wine.data).astype(dtype)
     y_partial = np.where(np.arange(len(X)) % 9 == 0, wine.target, -1)
-    model = KernelSERAPH(kernel=kernel, max_iter=30).fit(X, y_partial)
+    model = KernelSERAPH(SERAPH(max_iter=30), kernel=kernel).fit(X, y_partial)
     (Z,) = run(to_onnx(model, dtype=dtype), X)
     exact = model.transform(X.astype(np.float64))
     tolerance = 1e-6 if dtype == "float32" else 1e-9
@@ -422,7 +422,7 @@ def test_a_graph_that_differs_from_its_model_is_refused(wine):
     [
         SERAPH(max_iter=5),
         make_pipeline(StandardScaler(), PCA(5), SERAPH(max_iter=5), StandardScaler()),
-        KernelSERAPH(max_iter=5),
+        KernelSERAPH(SERAPH(max_iter=5)),
         MetricClassifier(SERAPH(max_iter=5)),
         make_pipeline(SERAPH(max_iter=5), LogisticRegression()),
         make_pipeline(SERAPH(max_iter=5), SGDClassifier(random_state=0)),
@@ -451,7 +451,8 @@ class _Turned:
 
     def __init__(self, operator):
         self.inputs, self.outputs = operator.inputs, operator.outputs
-        rank, m = operator.raw_operator.components_.shape[0], operator.raw_operator.n_features_in_
+        learner = operator.raw_operator
+        rank, m = len(learner.get_feature_names_out()), learner.n_features_in_
         self.raw_operator = SERAPH()
         self.raw_operator.components_ = np.random.default_rng(0).normal(size=(rank, m))
 

@@ -123,7 +123,7 @@ def classic_learner(request, wine):
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_learners_of_the_model_are_drawn_or_refused(display, learner_of_the_model, wine):
     if display is plot.FeatureImportanceDisplay and hasattr(learner_of_the_model, "kernel_map_"):
-        with pytest.raises(TypeError, match="KernelSERAPH lives in the feature space"):
+        with pytest.raises(TypeError, match="which KernelSERAPH does not have"):
             display.from_estimator(learner_of_the_model, *wine[:2])
     else:
         drawn = display.from_estimator(learner_of_the_model, *wine[:2], ax=some_axes())

@@ -34,7 +34,7 @@ SETTINGS = st.sampled_from(
         {"solver": em(5)},
         {"gamma": 1.0},
         {"n_components": 1},
-        {"manifold": 0.1, "n_neighbors": 3},
+        {"manifold": 0.1},
     ]
 )
 # One maximum, and close to it: what is learned does not hang on how it was found.

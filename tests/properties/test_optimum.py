@@ -94,7 +94,9 @@ def test_no_metric_is_better_than_the_certificate_allows(case, seed, factor):
 @given(case=sound_cases(), n_lams=st.integers(1, 6), eps=st.sampled_from([0.3, 0.01]))
 def test_a_path_leads_through_the_metrics_that_a_fit_finds(case, n_lams, eps):
     strict = {"mu": 0.0, "tol": 1e-6, "max_iter": 3000}
-    path = attempt(lambda: seraph_path(n_lams=n_lams, eps=eps, **strict, **case.arguments))
+    path = attempt(
+        lambda: seraph_path(n_lams=n_lams, eps=eps, learner=SERAPH(**strict), **case.arguments)
+    )
     assert path.converged.all()
     for lam, P, best in zip(path.lams, path.components, path.objectives, strict=True):
         learner = fit(case, lam=lam, **strict)

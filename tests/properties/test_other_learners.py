@@ -106,10 +106,12 @@ LEARNERS = pytest.mark.parametrize(
 )
 KERNEL = {
     "kernel": st.sampled_from(["rbf", "linear", "poly", "sigmoid", "cosine", "laplacian"]),
-    "kernel_gamma": st.sampled_from([None, 1e-8, 0.1, 1e4]),
+    "gamma": st.sampled_from([None, 1e-8, 0.1, 1e4]),
     "degree": st.sampled_from([0, 1, 2.5, 4]),
     "coef0": st.sampled_from([-1.0, 0.0, 5.0]),
     "n_landmarks": st.sampled_from([2, 5, 1000]),
+}
+IN_FEATURE_SPACE = {
     "n_components": st.sampled_from([None, 1, 2]),
     "lam": weights("auto"),
     "mu": weights("auto"),
@@ -118,6 +120,8 @@ KERNEL = {
 PATH = {
     "lams": st.sampled_from([None, [1.0], [1e-8, 1.0, 1e8]]),
     "eps": st.sampled_from([0.5, 1e-3, 1e-9]),
+}
+ON_PATH = {
     "mu": weights("auto"),
     "eta": weights(),
     "manifold": weights(),
@@ -172,14 +176,16 @@ def test_a_classic_learner_does_not_depend_on_a_shift_or_on_the_order_of_rows(Le
 
 
 @examples(4)
-@given(case=cases(n=(2, 40)), parameters=some_of(KERNEL))
-def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
+@given(case=cases(n=(2, 40)), kernel=some_of(KERNEL), parameters=some_of(IN_FEATURE_SPACE))
+def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, kernel, parameters):
     arguments = case.arguments
-    learner = attempt(lambda: KernelSERAPH(max_iter=50, **parameters).fit(**arguments))
+    inner = SERAPH(max_iter=50, **parameters)
+    learner = attempt(lambda: KernelSERAPH(inner, **kernel).fit(**arguments))
     if isinstance(learner, Exception):
         return
-    assert np.all(np.isfinite(learner.components_))
-    assert np.isfinite([learner.objective_, learner.optimality_gap_]).all()
+    fitted = learner.learner_
+    assert np.all(np.isfinite(fitted.components_))
+    assert np.isfinite([fitted.objective_, fitted.optimality_gap_]).all()
     assert np.all(np.isfinite(learner.transform(arguments["X"])))
 
 
@@ -188,19 +194,20 @@ def test_a_kernel_learner_gives_a_sound_metric_or_says_what_is_wrong(case, param
 def test_a_linear_kernel_gives_the_metric_of_seraph(case):
     X, known = case.table.X, case.knowledge
     linear = fitted(SERAPH(**STRICT), X, **known)
-    kernel = fitted(KernelSERAPH(kernel="linear", **STRICT), X, **known)
+    kernel = fitted(KernelSERAPH(SERAPH(**STRICT), kernel="linear"), X, **known)
     check_distances(kernel, X)
-    assert kernel.lam_ == pytest.approx(linear.lam_)
-    assert kernel.objective_ == pytest.approx(linear.objective_, rel=1e-5, abs=1e-5)
+    assert kernel.learner_.lam_ == pytest.approx(linear.lam_)
+    assert kernel.learner_.objective_ == pytest.approx(linear.objective_, rel=1e-5, abs=1e-5)
     first, second = pdist(linear.transform(X)), pdist(kernel.transform(X))
     np.testing.assert_allclose(first, second, atol=0.01 * max(1.0, first.max()))
 
 
 @examples(4)
-@given(case=cases(n=(2, 30), m=(1, 20)), parameters=some_of(PATH))
-def test_a_path_is_sound_or_says_what_is_wrong(case, parameters):
+@given(case=cases(n=(2, 30), m=(1, 20)), options=some_of(PATH), parameters=some_of(ON_PATH))
+def test_a_path_is_sound_or_says_what_is_wrong(case, options, parameters):
     arguments = case.arguments
-    path = attempt(lambda: seraph_path(**{"n_lams": 5, "max_iter": 100} | parameters | arguments))
+    learner = SERAPH(**{"max_iter": 100} | parameters)
+    path = attempt(lambda: seraph_path(**{"n_lams": 5} | options | arguments, learner=learner))
     if isinstance(path, Exception):
         return
     for numbers in (path.lams, path.objectives, path.optimality_gaps, path.eigenvalues):

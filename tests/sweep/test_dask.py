@@ -303,10 +303,10 @@ def test_another_backend_may_be_chosen(data, expected):
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            lambda X, y, **s: KernelSERAPH(kernel="rbf", **s).fit(X, y).components_,
+            lambda X, y, **s: KernelSERAPH(SERAPH(**s)).fit(X, y).learner_.components_,
             marks=pytest.mark.slow,
         ),
-        lambda X, y, **s: seraph_path(X, y, n_lams=2, **s).components[-1],
+        lambda X, y, **s: seraph_path(X, y, n_lams=2, learner=SERAPH(**s)).components[-1],
     ],
     ids=["cross-validation", "kernel", "path"],
 )

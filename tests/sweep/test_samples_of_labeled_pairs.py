@@ -42,7 +42,7 @@ FITS = [
     pytest.param({"solver": em(3)}, marks=pytest.mark.slow),
     pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
     pytest.param({"n_components": 2}, marks=pytest.mark.slow),
-    pytest.param({"backend": "torch", "device": "cpu"}, marks=pytest.mark.slow),
+    pytest.param({"backend": "torch"}, marks=pytest.mark.slow),
     pytest.param({"backend": "numba", "n_jobs": 2}, marks=pytest.mark.slow),
 ]
 

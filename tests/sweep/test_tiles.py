@@ -63,7 +63,7 @@ def dask_client():
         yield client
 
 
-NAMES = [name for name in BACKENDS if name != "auto"]
+NAMES = BACKENDS
 
 
 @pytest.fixture(params=NAMES)

@@ -107,11 +107,17 @@ def test_sweeps_at_once_run_at_full_precision_and_restore_the_users(
     assert torch.get_float32_matmul_precision() == "medium"
 
 
-def test_a_device_is_for_torch_alone(digits):
+def test_a_device_is_a_backend_and_one_that_is_not_there_is_refused(digits):
     X, y_partial, _ = digits
-    assert SERAPH(device="cpu").fit(X, y_partial).backend_ == "torch"
-    with pytest.raises(ValueError, match="device='cpu' is for"):
-        SERAPH(backend="numpy", device="cpu").fit(X, y_partial)
+    with pytest.raises(ValueError, match="backend='cuda:99' is not a device that torch has"):
+        SERAPH(backend="cuda:99").fit(X, y_partial)
+
+
+def test_cpu_is_the_fastest_backend_without_a_device_even_if_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert choose_backend(None, 20_000, "auto") == ("torch", "cuda")
+    assert choose_backend(None, 20_000, "cpu") == ("numba", None)
+    assert choose_backend(torch.ones(2, 2), 2, "cpu") == ("numpy", None)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,86 @@ from ..metrics._pairs import labels_auc
 from ._shrinkage import Blend
 
 
-class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base class of all learners of a distance.
+
+    ``transform`` maps points to a space where the learned distance is the Euclidean one.
+    """
+
+    # With metadata routing, marks go to the learner without being asked for.
+    __metadata_request__fit: ClassVar = {"marks": True}
+    # A pipeline passes its score a sample_weight of None, and wants it known.
+    __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
+
+    def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
+        """Compute the learned distance between the two points of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
+            Pairs of points; or, with `X`, pairs of its rows: labels of its index if it is a
+            DataFrame, row numbers otherwise.
+        X : array-like of shape (n_samples, n_features), optional
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Learned distances.
+        """
+        return _lengths(self._differences(pairs, X))
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
+    ) -> float:
+        """Compute the AUC of the distance over the labeled pairs of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels, as in ``fit``.
+        marks : Marks, optional
+            Marks of the rows of `X`.
+
+        Returns
+        -------
+        float
+            Probability that a similar pair is closer than a dissimilar one; see
+            :func:`seraph.metrics.pair_auc`.
+        """
+        Z = np.asarray(self.transform(X))
+        labels = PairLabels.of(X, len(Z), y, marks)
+        return labels_auc(Z, labels)
+
+    def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
+        difference = self._differences(pairs, X)
+        return np.einsum("kr,kr->k", difference, difference)
+
+    def _differences(self, pairs: ArrayLike, X: Any) -> Array:
+        """Check pairs of points, or of rows of `X`, and map their differences."""
+        check_is_fitted(self)
+        pairs = pair_points(pairs, X)
+        with as_numbers("pairs", pairs):
+            points: Array = check_array(
+                in_memory(pairs),
+                dtype=FLOATS,
+                allow_nd=True,
+                ensure_2d=False,
+                ensure_min_samples=0,
+                estimator=self,
+                input_name="pairs",
+            )
+        check_pairs(points, self.n_features_in_)
+        return self._map_differences(points)
+
+    def _map_differences(self, pairs: Array) -> Array:
+        """Map the difference of the two points of each pair."""
+        raise NotImplementedError
+
+
+class MahalanobisLearner(MetricLearner):
     """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
 
     Where there are many features and the metric is shrunk toward the Euclidean one, that part is
@@ -40,11 +119,6 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     A subclass implements ``fit`` and ends it with ``_learned``. Its parameters `shrinkage` and
     `shrinkage_target` mix the learned metric with the Euclidean one or another.
     """
-
-    # With metadata routing, marks go to the learner without being asked for.
-    __metadata_request__fit: ClassVar = {"marks": True}
-    # A pipeline passes its score a sample_weight of None, and wants it known.
-    __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
 
     components_: Array
     learned_components_: Array
@@ -71,22 +145,34 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     ) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
-        The shrinkage needs the `coordinates` of the points; it takes `averaged`, if given, in
-        place of the learned components.
+        Parameters
+        ----------
+        X : array-like
+            Points, as the user passed them.
+        components : ndarray of shape (rank, n_features)
+            Factor of the learned metric.
+        blend : Blend, optional
+            Shrinks the metric; needs the `coordinates` of the points.
+        averaged : ndarray of shape (k, n_features), optional
+            Factor of the metric to shrink, if it is not the learned one.
+        **attributes
+            Further attributes.
         """
-        shrunk, short, share = components, 0.0, 0.0
+        final, isotropic, share = components, 0.0, 0.0
         if blend is not None and coordinates is not None and not blend.is_off:
-            source = components if averaged is None else averaged
             with one_blas_thread():
-                shrunk, short = blend(source, coordinates, components if len(components) else None)
+                final, isotropic = blend(
+                    components if averaged is None else averaged,
+                    coordinates,
+                    components if len(components) else None,
+                )
                 share = blend.share(coordinates)
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
-        learned = _signed(components)
         self.__dict__.update(
-            components_=learned.copy() if shrunk is components else _signed(shrunk),
-            learned_components_=learned,
+            components_=_signed(final).copy(),
+            learned_components_=_signed(components),
             shrinkage_=share,
-            isotropic_=short,
+            isotropic_=isotropic,
             **attributes,
         )
         return self
@@ -119,10 +205,10 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 validate_data(self, header(X), reset=False, skip_check_array=True)
             map_ = _Map(self.components_, self.isotropic_)
             return map_rows(X, map_, width=self._n_features_out)
-        return mapped(self._points_of_metric(X), self.components_, self.isotropic_)
+        return mapped(self._check_new_points(X), self.components_, self.isotropic_)
 
-    def _points_of_metric(self, X: ArrayLike) -> Array:
-        """Check points, and return them in the space that ``components_`` maps from."""
+    def _check_new_points(self, X: ArrayLike) -> Array:
+        """Check the points to map, and return them as an array."""
         check_is_fitted(self)
         with as_numbers("X", X):
             points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
@@ -150,48 +236,6 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         )
         found = points @ components.T
         return torch.hstack([found, self.isotropic_ * points]) if self.isotropic_ else found
-
-    def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
-        """Compute the learned distance between the two points of each pair.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
-            Pairs of points; or, with `X`, pairs of its rows: labels of its index if it is a
-            DataFrame, row numbers otherwise.
-        X : array-like of shape (n_samples, n_features), optional
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            Learned distances.
-        """
-        return _lengths(self._differences(pair_points(pairs, X)))
-
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
-    ) -> float:
-        """Compute the AUC of the distance over the labeled pairs of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-        y : array-like of shape (n_samples,), optional
-            Class labels, as in ``fit``.
-        marks : Marks, optional
-            Marks of the rows of `X`.
-
-        Returns
-        -------
-        float
-            Probability that a similar pair is closer than a dissimilar one; see
-            :func:`seraph.metrics.pair_auc`.
-        """
-        Z = np.asarray(self.transform(X))
-        labels = PairLabels.of(X, len(Z), y, marks)
-        return labels_auc(Z, labels)
 
     def get_metric(self) -> MahalanobisMetric:
         """Return the learned distance as a function of two points, for ``metric=``.
@@ -221,28 +265,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         A.flat[:: len(A) + 1] += self.isotropic_**2
         return A
 
-    def _squared_distances(self, pairs: ArrayLike) -> Array:
-        difference = self._differences(pairs)
-        return np.einsum("kr,kr->k", difference, difference)
-
-    def _differences(self, pairs: ArrayLike) -> Array:
-        """Check pairs of points, and map their differences."""
-        check_is_fitted(self)
-        with as_numbers("pairs", pairs):
-            points: Array = check_array(
-                in_memory(pairs),
-                dtype=FLOATS,
-                allow_nd=True,
-                ensure_2d=False,
-                ensure_min_samples=0,
-                estimator=self,
-                input_name="pairs",
-            )
-        check_pairs(points, self.n_features_in_)
-        return self._mapped_differences(points)
-
-    def _mapped_differences(self, pairs: Array) -> Array:
-        """Map the difference of the two points of each pair."""
+    def _map_differences(self, pairs: Array) -> Array:
         return mapped(pairs[:, 0] - pairs[:, 1], self.components_, self.isotropic_)
 
 

@@ -109,8 +109,6 @@ class Blend:
         becomes the mean squared distance under the target.
     target_size : float
         Factor of `target`. It matters only where nothing was learned and there is no threshold.
-    in_one : bool
-        Whether the factor must hold the Euclidean part, however many features there are.
     """
 
     shrinkage: float | None
@@ -118,7 +116,6 @@ class Blend:
     n_components: float | None = None
     threshold: float | None = None
     target_size: float = 1.0
-    in_one: bool = False
 
     @classmethod
     def of(
@@ -129,7 +126,6 @@ class Blend:
         has_rule: bool = False,
         automatic: float | None = None,
         threshold: float | None = None,
-        in_one: bool = False,
     ) -> Blend:
         """Check and read the parameters of a learner.
 
@@ -145,8 +141,6 @@ class Blend:
             What "auto" means; if None, it is the rule above.
         threshold : float, optional
             The threshold for squared distances, if the model has one.
-        in_one : bool, default=False
-            Whether the factor must hold the Euclidean part.
         """
         value = getattr(estimator, "shrinkage", 0.0)
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
@@ -157,7 +151,6 @@ class Blend:
             getattr(estimator, "n_components", None),
             threshold,
             size,
-            in_one,
         )
 
     @property
@@ -230,7 +223,7 @@ class Blend:
         m = P.shape[1]
         if self.target is not None:
             factor = _factor(a * (P.T @ P) + b / coordinates.unit**2 * self.target)
-        elif m > _MOST_FEATURES and self.n_components is None and not self.in_one:
+        elif m > _MOST_FEATURES and self.n_components is None:
             lengths, rows = _sorted_directions(P, coordinates)
             keep = slice(None) if a > 0.0 else slice(0)
             return (

@@ -7,18 +7,13 @@
     _held_out    distances of pairs whose points a metric has not seen
     _threshold   choose a distance to decide at, and judge it
     _calibrate   turn distances into probabilities
-    _links       which points marks put together, and which they part
-    _cluster     k-means and agglomerative clustering that keep to them
-    _typical     which rows to label next
 """
 
 from .._utils._public import publish as _publish
 from ._calibrate import calibrated, probabilities
-from ._cluster import constrained_agglomerative, constrained_k_means
 from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds, restricted
 from ._held_out import class_distances, held_out, row_distances
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
-from ._typical import typical_rows
 
 __all__ = [
     "STRATEGIES",
@@ -28,8 +23,6 @@ __all__ = [
     "calibrated",
     "choose_threshold",
     "class_distances",
-    "constrained_agglomerative",
-    "constrained_k_means",
     "deal_classes",
     "held_out",
     "judged",
@@ -37,7 +30,6 @@ __all__ = [
     "probabilities",
     "restricted",
     "row_distances",
-    "typical_rows",
 ]
 
-_publish(globals(), "seraph", ["MarksKFold", "constrained_agglomerative", "constrained_k_means"])
+_publish(globals(), "seraph", ["MarksKFold"])

@@ -14,10 +14,10 @@
 from .._solvers import SOLVERS
 from .._utils._graph import check_graph
 from .._utils._public import publish as _publish
-from ._advice import early_stop, warn_of_fit, warn_of_scales
+from ._advice import early_stop, warn_of_fit
 from ._callback import FitState, Interruptible
 from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, open_journal
-from ._input import read_array, read_labels, read_points
+from ._input import read_array, read_labels, read_points, warn_of_scales
 from ._learn import Fit, learn, mean_log_likelihood, set_up_sweeps
 from ._path import RegularizationPath, follow_path
 from ._settings import Settings

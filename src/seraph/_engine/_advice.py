@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
 from .._solvers import SCALES
-from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._learn import Fit
 from ._settings import Settings
 
-# Warn if the standard deviations of two features differ by more than this factor, or if one
-# exceeds _ABOVE_MEDIAN times the (lower) median of all. On eight tables with factors spread from 1
-# to R over the features, so that the largest is sqrt(R) times the median, the nearest-neighbor
-# error rose from 19.6 % (R = 1) to 21.8, 23.4, 24.4 and 28.5 % (R = 10, 30, 100, 1000). The median
-# spares pixels, some of which hardly vary.
-_SCALES_APART = 1e3
-_ABOVE_MEDIAN = 10.0
 # Above this mu, the rounding errors of a float32 sum of entropies (a relative 1e-7) can exceed the
 # terms of the labels.
 _LARGE_MU = 1e6
@@ -42,33 +32,6 @@ def warn_of_labels(labels: PairLabels) -> None:
             f"All {labels.n_dissimilar} labeled pairs are dissimilar: nothing keeps points "
             "together, and the metric may diverge as far as lam allows. Add a second label of "
             "some class, or similar pairs."
-        )
-
-
-def warn_of_scales(scales: Array, names: Any = None) -> None:
-    """Warn if the features' standard deviations differ widely.
-
-    Parameters
-    ----------
-    scales : ndarray of shape (m,)
-        Standard deviations.
-    names : sequence, optional
-        Names of the features; by default they are numbered.
-    """
-    varying = np.flatnonzero(scales > 1e-12 * scales.max(initial=0.0))
-    if len(varying) == 0:
-        return
-    narrow = varying[np.argmin(scales[varying])]
-    wide = varying[np.argmax(scales[varying])]
-    low, high = scales[narrow], scales[wide]
-    middle = np.sort(scales[varying])[(len(varying) - 1) // 2]
-    # (Products might overflow.)
-    if high / _SCALES_APART > low or high / _ABOVE_MEDIAN > middle:
-        first, last = (f"column {k}" if names is None else repr(names[k]) for k in (narrow, wide))
-        warn(
-            f"The standard deviations of the features range from {low:.3g} ({first}) to "
-            f"{high:.3g} ({last}): the largest will dominate the metric. Scale the features "
-            "first, for example with sklearn.preprocessing.StandardScaler."
         )
 
 

@@ -47,7 +47,7 @@ CREATE TABLE sums (
 """
 # Parameters that only affect the output, the computation of sums, or the end of a fit; and
 # "warm_start", for which the metric to start from is compared instead.
-_MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend", "device"}
+_MAY_CHANGE = {"verbose", "callback", "checkpoint", "n_jobs", "backend"}
 _MAY_CHANGE |= {"max_iter", "tol", "warm_start"}
 
 

@@ -42,7 +42,7 @@ class Roughness(Term):
             )
         array = data.coordinates.array
         if graph is None:
-            graph = neighbor_graph(array, settings.n_neighbors)
+            graph = neighbor_graph(array)
         with np.errstate(over="ignore"):
             term = cls.of(array, graph, nu)
         if not np.isfinite(term.R).all():

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .._solvers import SOLVERS, Solver
-from .._sweep import BACKENDS, Backend
+from .._sweep import check_backend
 from .._utils._validation import (
     check_choice,
     check_n_jobs,
@@ -32,6 +32,8 @@ class Settings:
         The class or function that the user called, for messages.
     lam_factor, mu_factor : float, default=1.0
         Multiples of `lam` and `mu`, whether these are numbers or "auto".
+    device : str, optional
+        Where torch computes, once the backend is chosen.
     average : bool, default=False
         Whether to average the metric with that for a larger weight of the trace.
     """
@@ -45,14 +47,13 @@ class Settings:
     eta: float = 1.0
     gamma: float | None = None
     manifold: float = 0.0
-    n_neighbors: int = 10
     solver: str = "auto"
     n_components: int | None = None
     max_iter: int = 200
     tol: float = 1e-3
     unlabeled_pairs: int | float | Literal["all"] = "all"
-    backend: Backend = "auto"
-    device: Any = None
+    backend: str = "auto"
+    device: str | None = None
     callback: Callable[[FitState], object] | None = None
     verbose: int = 0
     n_jobs: int | None = None
@@ -79,12 +80,11 @@ class Settings:
             check_number(name, getattr(self, name), low=0, instead="auto")
         for name in ("eta", "manifold", "tol"):
             check_number(name, getattr(self, name), low=0)
-        for name in ("n_neighbors", "max_iter"):
-            check_number(name, getattr(self, name), low=1, integer=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("gamma", self.gamma, low=0, instead=None)
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_choice("solver", self.solver, tuple(SOLVERS))
-        check_choice("backend", self.backend, BACKENDS)
+        check_backend(self.backend)
         check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
         check_seed(self.random_state)

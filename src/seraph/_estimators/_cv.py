@@ -168,7 +168,7 @@ class SERAPHCV(PosteriorLearner):
         points, settings = read_array(X, Settings.of(learner, name=type(self).__name__))
         labels = read_labels(X, len(points), y, marks)
         blend = Blend.of(learner, points.shape[1], has_rule=True, threshold=learner.eta)
-        warn_of_scales(points.std(), getattr(X, "columns", None))
+        warn_of_scales(points, getattr(X, "columns", None))
         graph = None if graph is None else check_graph(graph, len(points))
         parameters = {**learner.get_params(), "the search": "SERAPHCV"}
         with (

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
+from sklearn.base import MetaEstimatorMixin
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base import Blend, mapped
-from .._engine import (
-    FitState,
-    Settings,
-    check_checkpoint,
-    check_repeatable,
-    fingerprint,
-    learn,
-    open_journal,
-    read_array,
-    read_labels,
-    set_up_sweeps,
-)
-from .._marks import Marks
-from .._sweep import Backend, PointsInMemory
+from .._base import MahalanobisMetric, MetricLearner, mapped
+from .._engine import check_repeatable
+from .._marks import Marks, aligned_marks
+from .._sweep import FLOATS, header, in_memory, one_blas_thread
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, shown, two_points
-from ._posterior import PosteriorLearner, averages
+from .._utils._validation import (
+    as_numbers,
+    check_choice,
+    check_number,
+    check_seed,
+    shown,
+    two_points,
+)
+from ._cv import SERAPHCV
+from ._posterior import probability
+from ._seraph import SERAPH
 
 Kernel = str | Callable[..., float]
 # Points are centered for these kernels, which changes no value but avoids cancellation in rbf.
@@ -67,8 +65,7 @@ class KernelMap:
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
     >>> y = np.where(np.arange(30) < 10, np.linalg.norm(X, axis=1) > 1, -1)
     >>> learner = KernelSERAPH(n_landmarks=20, random_state=0).fit(X, y)
-    >>> coordinates = learner.kernel_map_(X)
-    >>> Z = coordinates @ learner.components_.T
+    >>> Z = learner.learner_.transform(learner.kernel_map_(X))
     >>> bool(np.allclose(Z, learner.transform(X)))
     True
     """
@@ -86,7 +83,7 @@ class KernelMap:
         return coordinates if coordinates.shape[1] else np.zeros((len(X), 1), dtype=X.dtype)
 
 
-class KernelSERAPH(PosteriorLearner):
+class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
     r"""SERAPH in the feature space of a kernel, for distances that are not linear in x.
 
     The points are mapped to :math:`\phi(x)` with
@@ -95,57 +92,41 @@ class KernelSERAPH(PosteriorLearner):
     .. math:: d(x, x')^2 = (\phi(x) - \phi(x'))^T A\, (\phi(x) - \phi(x')).
 
     The optimal metric is in the span of the mapped training points (the representer theorem), so
-    all their kernel principal components together are exact. With more than `n_landmarks` points,
-    those of a random sample are used (the Nyström approximation).
+    SERAPH on all their kernel principal components is exact. With more than `n_landmarks` points,
+    the span of a random sample is used (the Nyström approximation).
 
     Parameters
     ----------
+    learner : SERAPH or SERAPHCV, optional
+        The learner in feature space. None means ``SERAPH()``. Its metric shrinks toward the
+        distance in feature space. The manifold extension works best here, because the map is not
+        linear.
     kernel : str or callable, default="rbf"
         Any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, a function of two
         points, or "precomputed": then X is the matrix of kernel values, ``(n, n)`` in ``fit``
         and ``(n_new, n)`` afterwards.
-    kernel_gamma : float, "median" or None, default="median"
-        The parameter gamma of the rbf, poly, sigmoid, laplacian and chi2 kernels, as everywhere in
-        scikit-learn. "median" is the median heuristic: 1 over the median squared distance of two
-        points for rbf, and over their median Manhattan distance for laplacian; other kernels keep
-        their own default. None is the kernel's own default. (The `gamma` of `SERAPH`, for the full
-        model, has no counterpart here: by Theorem 2 the full model is the simplified one with
-        another `eta` and `lam`.)
+    gamma : float, "median" or None, default="median"
+        Parameter of the rbf, poly, sigmoid, laplacian and chi2 kernels. "median" is the median
+        heuristic: 1 over the median squared distance of two points for rbf, and over their median
+        Manhattan distance for laplacian; other kernels keep their own default. None is the
+        kernel's own default. (The `gamma` of `SERAPH` is another parameter.)
     degree : float, default=3
         Parameter of the poly kernel.
     coef0 : float, default=1
         Parameter of the poly and sigmoid kernels.
     kernel_params : dict, optional
         Further parameters of the kernel, for a callable.
-    mu, lam, eta, shrinkage, manifold, n_neighbors, solver, n_components
-        As in `SERAPH`; the metric shrinks toward the distance in feature space. The manifold
-        extension works best here, because the map is not linear.
-    max_iter, tol, unlabeled_pairs, backend, device
-        As in `SERAPH`.
     n_landmarks : int, default=1000
         Largest number of points for which the kernel's principal components are exact.
-    checkpoint, callback, verbose, n_jobs
-        As in `SERAPH`.
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling the landmarks, if there are more points than that, and for sampling
-        `unlabeled_pairs`.
+        Seed for sampling the landmarks, if there are more points.
 
     Attributes
     ----------
-    components_ : ndarray of shape (rank, n_coordinates)
-        The map of the final metric, from the coordinates in feature space.
-    learned_components_ : ndarray of shape (learned_rank, n_coordinates)
-        The same before shrinkage.
-    shrinkage_ : float
-        The share of the distance in feature space that was used.
     kernel_map_ : KernelMap
-        Maps points to those coordinates.
-    mu_, lam_, eta_, kappa_, objective_, optimality_gap_, converged_, stopped_, n_iter_, history_
-        As in `SERAPH`, in feature space.
-    backend_, device_ : str
-        As in `SERAPH`.
-    n_similar_, n_dissimilar_, n_unlabeled_, n_absent_marks_, n_triplets_ : int
-        Number of pairs of each kind and of triplets, as in `SERAPH`.
+        Maps points to coordinates in feature space.
+    learner_ : SERAPH or SERAPHCV
+        The learner, fitted to these coordinates.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -170,58 +151,27 @@ class KernelSERAPH(PosteriorLearner):
     """
 
     kernel_map_: KernelMap
+    learner_: SERAPH | SERAPHCV
 
     def __init__(
         self,
+        learner: SERAPH | SERAPHCV | None = None,
         *,
         kernel: Kernel = "rbf",
-        kernel_gamma: float | Literal["median"] | None = "median",
+        gamma: float | Literal["median"] | None = "median",
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
-        mu: float | Literal["auto"] = "auto",
-        lam: float | Literal["auto"] = "auto",
-        eta: float = 1.0,
-        shrinkage: float | Literal["auto"] = "auto",
-        manifold: float = 0.0,
-        n_neighbors: int = 10,
-        solver: str = "auto",
-        n_components: int | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-3,
-        unlabeled_pairs: int | float | Literal["all"] = "all",
-        backend: Backend = "auto",
-        device: Any = None,
         n_landmarks: int = 1000,
-        checkpoint: str | os.PathLike[str] | None = None,
-        callback: Callable[[FitState], object] | None = None,
-        verbose: int = 0,
-        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
+        self.learner = learner
         self.kernel = kernel
-        self.kernel_gamma = kernel_gamma
+        self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
-        self.mu = mu
-        self.lam = lam
-        self.eta = eta
-        self.shrinkage = shrinkage
-        self.manifold = manifold
-        self.n_neighbors = n_neighbors
-        self.solver = solver
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-        self.unlabeled_pairs = unlabeled_pairs
-        self.backend = backend
-        self.device = device
         self.n_landmarks = n_landmarks
-        self.checkpoint = checkpoint
-        self.callback = callback
-        self.verbose = verbose
-        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
@@ -237,12 +187,14 @@ class KernelSERAPH(PosteriorLearner):
         marks: Marks | None = None,
         graph: Any = None,
     ) -> Self:
-        """Learn the metric.
+        """Map the points to feature space, and learn the metric there.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            All points, labeled or not; or the kernel values, if the kernel is precomputed.
+            All points, labeled or not; or the kernel values, if the kernel is precomputed. They
+            have to fit in memory. (The learner's `backend` decides where sums are computed,
+            wherever X is.)
         y, marks, graph
             Labels, marks and graph, as in ``SERAPH.fit``.
 
@@ -251,30 +203,26 @@ class KernelSERAPH(PosteriorLearner):
         KernelSERAPH
             The fitted learner.
         """
-        self._check_kernel()
-        check_checkpoint(self.checkpoint)
-        settings = Settings.of(self, average=averages(self))
-        points, settings = read_array(X, settings)
+        learner = self._check_parameters()
+        with as_numbers("X", X):
+            points: Array = check_array(
+                in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+            )
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
                 f"points, a square matrix; got shape {points.shape}."
             )
-        labels = read_labels(X, len(points), y, marks)
-        if self.checkpoint is not None and len(points) > self.n_landmarks:
+        y, marks = aligned_marks(X, len(points), y, marks)
+        if len(points) > self.n_landmarks and _has_checkpoint(learner):
             check_repeatable("landmarks", self.random_state)
-        parameters = self.get_params()
-        with set_up_sweeps(settings):
-            kernel_map = self._kernel_map(points.array)
-            coordinates = PointsInMemory(kernel_map(points.array))
-            blend = Blend.of(
-                self, coordinates.shape[1], has_rule=True, threshold=self.eta, in_one=True
-            )
-            with open_journal(
-                self.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
-            ) as journal:
-                fit = learn(coordinates, labels, settings, graph=graph, journal=journal)
-                return self._take(X, fit, settings, blend, kernel_map_=kernel_map)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            kernel_map = self._map_of(points)
+            coordinates = kernel_map(points)
+        learner.fit(coordinates, y, marks=marks, graph=graph)
+        validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.kernel_map_, self.learner_ = kernel_map, learner
+        return self
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
@@ -289,9 +237,25 @@ class KernelSERAPH(PosteriorLearner):
         ndarray of shape (n_samples, rank)
             The mapped points.
         """
-        return mapped(self._points_of_metric(X), self.components_, self.isotropic_)
+        return self.learner_.transform(self._coordinates(X))
 
-    def get_metric(self) -> Any:
+    def pair_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
+        """Compute the probability that the two points of each pair are alike.
+
+        Parameters
+        ----------
+        pairs, X
+            Pairs of points, or of rows of `X`, as in ``SERAPH.pair_distance``.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Probabilities of ``y = +1``.
+        """
+        squared = self._squared_distances(pairs, X)
+        return probability(self.learner_, squared)
+
+    def get_metric(self) -> KernelMetric:
         """Return the learned distance as a function of two points, for ``metric=``.
 
         Returns
@@ -300,25 +264,39 @@ class KernelSERAPH(PosteriorLearner):
             Function of two arrays of shape (n_features,).
         """
         check_is_fitted(self)
-        return KernelMetric(self.kernel_map_, self.components_.copy())
+        return KernelMetric(self.kernel_map_, self.learner_.get_metric())
 
     @property
-    def get_mahalanobis_matrix(self) -> NoReturn:
-        """Not available: the metric has no matrix on the features."""
-        raise AttributeError(
-            "The metric of KernelSERAPH lives in the feature space of its kernel and has no "
-            "matrix on the features of X. Use transform or pair_distance; or "
-            "components_.T @ components_ on the coordinates that kernel_map_ returns."
-        )
+    def _n_features_out(self) -> int:
+        return self.learner_._n_features_out  # noqa: SLF001
 
-    def _check_kernel(self) -> None:
+    def _coordinates(self, X: ArrayLike) -> Array:
+        """Check points, and map them to coordinates in feature space."""
+        check_is_fitted(self)
+        with as_numbers("X", X):
+            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+        return self.kernel_map_(points)
+
+    def _map_differences(self, pairs: Array) -> Array:
+        learner = self.learner_
+        if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
+            return np.empty((0, learner._n_features_out), dtype=pairs.dtype)  # noqa: SLF001
+        coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
+        apart = coordinates[::2] - coordinates[1::2]
+        return mapped(apart, learner.components_, learner.isotropic_)
+
+    def _check_parameters(self) -> SERAPH | SERAPHCV:
+        """Check the parameters, and return a blank learner."""
+        learner = SERAPH() if self.learner is None else self.learner
+        if not isinstance(learner, SERAPH | SERAPHCV):
+            raise ValueError(f"learner must be a SERAPH or a SERAPHCV; got {shown(learner)}.")
         if isinstance(self.kernel, str):
             check_choice("kernel", self.kernel, (*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"))
         elif not callable(self.kernel):
             raise ValueError(
                 f"kernel must be a name or a function of two points; got {shown(self.kernel)}."
             )
-        check_number("kernel_gamma", self.kernel_gamma, low=0, instead=("median", None))
+        check_number("gamma", self.gamma, low=0, instead=("median", None))
         check_number("degree", self.degree, low=0)
         check_number("coef0", self.coef0)
         if self.kernel_params is not None and not isinstance(self.kernel_params, dict):
@@ -326,11 +304,14 @@ class KernelSERAPH(PosteriorLearner):
                 f"kernel_params must be a dict, or None; got {shown(self.kernel_params)}."
             )
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
+        check_seed(self.random_state)
+        # (`clone` would copy the callback, and with it the list that it may write to.)
+        return type(learner)(**learner.get_params(deep=False))
 
-    def _gamma(self, points: Array) -> float | None:
+    def _gamma_of(self, points: Array) -> float | None:
         """Return the kernel's gamma; None for its own default."""
-        if not isinstance(self.kernel_gamma, str):
-            return self.kernel_gamma
+        if not isinstance(self.gamma, str):
+            return self.gamma
         if self.kernel not in _WIDTHS:
             return None
         rows = points[:: -(-len(points) // _ROWS_FOR_WIDTH)].astype(np.float64)
@@ -339,11 +320,11 @@ class KernelSERAPH(PosteriorLearner):
         width = float(np.median(distances) or distances.max(initial=0.0))
         return 1.0 / width if np.isfinite(width) and width > 0.0 else 1.0
 
-    def _kernel_map(self, points: Array) -> KernelMap:
+    def _map_of(self, points: Array) -> KernelMap:
         """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
-            own = {"gamma": self._gamma(points), "degree": self.degree, "coef0": self.coef0}
+            own = {"gamma": self._gamma_of(points), "degree": self.degree, "coef0": self.coef0}
             parameters |= {name: value for name, value in own.items() if value is not None}
         rows = np.arange(len(points))
         if len(points) > self.n_landmarks:
@@ -372,16 +353,6 @@ class KernelSERAPH(PosteriorLearner):
             ) from error
         return KernelMap(self.kernel, parameters, landmarks, projection)
 
-    def _points_of_metric(self, X: ArrayLike) -> Array:
-        points = super()._points_of_metric(X)
-        return self.kernel_map_(points)
-
-    def _mapped_differences(self, pairs: Array) -> Array:
-        if len(pairs) == 0:  # scikit-learn's kernels refuse an empty table
-            return np.empty((0, len(self.components_)), dtype=pairs.dtype)
-        coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
-        return mapped(coordinates[::2] - coordinates[1::2], self.components_, self.isotropic_)
-
 
 @dataclass(frozen=True)
 class KernelMetric:
@@ -391,8 +362,8 @@ class KernelMetric:
     ----------
     kernel_map : KernelMap
         Maps points to coordinates in feature space.
-    components : ndarray of shape (rank, n_coordinates)
-        Factor of the metric on them.
+    metric : MahalanobisMetric
+        Distance of two points of these coordinates.
 
     Examples
     --------
@@ -407,15 +378,19 @@ class KernelMetric:
     """
 
     kernel_map: KernelMap
-    components: Array
+    metric: MahalanobisMetric
 
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
         landmarks = self.kernel_map.landmarks
         # A precomputed kernel has the numbers of the landmarks.
         points = two_points(u, v, landmarks.shape[1] if landmarks.ndim == 2 else None)
-        first, second = self.kernel_map(points)
-        return float(np.linalg.norm(self.components @ (first - second)))
+        return self.metric(*self.kernel_map(points))
+
+
+def _has_checkpoint(learner: SERAPH | SERAPHCV) -> bool:
+    parameters = learner.get_params().items()
+    return any(name.endswith("checkpoint") and value is not None for name, value in parameters)
 
 
 def _values(kernel: Kernel, parameters: dict[str, Any], X: Array, landmarks: Array) -> Array:

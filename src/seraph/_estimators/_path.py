@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,31 +21,23 @@ from .._engine import (
     warn_of_scales,
 )
 from .._marks import Marks
-from .._sweep import Backend
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 from .._utils._warnings import warn
+from ._seraph import SERAPH
+
+# Parameters of the learner that a path has no other values for.
+_ONLY = {"gamma": None, "solver": "auto", "callback": None}
 
 
 def seraph_path(
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,
+    learner: SERAPH | None = None,
     lams: ArrayLike | None = None,
     n_lams: int = 100,
     eps: float = 1e-3,
-    mu: float | Literal["auto"] = "auto",
-    eta: float = 1.0,
-    manifold: float = 0.0,
-    n_neighbors: int = 10,
-    n_components: int | None = None,
-    max_iter: int = 200,
-    tol: float = 1e-3,
-    backend: Backend = "auto",
-    device: Any = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    verbose: int = 0,
-    n_jobs: int | None = None,
     marks: Marks | None = None,
     graph: Any = None,
 ) -> RegularizationPath:
@@ -71,6 +62,10 @@ def seraph_path(
     ----------
     X, y
         The data, as in ``SERAPH.fit``.
+    learner : SERAPH, optional
+        The model and its settings; None means ``SERAPH()``. Its `lam` and `shrinkage` do not
+        matter, and `solver` and `gamma` must be the defaults. `max_iter` is for each weight,
+        `checkpoint` for the whole path, and `verbose=1` prints a line per weight.
     lams : array-like of shape (n_lams,), optional
         The weights, positive, in any order. By default `n_lams` of them, evenly spaced on a
         log scale, from where the metric is zero down to `eps` times that.
@@ -78,14 +73,6 @@ def seraph_path(
         Number of weights, if `lams` is None.
     eps : float, default=1e-3
         The smallest weight over the largest, if `lams` is None.
-    mu, eta, manifold, n_neighbors, n_components, max_iter, tol, backend, device
-        As in `SERAPH`; `max_iter` for each weight.
-    checkpoint : path, optional
-        As in `SERAPH`, for the whole path.
-    verbose : int, default=0
-        1 prints a line per weight.
-    n_jobs : int, optional
-        As in `SERAPH`.
     marks, graph
         More data, as in ``SERAPH.fit``.
 
@@ -112,28 +99,15 @@ def seraph_path(
     check_number("eps", eps)
     if not 0.0 < eps < 1.0:
         raise ValueError(f"eps must lie between 0 and 1, both excluded; got {shown(eps)}.")
-    check_checkpoint(checkpoint)
-    settings = Settings(
-        name="seraph_path",
-        mu=mu,
-        eta=eta,
-        manifold=manifold,
-        n_neighbors=n_neighbors,
-        n_components=n_components,
-        max_iter=max_iter,
-        tol=tol,
-        backend=backend,
-        device=device,
-        verbose=verbose,
-        n_jobs=n_jobs,
-    )
+    learner = _check_learner(learner)
+    settings = Settings.of(learner, name="seraph_path")
     points, settings = read_array(X, settings)
     labels = read_labels(X, len(points), y, marks)
-    warn_of_scales(points.std(), getattr(X, "columns", None))
+    warn_of_scales(points, getattr(X, "columns", None))
     weights = None if lams is None else _check_lams(lams)
     parameters = {"lams": weights, "n_lams": n_lams, "eps": eps, **vars(settings)}
     with open_journal(
-        checkpoint, lambda: fingerprint(parameters, points, labels, graph)
+        learner.checkpoint, lambda: fingerprint(parameters, points, labels, graph)
     ) as journal:
         path = follow_path(
             points,
@@ -147,6 +121,21 @@ def seraph_path(
             left = f"{np.sum(~path.converged)} of {len(path.converged)} values of lam"
             warn(early_stop(settings.name, left), ConvergenceWarning)
     return path
+
+
+def _check_learner(learner: SERAPH | None) -> SERAPH:
+    if learner is None:
+        return SERAPH()
+    if not isinstance(learner, SERAPH):
+        raise ValueError(f"learner must be a SERAPH, or None; got {shown(learner)}.")
+    check_checkpoint(learner.checkpoint)
+    for name, default in _ONLY.items():
+        if getattr(learner, name, default) != default:
+            raise ValueError(
+                f"A path is followed with {name}={default!r} only; got a learner with "
+                f"{name}={shown(getattr(learner, name))}."
+            )
+    return learner
 
 
 def _check_lams(lams: ArrayLike) -> Array:

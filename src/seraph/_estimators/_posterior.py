@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from .._base import Blend, MahalanobisLearner, pair_points
+from .._base import Blend, MahalanobisLearner
 from .._engine import Fit, Settings, warn_of_fit
 from .._sweep import posterior
 from .._utils._typing import Array
@@ -34,9 +34,7 @@ class PosteriorLearner(MahalanobisLearner):
         ndarray of shape (n_pairs,)
             Probabilities of ``y = +1``.
         """
-        squared = self._squared_distances(pair_points(pairs, X))
-        kind = squared.dtype.type
-        return posterior(kind(-self.kappa_) * (squared - kind(self.eta_)))
+        return probability(self, self._squared_distances(pairs, X))
 
     def _take(
         self, X: ArrayLike, fit: Fit, settings: Settings, blend: Blend, **attributes: Any
@@ -52,6 +50,12 @@ class PosteriorLearner(MahalanobisLearner):
             **fit.attributes,
             **attributes,
         )
+
+
+def probability(learner: PosteriorLearner, squared: Array) -> Array:
+    """Compute the probability (5) of pairs at squared distances under a fitted learner."""
+    kind = squared.dtype.type
+    return posterior(kind(-learner.kappa_) * (squared - kind(learner.eta_)))
 
 
 def averages(learner: Any) -> bool:

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import mapped
-from .._decisions import typical_rows
 from .._marks import Marks, PairLabels, Rows, as_labels, is_missing
 from .._sweep import posterior
 from .._utils._typing import Array
@@ -21,8 +20,10 @@ from ..metrics._classes import ClassDistances
 from ..metrics._tiles import SquaredDistances
 from ._best_pairs import best_pairs
 from ._classifier import MetricClassifier
+from ._kernel import KernelSERAPH
 from ._pair_classifier import PairClassifier
 from ._posterior import PosteriorLearner
+from ._typical import typical_rows
 
 
 def query_pairs(
@@ -237,7 +238,9 @@ def _mapped(model: Any, X: Any) -> tuple[Any, Array, Array]:
             with prepared_by(before.steps[0][1] if len(before) == 1 else before):
                 X = before.transform(X)
         model = model.steps[-1][1]
+    if isinstance(model, KernelSERAPH):
+        X, model = model._coordinates(X), model.learner_  # noqa: SLF001
     if isinstance(model, PosteriorLearner):
-        points = model._points_of_metric(X)  # noqa: SLF001
+        points = model._check_new_points(X)  # noqa: SLF001
         return model, points, mapped(points, model.components_, model.isotropic_)
     return model, np.asarray(X), np.asarray(model.transform(X))

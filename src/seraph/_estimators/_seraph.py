@@ -22,7 +22,6 @@ from .._engine import (
     warn_of_scales,
 )
 from .._marks import Marks
-from .._sweep import Backend
 from .._utils._validation import check_flag
 from ._posterior import PosteriorLearner, averages
 
@@ -74,14 +73,12 @@ class SERAPH(PosteriorLearner):
         this equals (7) with ``-kappa eta`` for `eta` and ``lam / -kappa`` for `lam`.
     manifold : float, default=0.0
         Weight :math:`\nu` of the manifold extension, which subtracts
-        :math:`\nu\, \mathrm{tr}(X^T L X A)` from the objective, with L the Laplacian of the
-        nearest-neighbor graph. That is the sum of :math:`\nu d^2` over the edges of the
-        graph, whatever the units of X; an edge pulls its ends together like a labeled similar
-        pair of weight `manifold`. A weight of (labeled pairs) / (edges) makes the graph count
-        as much as the labels.
-    n_neighbors : int, default=10
-        Neighbors of each point in that graph. Two points are joined if either is among the
-        nearest neighbors of the other.
+        :math:`\nu\, \mathrm{tr}(X^T L X A)` from the objective. L is the Laplacian of a graph that
+        joins two points if either is among the ten nearest neighbors of the other; pass another
+        as ``fit(graph=...)``. The penalty is the sum of :math:`\nu d^2` over the edges, whatever
+        the units of X; an edge pulls its ends together like a labeled similar pair of weight
+        `manifold`. A weight of (labeled pairs) / (edges) makes the graph count as much as the
+        labels.
     solver : {"auto", "low-rank", "spg", "projected-gradient", "em"}, default="auto"
         "low-rank" runs L-BFGS on a low-rank factor of the metric and checks a certificate;
         "spg" runs spectral projected gradients; "projected-gradient" follows the paper's step
@@ -103,16 +100,15 @@ class SERAPH(PosteriorLearner):
         Number or share of the unlabeled pairs to sum over. Fewer than all are sampled once at
         random and weighted so that the sum is unbiased (an incomplete U-statistic).
         Use it when there are too many pairs.
-    backend : {"auto", "numpy", "numba", "torch", "dask"}, default="auto"
-        What sums over the pairs. "numba" is the fastest on a CPU. "torch" computes on
-        `device`; on a GPU it computes in the precision of X, so pass float32 for speed.
-        "dask" spreads the sums over a cluster, for points that one machine cannot sweep or
-        hold. "auto" goes by X: torch for a tensor and dask for a dask collection. Otherwise
-        it takes a CUDA device if torch finds one and X has at least 10,000 rows, numba if it
-        is installed and X has at least 1,000 rows, and numpy for the rest.
-    device : str or torch.device, optional
-        Where torch computes: "cpu", "cuda", "cuda:1", "mps". By default where X is, or else
-        on a CUDA device if there is one.
+    backend : str, default="auto"
+        What sums over the pairs, or where. "cuda", "cuda:1" and "mps" are GPUs, used by torch in
+        the precision of X, so pass float32 for speed. "cpu" is numba, the fastest on a CPU, if it
+        is installed and X has at least 1,000 rows, and numpy otherwise. "numpy", "numba" and
+        "torch" take that library; torch computes where X is if that is a tensor, or else on a
+        CUDA device if there is one. "dask" spreads the sums over a cluster, for points that one
+        machine cannot sweep or hold. "auto" goes by X: torch for a tensor, dask for a dask
+        collection, "cuda" if torch finds such a device and X has at least 10,000 rows, and "cpu"
+        for the rest.
     warm_start : bool, default=False
         Start from the metric of the last fit.
     checkpoint : path, optional
@@ -120,8 +116,8 @@ class SERAPH(PosteriorLearner):
         exception ends the fit. Run a fit that was killed again with the same data and
         parameters, and it resumes from there and learns the same metric, bit for bit on the
         same machine. The file is removed when the fit is complete, and refused if it belongs
-        to another fit. You may change `max_iter`, `tol`, `verbose`, `n_jobs`, `backend` and
-        `device` in between; the last two change the last bits.
+        to another fit. You may change `max_iter`, `tol`, `verbose`, `n_jobs` and `backend` in
+        between; the last one changes the last bits.
     callback : callable, optional
         Called after each iteration (not for the rough fit of another weight that "auto"
         averages) with a :class:`seraph.FitState`: ``iteration``,
@@ -226,14 +222,12 @@ class SERAPH(PosteriorLearner):
         shrinkage_target: ArrayLike | None = None,
         gamma: float | None = None,
         manifold: float = 0.0,
-        n_neighbors: int = 10,
         solver: str = "auto",
         n_components: int | None = None,
         max_iter: int = 200,
         tol: float = 1e-3,
         unlabeled_pairs: int | float | Literal["all"] = "all",
-        backend: Backend = "auto",
-        device: Any = None,
+        backend: str = "auto",
         warm_start: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         callback: Callable[[FitState], object] | None = None,
@@ -248,14 +242,12 @@ class SERAPH(PosteriorLearner):
         self.shrinkage_target = shrinkage_target
         self.gamma = gamma
         self.manifold = manifold
-        self.n_neighbors = n_neighbors
         self.solver = solver
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
         self.unlabeled_pairs = unlabeled_pairs
         self.backend = backend
-        self.device = device
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.callback = callback
@@ -326,7 +318,7 @@ class SERAPH(PosteriorLearner):
             )
         labels = read_labels(X, len(points), y, marks)
         blend = Blend.of(self, points.shape[1], has_rule=True, threshold=self.eta)
-        warn_of_scales(points.std(), getattr(X, "columns", None))
+        warn_of_scales(points, getattr(X, "columns", None))
         start = getattr(self, "learned_components_", None) if self.warm_start else None
         parameters = {**self.get_params(), "the metric to start from": start}
         with open_journal(

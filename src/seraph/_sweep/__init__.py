@@ -34,7 +34,7 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _threads   settings of the process and its threads, such as the threads of BLAS
 """
 
-from ._choose import BACKENDS, Backend, choose_backend, make_sweep, workers
+from ._choose import BACKENDS, check_backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
 from ._formulas import posterior
 from ._numpy import NumbaSweep, NumpySweep
@@ -64,7 +64,6 @@ __all__ = [
     "BACKENDS",
     "CONSTANT_FEATURE",
     "FLOATS",
-    "Backend",
     "ChunkedPoints",
     "Coordinates",
     "NumbaSweep",
@@ -78,6 +77,7 @@ __all__ = [
     "Sweep",
     "can_list",
     "centered",
+    "check_backend",
     "check_range",
     "check_unit",
     "choose_backend",

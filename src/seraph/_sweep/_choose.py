@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from .._utils._typing import Array
-from .._utils._validation import shown
+from .._utils._validation import check_choice, shown
 from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._points import is_chunked, is_tensor
 from ._terms import Sweep
 
-Backend = Literal["auto", "numpy", "numba", "torch", "dask"]
-BACKENDS: tuple[str, ...] = get_args(Backend)
+# What sums over the pairs.
+BACKENDS = ("numpy", "numba", "torch", "dask")
+# What users may ask for, beside "cuda:1" and the like.
+_CHOICES = ("auto", "cpu", *BACKENDS, "cuda", "mps")
+_DEVICE = re.compile(r"(cuda|mps)(:\d+)?")
 # A GPU pays off from this number of points on (`python -m benchmarks.gpu`).
 _GPU_FROM = 10_000
 
 
-def choose_backend(
-    X: Any, n: int, backend: Backend, device: Any = None
-) -> tuple[Backend, str | None]:
+def check_backend(backend: Any) -> None:
+    """Refuse a parameter `backend` that is neither a backend nor a device."""
+    if not (isinstance(backend, str) and _DEVICE.fullmatch(backend)):
+        check_choice("backend", backend, _CHOICES)
+
+
+def choose_backend(X: Any, n: int, backend: str) -> tuple[str, str | None]:
     """Choose a backend, and the device that it computes on.
 
     Parameters
@@ -31,54 +39,43 @@ def choose_backend(
         Points as the user passed them. A tensor or a dask collection decides for "auto".
     n : int
         Number of points.
-    backend : {"auto", "numpy", "numba", "torch", "dask"}
-        Backend that the user asked for.
-    device : str or torch.device, optional
-        Device for torch.
+    backend : str
+        Backend or device that the user asked for.
 
     Returns
     -------
     backend : {"numpy", "numba", "torch", "dask"}
     device : str or None
     """
-    if is_tensor(X) and device is None and backend in ("auto", "torch"):
-        device = X.device
-    if device is not None:
-        if backend not in ("auto", "torch"):
-            raise ValueError(
-                f'device={shown(device)} is for backend="torch", but backend={backend!r}: leave '
-                "one of the two out."
-            )
-        return "torch", _checked_device(device)
+    if _DEVICE.fullmatch(backend):
+        return "torch", _check_device(backend)
+    if is_tensor(X) and backend in ("auto", "torch"):
+        return "torch", _check_device(str(X.device))
     if backend == "torch":
         return "torch", "cuda" if _has_gpu() else "cpu"
-    if backend != "auto":
+    if backend not in ("auto", "cpu"):
         return backend, None
-    if is_chunked(X):
+    if backend == "auto" and is_chunked(X):
         return "dask", None
-    if n >= _GPU_FROM and _has_gpu():
+    if backend == "auto" and n >= _GPU_FROM and _has_gpu():
         return "torch", "cuda"
     return ("numba" if n >= COMPILED_FROM and find_spec("numba") else "numpy"), None
 
 
-def _checked_device(device: Any) -> str:
-    """Refuse a device that torch does not know or that this machine does not have."""
+def _check_device(device: str) -> str:
+    """Refuse a device that this machine does not have."""
     _require("torch", "torch")
     import torch
 
     here = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
     if torch.backends.mps.is_available():
         here.append("mps")
-    try:
-        found = torch.device(device)
-    except (RuntimeError, TypeError, ValueError):
-        found = None
     # "cuda" alone is the current CUDA device.
-    if found is not None and any(str(found) in (name, name.partition(":")[0]) for name in here):
-        return str(found)
+    if any(device in (name, name.partition(":")[0]) for name in here):
+        return device
     raise ValueError(
-        f"device={shown(device)} is not a device that torch has here: choose one of "
-        f"{', '.join(map(repr, here))}, or leave it out."
+        f"backend={shown(device)} is not a device that torch has here: choose one of "
+        f'{", ".join(map(repr, here))}, or "auto".'
     )
 
 
@@ -91,7 +88,7 @@ def _has_gpu() -> bool:
 
 
 def make_sweep(
-    X: Array, *, backend: Backend, device: str | None = None, n_jobs: int | None = None
+    X: Array, *, backend: str, device: str | None = None, n_jobs: int | None = None
 ) -> Sweep:
     """Make a sweep over the pairs of `X`.
 
@@ -130,7 +127,7 @@ def make_sweep(
     return NumpySweep(X, n_jobs)
 
 
-def workers(backend: Backend, n_jobs: int | None = None) -> AbstractContextManager[None]:
+def workers(backend: str, n_jobs: int | None = None) -> AbstractContextManager[None]:
     """Start what the backend needs during a fit: for dask, a cluster.
 
     Parameters

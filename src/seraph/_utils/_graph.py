@@ -11,27 +11,22 @@ from sklearn.neighbors import kneighbors_graph
 from ._typing import Array
 
 
-def neighbor_graph(points: Array, n_neighbors: int) -> sparse.csr_array:
+def neighbor_graph(points: Array, n_neighbors: int = 10) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
 
     Parameters
     ----------
     points : ndarray of shape (n, m)
         Points.
-    n_neighbors : int
-        Neighbors of each point.
+    n_neighbors : int, default=10
+        Neighbors of each point; all others, if they are fewer.
 
     Returns
     -------
     sparse array of shape (n, n)
         Symmetric, of zeros and ones.
     """
-    if n_neighbors >= len(points):
-        raise ValueError(
-            f"n_neighbors={n_neighbors} is too large: X has {len(points)} rows. "
-            f"Set it to at most {len(points) - 1}, or set manifold=0."
-        )
-    directed = sparse.csr_array(kneighbors_graph(points, int(n_neighbors)))  # int8 would overflow
+    directed = sparse.csr_array(kneighbors_graph(points, min(n_neighbors, len(points) - 1)))
     return directed.maximum(directed.T)
 
 

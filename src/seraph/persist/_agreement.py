@@ -12,7 +12,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 
 from .._base import MahalanobisLearner
 from .._estimators._classifier import MetricClassifier
-from .._estimators._kernel import KernelSERAPH
+from .._estimators._kernel import KernelMap
 from .._utils._typing import Array
 from ._steps import flat_steps, last_step
 from ._tables import column_names, selected_columns, text_columns, text_of
@@ -91,8 +91,9 @@ def _probe(model: Any) -> Array:
     if not places:
         return anything
     learner = steps[places[0]]
-    if isinstance(learner, KernelSERAPH):
-        landmarks = learner.kernel_map_.landmarks
+    kernel_maps = [step for step in steps if isinstance(step, KernelMap)]
+    if kernel_maps:
+        landmarks = kernel_maps[0].landmarks
         rows = landmarks[:: -(-len(landmarks) // _ROWS)]
     elif isinstance(rule, MetricClassifier) and len(places) == 1:
         # Between labeled points, so that none is at the same distance of two, and mapped back.

@@ -19,6 +19,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import OneHotEncoder
 
+from .._base import mapped
 from .._estimators._kernel import KernelMap
 from .._utils._typing import Array
 from ._tables import MISSING_TEXT, text_of
@@ -63,9 +64,10 @@ def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
     points = op("Cast", X, to=_proto(np.float64))
     values = _kernel_values(op, learner.kernel_map_, points, learner.n_features_in_)
     values = op("Sub", values, offset)
-    mapped = op("MatMul", values, slopes @ learner.components_.T.astype(np.float64))
-    mapped = op("Cast", mapped, to=_proto(_dtype(X)), output_names=operator.outputs)
-    mapped.add_to(scope, container)
+    inner = learner.learner_
+    out = op("MatMul", values, mapped(slopes, inner.components_, inner.isotropic_))
+    out = op("Cast", out, to=_proto(_dtype(X)), output_names=operator.outputs)
+    out.add_to(scope, container)
 
 
 def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:

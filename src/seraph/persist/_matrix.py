@@ -17,7 +17,6 @@ from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
 from .._base import MahalanobisLearner, mapped
-from .._estimators._kernel import KernelSERAPH
 from .._utils._files import write_whole
 from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
@@ -209,7 +208,7 @@ class _Linear(NamedTuple):
 
 def _linear_part(step: Any, width: int) -> _Linear:
     """Return the matrix L of a step that maps x to ``x @ L + offset``."""
-    if isinstance(step, MahalanobisLearner) and not isinstance(step, KernelSERAPH):
+    if isinstance(step, MahalanobisLearner):
         return _Linear(step.components_.T.astype(np.float64), isotropic=step.isotropic_)
     if type(step) is StandardScaler:  # the probes below have as many rows as features
         factors = np.ones(width) if step.scale_ is None else 1.0 / step.scale_

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
-from .._base import MahalanobisLearner
+from .._base import MetricLearner
 from .._estimators._classifier import MetricClassifier
 from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
@@ -146,7 +146,7 @@ def _check_parts(part: Any) -> None:
             f"kernel={shown(part.kernel_map_.kernel)}. Fit it with one of "
             f"{', '.join(_graphs.KERNELS)}."
         )
-    if isinstance(part, MahalanobisLearner) and part._n_features_out == 0:
+    if isinstance(part, MetricLearner) and part._n_features_out == 0:
         raise ValueError(
             f"This {type(part).__name__} has learned a metric of rank 0, so its graph would "
             "be empty. Lower lam or add labels, and fit it again."

@@ -15,9 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import MahalanobisLearner
+from .._base import MahalanobisLearner, MetricLearner
 from .._estimators._classifier import MetricClassifier
-from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._rules import RULES
 from .._utils._typing import Array
@@ -85,11 +84,7 @@ def _check_arrays(part: BaseEstimator) -> None:
     if isinstance(part, MahalanobisLearner) and "components_" in has:
         if not (isinstance(part.isotropic_, float) and 0.0 <= part.isotropic_ < np.inf):
             raise ValueError("its isotropic_ is not a number of at least 0")
-        width = part.components_.shape[1]
-        if isinstance(part, KernelSERAPH):
-            landmarks = part.kernel_map_.landmarks
-            width = part.n_features_in_ if landmarks.ndim == 1 else landmarks.shape[1]
-        _agree("n_features_in_", part.n_features_in_, width)
+        _agree("n_features_in_", part.n_features_in_, part.components_.shape[1])
     if isinstance(part, KNeighborsClassifier) and "classes_" in has:
         _check_numbers("neighbors", part._fit_X, (None, None))
         _agree("n_samples_fit_", part.n_samples_fit_, len(part._fit_X))
@@ -221,7 +216,7 @@ def _use(part: Any, rows: Any) -> Any:
         raise ValueError(f"one of its steps is a {type(part).__name__}")
     if isinstance(part, PairClassifier | MetricClassifier):
         _use(part.estimator_, rows)
-    ours = isinstance(part, MahalanobisLearner | PairClassifier | MetricClassifier)
+    ours = isinstance(part, MetricLearner | PairClassifier | MetricClassifier)
     try:
         answers = _answers(part, rows)
     except ValueError as error:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._estimators._classifier import MetricClassifier
+from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._utils._validation import shown
 
@@ -38,6 +39,8 @@ def flat_steps(model: Any) -> list[Any]:
     """List the steps of a model, also those of inner pipelines and inside of classifiers."""
     if isinstance(model, MetricClassifier | PairClassifier):
         return flat_steps(model.estimator_)
+    if isinstance(model, KernelSERAPH):
+        return [model.kernel_map_, model.learner_]
     if hasattr(model, "steps"):
         return [part for _, step in model.steps for part in flat_steps(step)]
     return [model]

@@ -82,6 +82,7 @@ class ConvergenceDisplay:
         ConvergenceDisplay
         """
         estimator, _, _ = unwrapped(estimator, None)
+        estimator = getattr(estimator, "learner_", estimator)  # of a KernelSERAPH
         hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA record their iterations."
         history = needed(cls.__name__, estimator, "history_", hint)
         objective = np.asarray(history["objective"])

@@ -82,8 +82,8 @@ class FeatureImportanceDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``components_`` and ``transform``, except ``KernelSERAPH``, whose
-            metric acts on the feature space of its kernel.
+            Anything with ``components_`` and ``transform``. (``KernelSERAPH`` has no metric on
+            the features of X.)
         X : array-like of shape (n_samples, n_features)
             Points, used for the variance of the features.
         y : array-like of shape (n_samples,), optional
@@ -102,11 +102,6 @@ class FeatureImportanceDisplay:
         estimator, X, names = unwrapped(estimator, X)
         hint = "pass a learner whose metric acts on the features of X."
         P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
-        if hasattr(estimator, "kernel_map_"):
-            raise TypeError(
-                f"{cls.__name__} needs a metric on the features of X, but that of "
-                f"{type(estimator).__name__} lives in the feature space of its kernel: {hint}"
-            )
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
         isotropic = getattr(estimator, "isotropic_", 0.0)

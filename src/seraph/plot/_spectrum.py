@@ -71,6 +71,7 @@ class SpectrumDisplay:
         SpectrumDisplay
         """
         estimator, _, _ = unwrapped(estimator, None)
+        estimator = getattr(estimator, "learner_", estimator)  # of a KernelSERAPH
         P = np.asarray(
             needed(cls.__name__, estimator, "components_", "pass a fitted metric learner.")
         )

@@ -9,8 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
-from .._decisions._cluster import Merging
-from .._decisions._links import Links
+from .._clustering import Links, Merging
 from .._marks import PairLabels
 from .._utils._typing import Array
 from ._questions import disjoint

@@ -142,7 +142,7 @@ def brief(error: Exception) -> str:
 
 # Parameters that advice names, and that an option of nearly the same name sets.
 _PARAMETER = re.compile(
-    r"\b(?:n_)?(unlabeled_pairs|jobs|backend|device|max_iter|components)=[\"']?([-\w:]+)[\"']?"
+    r"\b(?:n_)?(unlabeled_pairs|jobs|backend|max_iter|components)=[\"']?([-\w:]+)[\"']?"
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from ..._engine import FitState
+    from ... import FitState
 
 
 def done_share(gap: float | None, first: float | None, tol: float, iteration: int) -> float:

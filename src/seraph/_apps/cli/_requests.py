@@ -126,12 +126,10 @@ class FitRequest(TableRequest):
     backend: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Library that computes: auto, numpy, numba, torch or dask."
+            metavar="NAME",
+            help="What computes: auto, cpu, cuda, cuda:1, mps, numpy, numba, torch or dask.",
         ),
     ] = "auto"
-    device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Device for torch: cpu, cuda, cuda:1.")
-    ] = None
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="Keep the state of a long fit here, to resume if it is killed."),
@@ -148,7 +146,6 @@ class FitRequest(TableRequest):
             "max_iter": self.max_iter,
             "unlabeled_pairs": _budget(self.unlabeled_pairs),
             "backend": self.backend,
-            "device": self.device,
             "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
             "random_state": None if self.unlabeled_pairs == "all" else self.seed,
             "n_jobs": None if self.jobs == 1 else self.jobs,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from ..._base import MahalanobisLearner
 from ..._estimators._seraph import SERAPH
 from ..._utils._files import save_whole
 from ..._utils._typing import Array
@@ -24,7 +24,7 @@ from ._protocol import Sampling, place_in_class
 
 # The paper's four settings. With lam = 0 the objective may have no maximum, so "none" and "post"
 # take the 200 steps of the paper's solver.
-LEARNERS: dict[str, MahalanobisLearner] = {
+LEARNERS: dict[str, Any] = {
     "Euclidean": Euclidean(),
     "none": SERAPH(shrinkage=0, mu=0.0, lam=0.0, solver="projected-gradient"),
     "post": SERAPH(shrinkage=0, lam=0.0, solver="projected-gradient"),

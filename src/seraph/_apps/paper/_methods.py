@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from ..._base import MahalanobisLearner
 from ..._engine import SOLVERS
 from ..._estimators._seraph import SERAPH
 from ...classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
@@ -21,7 +21,7 @@ SOLVERS["first-m-step"] = replace(SOLVERS["projected-gradient"], m_steps=1)
 
 # The competing methods are solved to their optimum, as their papers define them. The defaults of
 # the learners differ: they are chosen by the error of nearest neighbors.
-METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
+METHODS: dict[str, tuple[str, Callable[[], Any]]] = {
     "euclidean": ("Euclidean", Euclidean),
     "gdm": ("GDM", partial(GDM, ridge=1e-6, n_constraints=None, tol=1e-4, shrinkage=0)),
     "nca": ("NCA", partial(NCA, shrinkage=0)),

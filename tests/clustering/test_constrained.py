@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, constrained_agglomerative, constrained_k_means
-from seraph._decisions._cluster import _assigned
+from seraph._clustering._constrained import _assigned
 
 BOTH = pytest.mark.parametrize("cluster", [constrained_k_means, constrained_agglomerative])
 
