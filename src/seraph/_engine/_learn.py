@@ -131,10 +131,8 @@ def learn(
 
     Parameters
     ----------
-    points : Points
-        The points.
-    labels : PairLabels
-        Labels of their pairs.
+    points, labels : Points, PairLabels
+        The points, and labels of their pairs.
     settings : Settings
         Settings of the fit; the backend and device are settled.
     graph : sparse matrix of shape (n, n), optional

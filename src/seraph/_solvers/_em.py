@@ -34,11 +34,8 @@ def em(
     tol : float
         Relative change of the metric, in the Frobenius norm, at which to stop.
 
-    Returns
-    -------
-    Result
-        Result of the last M-step, with the iterations of all. It has converged if the last
-        M-step has, and if the metric no longer changes.
+    The result is the one of the last M-step, with the iterations of all. It has converged if the
+    last M-step has, and if the metric no longer changes.
     """
     steps: list[Step] = []
     q_from: Array | None = None

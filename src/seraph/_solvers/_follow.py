@@ -34,14 +34,7 @@ _LEAST_RISE = 0.1
 class Follower:
     """Maximize one objective after the other, each a little further along a path.
 
-    Parameters
-    ----------
-    max_iter : int
-        Largest number of iterations for each objective.
-    tol : float
-        `optimality_gap` at which to stop.
-    max_rank : int, optional
-        Largest number of rows of the factor.
+    `max_iter`, `tol` and `max_rank` are for each objective, as in `low_rank`.
     """
 
     def __init__(self, *, max_iter: int, tol: float, max_rank: int | None = None) -> None:
