@@ -268,3 +268,11 @@ def test_classes_that_are_fractions_are_refused():
     for learner in (NCA(), LMNN(), metric_learn.LFDA(), RCA_Supervised(n_chunks=10)):
         with pytest.raises(ValueError, match="Unknown label type"):
             learner.fit(X, Y + 0.5)
+
+
+def test_cases_that_metric_learn_refuses_have_a_metric():
+    one_class = LMNN(max_iter=5).fit(X[:50], np.zeros(50))
+    one_triplet = metric_learn.SCML(n_basis=2).fit(X[None, [0, 1, 100]])
+    text = metric_learn.ITML().fit(X[[[0, 1], [0, 100]]].astype(str), [1, -1])
+    for learner in (one_class, one_triplet, text):
+        assert np.isfinite(learner.components_).all()
