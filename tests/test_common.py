@@ -448,8 +448,8 @@ def test_float32_comes_in_and_goes_out(Estimator):
     if is_classifier(single):
         np.testing.assert_array_equal(single.predict(NEW.astype(np.float32)), double.predict(NEW))
         return
-    assert single.components_.dtype == np.float32
-    assert double.components_.dtype == np.float64
+    assert getattr(single, "learner_", single).components_.dtype == np.float32
+    assert getattr(double, "learner_", double).components_.dtype == np.float64
     mapped = single.transform(NEW.astype(np.float32))
     assert mapped.dtype == np.float32
     assert single.transform(NEW).dtype == np.float64

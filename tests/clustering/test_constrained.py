@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, constrained_agglomerative, constrained_k_means
-from seraph._clustering._constrained import _assigned
+from seraph._clustering._constrained import _assign
 
 BOTH = pytest.mark.parametrize("cluster", [constrained_k_means, constrained_agglomerative])
 
@@ -108,7 +108,7 @@ def test_groups_are_assigned_at_the_least_cost_in_small_cases():
         every = np.stack(np.meshgrid(*[range(3)] * 5), axis=-1).reshape(-1, 5)
         fine = every[(every[:, apart[:, 0]] != every[:, apart[:, 1]]).all(axis=1)]
         best = min(cost[np.arange(5), labels].sum() for labels in fine)
-        found = _assigned(cost, apart)
+        found = _assign(cost, apart)
         assert (found[apart[:, 0]] != found[apart[:, 1]]).all()
         assert cost[np.arange(5), found].sum() <= 1.35 * best
 

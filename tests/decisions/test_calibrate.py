@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.metrics import brier_score_loss
 
-from seraph._decisions._calibrate import calibrated, probabilities
+from seraph._decisions._calibrate import calibrate, probabilities
 from seraph.metrics import expected_calibration_error
 from tests.helpers.held import equal_pairs
 
@@ -33,12 +33,12 @@ def test_the_sigmoid_is_platts():
         return np.sum(np.logaddexp(0, odds) - soft * odds)
 
     expected = minimize(loss, [0.0, 0.0], tol=1e-12).x
-    found = calibrated(pairs, None)
+    found = calibrate(pairs, None)
     assert [found["intercept"], found["slope"]] == pytest.approx(expected, rel=1e-3)
 
 
 def test_stated_probabilities_come_true():
-    found = calibrated(held(0), None)
+    found = calibrate(held(0), None)
     new = held(1)
     p = said(found, new.distances)
     true = 1 / (1 + np.exp(2 * new.distances - 3))
@@ -52,7 +52,7 @@ def test_a_base_rate_shifts_the_odds():
     pairs = held()
     share = pairs.similar.mean()
     odds = np.log(0.05 / 0.95) - np.log(share / (1 - share))
-    p = said(calibrated(pairs, 0.05), pairs.distances)
+    p = said(calibrate(pairs, 0.05), pairs.distances)
     expected = 1 / (1 + np.exp(2 * pairs.distances - 3 - odds))
     assert np.abs(p - expected).mean() < 0.03
 
@@ -60,7 +60,7 @@ def test_a_base_rate_shifts_the_odds():
 def test_separable_pairs_do_not_make_it_certain():
     d = np.r_[np.full(10, 1.0), np.full(10, 3.0)]
     pairs = equal_pairs(d, d < 2, np.arange(40).reshape(20, 2), np.arange(20) % 5)
-    p = said(calibrated(pairs, None), np.array([1.0, 3.0]))
+    p = said(calibrate(pairs, None), np.array([1.0, 3.0]))
     assert 0.8 < p[0] < 0.99
     assert 0.01 < p[1] < 0.2
 
@@ -68,7 +68,7 @@ def test_separable_pairs_do_not_make_it_certain():
 def test_a_distance_that_says_nothing_gives_the_base_rate():
     d = np.r_[np.full(10, 3.0), np.full(10, 1.0)]
     pairs = equal_pairs(d, np.arange(20) < 10, np.arange(40).reshape(20, 2), np.arange(20) % 5)
-    p = said(calibrated(pairs, None), np.array([0.0, 9.0]))
+    p = said(calibrate(pairs, None), np.array([0.0, 9.0]))
     assert p == pytest.approx(0.5)
 
 
@@ -77,7 +77,7 @@ def test_the_judgment_is_made_on_pairs_of_other_folds():
     d = np.tile([1.0, 3.0], 30)
     fold = np.repeat(np.arange(2), 30)
     pairs = equal_pairs(d, (d < 2) ^ (fold == 1), np.arange(120).reshape(60, 2), fold)
-    found = calibrated(pairs, None)
+    found = calibrate(pairs, None)
     p = said(found, d)
     assert brier_score_loss(pairs.similar, p) == pytest.approx(0.25, abs=0.01)
     assert found["brier_score"] > 0.5

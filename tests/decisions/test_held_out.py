@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, KernelSERAPH, Marks, PairClassifier
-from seraph._decisions._held_out import HeldOut, held_out
+from seraph._decisions._held_out import HeldOut, measure_held_out
 from seraph._marks import PairLabels
 from seraph.classic import GMML, Euclidean
 
@@ -48,7 +48,7 @@ def test_no_metric_measures_points_that_it_has_seen(learner):
         return clone(learner).fit(points, **{name: labels.marks})
 
     model = clone(learner).fit(X, MARKS)
-    held = held_out(model, X, LABELS, 5, refit)
+    held = measure_held_out(model, X, LABELS, 5, refit)
     assert len(seen) == 5
     folds = [set(held.rows[held.fold == k].ravel().tolist()) for k in range(5)]
     assert all(not inside & outside for inside, outside in zip(folds, seen, strict=True))
@@ -85,13 +85,13 @@ def test_distances_of_folds_are_on_the_scale_of_the_metric():
             return np.eye(points.shape[1]) * len(points), {}
 
     learner = Doubtful().fit(X)
-    held = held_out(learner, X, LABELS, 5, refit_of(Doubtful()))
+    held = measure_held_out(learner, X, LABELS, 5, refit_of(Doubtful()))
     np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X))
 
 
 def test_marks_a_metric_has_not_seen_need_no_refit():
     learner = GMML().fit(X, Y)
-    held = held_out(learner, X, LABELS, "prefit", None)
+    held = measure_held_out(learner, X, LABELS, "prefit", None)
     assert len(held.distances) == len(PAIRS)
     np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X))
 
@@ -114,7 +114,7 @@ def test_kernel_values_are_cut_on_both_sides():
     by_values = KernelSERAPH(kernel="precomputed")
     by_points = KernelSERAPH(kernel="rbf", gamma=0.05)
     found, expected = (
-        held_out(clone(one).fit(points, marks=MARKS), points, LABELS, 3, refit_of(one))
+        measure_held_out(clone(one).fit(points, marks=MARKS), points, LABELS, 3, refit_of(one))
         for one, points in ((by_values, kernel), (by_points, X))
     )
     np.testing.assert_array_equal(found.rows, expected.rows)

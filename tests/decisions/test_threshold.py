@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from seraph._decisions._held_out import HeldOut
-from seraph._decisions._threshold import choose_threshold, judged
+from seraph._decisions._threshold import choose_threshold, judge_threshold
 from tests.helpers.held import equal_pairs
 from tests.helpers.quick import few
 
@@ -119,7 +119,7 @@ def test_pairs_that_share_points_have_wider_intervals():
         similar = np.arange(n) % 2 == 0
         error = wrong[shared[:, 0]] & (rng.random(n) < 0.9)
         d = np.where(similar ^ error, 1.0, 3.0)
-        report = judged(
+        report = judge_threshold(
             equal_pairs(d, similar, rows, np.arange(n) % 5), 2.0, "accuracy", None, None
         )
         width.append(report["accuracy"][2] - report["accuracy"][1])
@@ -143,6 +143,6 @@ def test_ranges_hold_where_hardly_any_pair_is_wrong():
         same, alike = (a[rows[:, 0]] == a[rows[:, 1]] for a in (given, y))
         distances, counts = np.where(same, 1.0, 3.0), np.ones(len(rows))
         pairs = HeldOut(distances, alike, rows, rows[:, 0] % 5, counts)
-        _, low, high = judged(pairs, 2.0, "accuracy", None, None)["accuracy"]
+        _, low, high = judge_threshold(pairs, 2.0, "accuracy", None, None)["accuracy"]
         held += low <= truth <= high
     assert held >= 0.95 * n_runs

@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 
 import seraph
 from seraph import SERAPHCV, Marks, query_pairs
-from seraph._decisions import assign_folds, restricted
+from seraph._decisions import assign_folds, restrict
 from seraph._estimators import _cv
-from seraph._estimators._cv import _choice
+from seraph._estimators._cv import _choose
 from seraph._marks import PairLabels
 from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import log_likelihood
@@ -110,11 +110,11 @@ def test_restriction_keeps_the_pairs_within_and_no_others(rng):
     pairs = pairs[~np.all(pairs < 10, axis=1)]
     labels = PairLabels.make(30, y, Marks(pairs, rng.uniform(size=len(pairs)) < 0.5, rows=30))
     rows = np.sort(rng.permutation(30)[:15])
-    part = restricted(labels, rows)
+    part = restrict(labels, rows)
     inside = {(rows[i], rows[j]): s for (i, j), s in pairs_of(part).items()}
     expected = {p: s for p, s in pairs_of(labels).items() if set(p) <= set(rows.tolist())}
     assert inside == expected
-    assert restricted(labels, np.array([0])) is None
+    assert restrict(labels, np.array([0])) is None
 
 
 # Scores
@@ -213,7 +213,7 @@ def test_a_clearly_better_weight_is_chosen(some_wine):
 )
 def test_an_advantage_within_the_standard_error_does_not_move_the_choice(scores, chosen):
     grid = np.array([[0.1, 1.0], [1.0, 1.0], [10.0, 1.0]])
-    assert _choice(grid, np.array(scores)) == chosen
+    assert _choose(grid, np.array(scores)) == chosen
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What all learners share: the learned distance in use, and its shrinkage."""
+"""Base classes of all learners, and the shrinkage of a learned metric."""
 
 from ._learner import (
     MahalanobisLearner,

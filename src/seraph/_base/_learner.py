@@ -1,4 +1,4 @@
-"""What every learner of a Mahalanobis distance can do once it has learned one."""
+"""Base classes of all learners: mapping points, distances of pairs, scores."""
 
 from __future__ import annotations
 

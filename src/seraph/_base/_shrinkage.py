@@ -138,7 +138,7 @@ class Blend:
         has_rule : bool, default=False
             Whether the learner accepts "auto".
         automatic : float, optional
-            What "auto" means; if None, it is the rule above.
+            The value of "auto"; if None, the rule above.
         threshold : float, optional
             The threshold for squared distances, if the model has one.
         """
@@ -170,7 +170,7 @@ class Blend:
     def __call__(
         self, P: Array, coordinates: Coordinates, learned: Array | None = None
     ) -> tuple[Array, float]:
-        """Return a factor of the mixture for the learned factor `P`, and what it leaves out.
+        """Return a factor of the mixture for the learned factor `P`, and its isotropic part.
 
         Its rows are orthogonal, longest first; where several are equally long, those along
         which the points vary most come first.
@@ -329,5 +329,5 @@ def _widest(rows: Array, coordinates: Coordinates) -> Array:
 
 
 def _complement(rows: Array) -> Array:
-    """Return orthonormal columns that span what is orthogonal to all of the `rows`."""
+    """Return orthonormal columns that span the orthogonal complement of the `rows`."""
     return np.linalg.qr(rows.T, mode="complete")[0][:, len(rows) :]

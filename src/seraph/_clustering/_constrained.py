@@ -1,4 +1,4 @@
-"""Cluster mapped points, and keep to the marks."""
+"""K-means and agglomerative clustering that keep to the marks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def constrained_k_means(
     Parameters
     ----------
     Z : array-like of shape (n_samples, n_dimensions)
-        Points whose Euclidean distance counts: what ``transform`` returns.
+        Points to compare by the Euclidean distance, as ``transform`` returns them.
     n_clusters : int
         Number of clusters.
     y : array-like of shape (n_samples,), optional
@@ -108,7 +108,7 @@ def constrained_agglomerative(
     Parameters
     ----------
     Z : array-like of shape (n_samples, n_dimensions)
-        Points whose Euclidean distance counts: what ``transform`` returns.
+        Points to compare by the Euclidean distance, as ``transform`` returns them.
     n_clusters : int
         Number of clusters to stop at.
     y : array-like of shape (n_samples,), optional
@@ -189,7 +189,7 @@ def _lloyd(
     for _ in range(max_iter):
         gap = means[:, np.newaxis] - centers
         cost = sizes[:, np.newaxis] * np.einsum("gkr,gkr->gk", gap, gap)
-        found = _assigned(cost, apart)
+        found = _assign(cost, apart)
         for empty in np.setdiff1d(np.arange(k), found):
             spent = cost[np.arange(len(found)), found]
             is_alone = np.bincount(found)[found] == 1
@@ -207,7 +207,7 @@ def _lloyd(
     return (violated, float(sizes @ np.einsum("gr,gr->g", gap, gap))), labels
 
 
-def _assigned(cost: Array, apart: Array) -> Array:
+def _assign(cost: Array, apart: Array) -> Array:
     """Assign each group to a cheap cluster, with groups that must be apart in different ones."""
     labels = np.argmin(cost, axis=1)
     linked = np.unique(apart)

@@ -1,4 +1,4 @@
-"""Marks as links between points: what must be together, and what must not."""
+"""Marks as links between points: pairs that must be together, and pairs that must not."""
 
 from __future__ import annotations
 

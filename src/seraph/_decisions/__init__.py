@@ -10,25 +10,25 @@
 """
 
 from .._utils._public import publish as _publish
-from ._calibrate import calibrated, probabilities
-from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds, restricted
-from ._held_out import class_distances, held_out, row_distances
-from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
+from ._calibrate import calibrate, probabilities
+from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds, restrict
+from ._held_out import class_distances, measure_held_out, row_distances
+from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judge_threshold
 
 __all__ = [
     "STRATEGIES",
     "WITH_TARGET",
     "MarksKFold",
     "assign_folds",
-    "calibrated",
+    "calibrate",
     "choose_threshold",
     "class_distances",
     "deal_classes",
-    "held_out",
-    "judged",
+    "judge_threshold",
+    "measure_held_out",
     "points_of_folds",
     "probabilities",
-    "restricted",
+    "restrict",
     "row_distances",
 ]
 

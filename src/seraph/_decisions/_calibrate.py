@@ -1,4 +1,4 @@
-"""Turn distances into probabilities that hold what they say."""
+"""Turn distances into calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._held_out import HeldOut
 _HARDLY_ANY_PENALTY = 1e6
 
 
-def calibrated(held: HeldOut, base_rate: float | None) -> dict[str, float]:
+def calibrate(held: HeldOut, base_rate: float | None) -> dict[str, float]:
     """Fit a map from distances to probabilities, and judge it on pairs of other points.
 
     It is Platt's: the log-odds are linear in the distance, and the labels are softened to
@@ -28,10 +28,10 @@ def calibrated(held: HeldOut, base_rate: float | None) -> dict[str, float]:
         calibration error, where each fold is judged by a map fitted on the others.
     """
     weights = held.weights(base_rate)
-    slope, intercept = _fitted(held, weights)
+    slope, intercept = _fit_odds(held, weights)
     p = np.empty(len(held.distances))
     for inside, other in held.by_fold():
-        part = _fitted(other, weights[~inside]) if other.has_both_kinds else (slope, intercept)
+        part = _fit_odds(other, weights[~inside]) if other.has_both_kinds else (slope, intercept)
         p[inside] = probabilities(*part, held.distances[inside])
     return {
         "slope": slope,
@@ -46,7 +46,7 @@ def probabilities(slope: float, intercept: float, distances: Array) -> Array:
     return np.asarray(expit(intercept + slope * np.asarray(distances, dtype=np.float64)))
 
 
-def _fitted(held: HeldOut, weights: Array) -> tuple[float, float]:
+def _fit_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
     """Return the slope and the intercept of the log-odds."""
     n_similar, n_dissimilar = (
         max(1.0, effective_size(held.counts[kind])) for kind in (held.similar, ~held.similar)

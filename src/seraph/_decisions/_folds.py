@@ -156,8 +156,8 @@ def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
     return [members[np.argsort(place[members])] for members in groups]
 
 
-def restricted(labels: PairLabels, rows: Array) -> PairLabels | None:
-    """Return what is known about some rows alone, in their order; None if that is nothing.
+def restrict(labels: PairLabels, rows: Array) -> PairLabels | None:
+    """Return the labels of some rows alone, in their order; None if there are none.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class MarksKFold(BaseCrossValidator):
     Parameters
     ----------
     n_splits : int, default=5
-        Largest number of folds. Fewer are made if the labels do not suffice for so many.
+        Largest number of folds. Fewer are made if there are too few labels.
     shuffle : bool, default=False
         Whether to shuffle the rows first.
     random_state : int, RandomState instance or None, default=None
@@ -288,11 +288,11 @@ class MarksKFold(BaseCrossValidator):
     def _n_folds(self, labels: PairLabels) -> int:
         """Return the largest number of folds with pairs of both kinds in each, if there is one.
 
-        It is that of rows in their order, so it is the same whenever it is asked for.
+        It does not depend on the shuffle, so it is the same in every call.
         """
         for n in range(self.n_splits, 1, -1):
             fold = assign_folds(labels, n)
-            parts = [restricted(labels, np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
+            parts = [restrict(labels, np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
             if all(part is not None and part.n_similar and part.n_dissimilar for part in parts):
                 return len(parts)
         return int(assign_folds(labels, self.n_splits).max()) + 1

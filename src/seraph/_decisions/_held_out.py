@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from ._folds import assign_folds, points_of_folds, restricted
+from ._folds import assign_folds, points_of_folds, restrict
 
 # More pairs than these, of points of known class, are sampled.
 _MOST_PAIRS = 20_000
@@ -21,7 +21,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Distances of labeled pairs, with what is needed to choose by them and to judge the choice.
+    """Distances of labeled pairs, to choose a threshold by and to judge the choice.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class HeldOut:
         return cls(distances[place], similar, rows[place], fold[place], counts)
 
     def share(self, base_rate: float | None) -> float:
-        """Return the share of similar pairs: the given one, or that among these."""
+        """Return the share of similar pairs: `base_rate`, or the share among these pairs."""
         if base_rate is not None:
             return base_rate
         return float(np.average(self.similar, weights=self.counts))
@@ -124,7 +124,7 @@ def _mapped(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, 
     return Z[first], Z[second]
 
 
-def held_out(
+def measure_held_out(
     model: Any,
     X: Any,
     labels: PairLabels,
@@ -148,11 +148,11 @@ def held_out(
     X : array-like
         The points it was fitted with; with ``cv="prefit"``, points that it has not seen.
     labels : PairLabels
-        What is known about them.
+        Labels of their pairs.
     cv : int or "prefit"
         Largest number of folds; or "prefit" to use the model's own metric.
     refit : callable
-        Fits another such model to some points, what is known about them, and their row numbers.
+        Fits another such model to some points, given their labels and row numbers.
     measure : callable, default=row_distances
         Computes distances of pairs of rows from a fitted model, points and row numbers.
     from_all : bool, default=False
@@ -162,7 +162,7 @@ def held_out(
     folds = assign_folds(labels, 5 if prefit else int(cv), np.random.RandomState(0))
     most = _MOST_PAIRS // (folds.max() + 1)
     if prefit:
-        return _joined(_by_the_metric_there_is(model, X, labels, folds, most, measure), labels)
+        return _join(_measure_prefit(model, X, labels, folds, most, measure), labels)
     is_scaled = measure is row_distances
     spread = _spread(model, X) if is_scaled else 0.0
     kernel_values = get_tags(model).input_tags.pairwise
@@ -170,7 +170,7 @@ def held_out(
     parts = []
     for number in range(folds.max() + 1):
         inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
-        test, train = restricted(labels, inside), restricted(labels, outside)
+        test, train = restrict(labels, inside), restrict(labels, outside)
         if test is None or train is None or not (train.similar_weight and train.dissimilar_weight):
             continue
         rows, likeness, weights = _pairs_within(test, most)
@@ -184,10 +184,10 @@ def held_out(
             d = d * np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
         fold = np.full(len(rows), number)
         parts.append(HeldOut.of_marks(d, likeness, weights, inside[rows], fold))
-    return _joined(parts, labels)
+    return _join(parts, labels)
 
 
-def _by_the_metric_there_is(
+def _measure_prefit(
     model: Any,
     X: Any,
     labels: PairLabels,
@@ -202,7 +202,7 @@ def _by_the_metric_there_is(
     parts = []
     for number in range(folds.max() + 1):
         inside = np.flatnonzero(folds == number)
-        test = restricted(labels, inside)
+        test = restrict(labels, inside)
         if test is not None:
             within, likeness, weights = _pairs_within(test, most)
             parts.append((inside[within], likeness, weights))
@@ -238,7 +238,7 @@ def _pairs_within(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
     )
 
 
-def _joined(parts: list[HeldOut], labels: PairLabels) -> HeldOut:
+def _join(parts: list[HeldOut], labels: PairLabels) -> HeldOut:
     n_similar = sum(int(part.similar.sum()) for part in parts)
     n_dissimilar = sum(int((~part.similar).sum()) for part in parts)
     if min(n_similar, n_dissimilar) < _FEWEST:

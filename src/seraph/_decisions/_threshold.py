@@ -1,4 +1,4 @@
-"""Choose the distance at which to decide, and say what it reaches on other pairs."""
+"""Choose the distance at which to decide, and estimate its rates on other pairs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def choose_threshold(
     weights : ndarray of shape (k,), optional
         Weights of the pairs; 1 by default.
     strategy : str, default="accuracy"
-        What to reach: see `PairClassifier`. Also "f_beta", the F-score; "max_tpr", the largest
+        The goal: see `PairClassifier`. Also "f_beta", the F-score; "max_tpr", the largest
         recall with a specificity of at least `target`; and "max_tnr", the largest specificity
         with a recall of at least `target`.
     target : float, optional
@@ -111,10 +111,10 @@ def _cut(hits: Array, false_hits: Array, strategy: str, target: float, beta: flo
     return int(reached[-1])
 
 
-def judged(
+def judge_threshold(
     held: HeldOut, threshold: float, strategy: str, target: float | None, base_rate: float | None
 ) -> dict[str, Any]:
-    """Say what thresholds chosen this way reach on pairs of other points.
+    """Estimate the rates of thresholds chosen this way on pairs of other points.
 
     For each fold the threshold is chosen on the others, so no pair is judged by a threshold that
     it helped to choose. The intervals come from a bootstrap of the points, since pairs that share

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds, points_of_folds, restricted
+from .._decisions import assign_folds, points_of_folds, restrict
 from .._engine import (
     Journal,
     Settings,
@@ -34,7 +34,7 @@ from .._sweep import PointsInMemory
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
 from .._utils._warnings import warn
-from ._posterior import PosteriorLearner, averages
+from ._posterior import PosteriorLearner, is_averaged
 from ._seraph import SERAPH
 
 # Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
@@ -76,10 +76,10 @@ class SERAPHCV(PosteriorLearner):
     shrinkage : float, "auto" or None, default=None
         Share of the Euclidean distance in the final metric, as in `SERAPH`. None means the
         learner's own, which is "auto" unless it says otherwise. The folds are scored without
-        it, since what is chosen is the weight of the learned metric. With "auto", and if the
+        it, because the search chooses the weight of the learned metric. With "auto", and if the
         learner's `lam` is "auto", too, the final metric is the mean of those for the
-        chosen `lam_` and for 3 times that. So ``SERAPHCV(lam_factors=(1.0,))`` learns what
-        ``SERAPH()`` learns.
+        chosen `lam_` and for 3 times that. So ``SERAPHCV(lam_factors=(1.0,))`` learns the metric
+        of ``SERAPH()``.
     cv : int, default=5
         Largest number of folds. Small classes allow fewer, since a fold should hold two
         points of one class.
@@ -179,10 +179,10 @@ class SERAPHCV(PosteriorLearner):
         ):
             grid = np.array(list(product(self.lam_factors, self.mu_factors)), dtype=np.float64)
             scores = self._scores(grid, points, labels, settings, graph, journal)
-            best = _choice(grid, scores) if len(scores) else None
+            best = _choose(grid, scores) if len(scores) else None
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
             settings = replace(
-                settings, lam_factor=lam_factor, mu_factor=mu_factor, average=averages(learner)
+                settings, lam_factor=lam_factor, mu_factor=mu_factor, average=is_averaged(learner)
             )
             fit = learn(points, labels, settings, graph=graph, journal=journal)
             return self._take(
@@ -192,7 +192,7 @@ class SERAPHCV(PosteriorLearner):
                 blend,
                 best_params_={"lam": fit.lam, "mu": fit.mu},
                 best_score_=float("nan") if best is None else float(scores.mean(axis=0)[best]),
-                cv_results_=_results(grid, scores),
+                cv_results_=_make_table(grid, scores),
                 n_splits_=len(scores),
             )
 
@@ -239,7 +239,7 @@ class SERAPHCV(PosteriorLearner):
         splits = []
         for number in range(fold.max() + 1):
             inside, outside = np.flatnonzero(fold == number), shared[fold[shared] != number]
-            test, train = restricted(labels, inside), restricted(labels, outside)
+            test, train = restrict(labels, inside), restrict(labels, outside)
             if test is None or train is None:
                 continue
             if train.similar_weight and train.dissimilar_weight:
@@ -310,7 +310,7 @@ def _fold_scores(
     return np.array(scores)
 
 
-def _choice(grid: Array, scores: Array) -> int:
+def _choose(grid: Array, scores: Array) -> int:
     """Pick the choice nearest to the learner's own within a standard error of the best."""
     means = scores.mean(axis=0)
     best = int(np.argmax(means))
@@ -321,7 +321,7 @@ def _choice(grid: Array, scores: Array) -> int:
     return int(np.lexsort([-means, away])[0])
 
 
-def _results(grid: Array, scores: Array) -> dict[str, Array]:
+def _make_table(grid: Array, scores: Array) -> dict[str, Array]:
     """Make the table of scores, with scikit-learn's names."""
     if len(scores) == 0:
         return {}

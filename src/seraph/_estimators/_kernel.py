@@ -237,7 +237,8 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         ndarray of shape (n_samples, rank)
             The mapped points.
         """
-        return self.learner_.transform(self._coordinates(X))
+        coordinates = self._coordinates(X)
+        return self.learner_.transform(coordinates)
 
     def pair_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the probability that the two points of each pair are alike.

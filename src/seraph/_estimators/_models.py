@@ -20,7 +20,7 @@ from .._utils._validation import as_numbers, shown
 
 
 def check_estimator(name: str, estimator: Any) -> None:
-    """Refuse what is no learner of a metric and no pipeline that ends in one."""
+    """Refuse anything but a learner of a metric, or a pipeline that ends in one."""
     fits = hasattr(estimator, "fit") and hasattr(estimator, "transform")
     if isinstance(estimator, type) or not fits:
         raise ValueError(

@@ -14,11 +14,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from .._decisions import (
     STRATEGIES,
     WITH_TARGET,
-    calibrated,
+    calibrate,
     choose_threshold,
     class_distances,
-    held_out,
-    judged,
+    judge_threshold,
+    measure_held_out,
     probabilities,
     row_distances,
 )
@@ -200,15 +200,15 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         else:
             model = fit_model(clone(blank), X, y, marks, graph=graph)
         with as_numbers("X"):
-            held = held_out(
+            held = measure_held_out(
                 model, X, labels, self.cv, refit, _measure(model), from_all=_by_number(blank)
             )
         weights = held.weights(self.base_rate)
         threshold = choose_threshold(
             held.distances, held.similar, weights, self.strategy, self.target
         )
-        report = judged(held, threshold, self.strategy, self.target, self.base_rate)
-        calibration = calibrated(held, self.base_rate)
+        report = judge_threshold(held, threshold, self.strategy, self.target, self.base_rate)
+        calibration = calibrate(held, self.base_rate)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_ = model
         self.threshold_ = threshold

@@ -39,7 +39,7 @@ class PosteriorLearner(MahalanobisLearner):
     def _take(
         self, X: ArrayLike, fit: Fit, settings: Settings, blend: Blend, **attributes: Any
     ) -> Self:
-        """Warn of what is wrong with a fit to `X`, and set all attributes from it."""
+        """Warn of a doubtful fit to `X`, and set all attributes from it."""
         warn_of_fit(fit, settings, shrunk=not blend.is_off)
         return self._learned(
             X,
@@ -58,7 +58,7 @@ def probability(learner: PosteriorLearner, squared: Array) -> Array:
     return posterior(kind(-learner.kappa_) * (squared - kind(learner.eta_)))
 
 
-def averages(learner: Any) -> bool:
+def is_averaged(learner: Any) -> bool:
     """Whether the learned metric is averaged over two weights of the trace."""
     # (Neither has been checked yet: an array has no truth value.)
     return isinstance(learner.lam, str) and isinstance(learner.shrinkage, str)

@@ -7,7 +7,7 @@ Of n labeled rows :math:`z_i` with classes :math:`c_i`, the vote gives a row z
 
 with k classes: few labels allow no certainty. The width :math:`\tau` is a multiple of the median
 squared distance from a row to the nearest labeled one; of a few multiples, the one under which
-each labeled row is best foretold by the others. The linear rule is logistic regression with a
+the others predict each labeled row best. The linear rule is logistic regression with a
 squared penalty, in the same space with a mean variance of one.
 """
 
@@ -32,7 +32,7 @@ WIDTHS = (0.3, 0.5, 1.0, 2.0, 4.0)
 C = 1.0
 # Rules that the linear one is a part of.
 _LINEAR = ("auto", "mean", "linear")
-# Rows that give the median, and labeled rows that choose the multiple, at most: so many tell
+# Largest numbers of rows for the median, and of labeled rows for choosing the multiple. They tell
 # five widths apart, and take little time beside the fit of a metric.
 _ROWS, _LABELED = 2000, 200
 # Distances held at a time.
@@ -41,7 +41,7 @@ _AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LabeledRows:
-    """The labeled rows in a space of mean zero and mean variance one, and what decides by them.
+    """The labeled rows in a space of mean zero and mean variance one, and the fitted rules.
 
     Parameters
     ----------

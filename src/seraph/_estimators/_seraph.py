@@ -23,7 +23,7 @@ from .._engine import (
 )
 from .._marks import Marks
 from .._utils._validation import check_flag
-from ._posterior import PosteriorLearner, averages
+from ._posterior import PosteriorLearner, is_averaged
 
 
 class SERAPH(PosteriorLearner):
@@ -120,7 +120,7 @@ class SERAPH(PosteriorLearner):
         between; the last one changes the last bits.
     callback : callable, optional
         Called after each iteration (not for the rough fit of another weight that "auto"
-        averages) with a :class:`seraph.FitState`: ``iteration``,
+        is_averaged) with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
         the current metric. If it raises ``StopIteration``, the fit ends with that metric. With
         :class:`seraph.Interruptible`, so does Ctrl-C.
@@ -307,7 +307,7 @@ class SERAPH(PosteriorLearner):
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
-        settings = Settings.of(self, average=averages(self))
+        settings = Settings.of(self, average=is_averaged(self))
         check_flag("warm_start", self.warm_start)
         check_checkpoint(self.checkpoint)
         points, settings = read_points(X, settings)
