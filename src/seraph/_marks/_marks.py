@@ -45,9 +45,9 @@ class Marks:
         Rows a, b and c of answers "a is nearer to b than to c".
     rows : int, array-like of names, or table
         Which table the marks are about: its number of rows; one name for each of its rows; or
-        the table itself. The index of a pandas DataFrame names its rows, and marks by name find
-        their rows in any DataFrame that has them, whatever its order. Marks that name an absent
-        row are left out and counted.
+        the table itself. The index of a DataFrame of pandas or dask names its rows, and marks by
+        name find their rows in any DataFrame that has them, whatever its order. Marks that name
+        an absent row are left out and counted.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from .._sweep import in_memory, is_chunked
+from .._sweep import in_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._columns import ROUNDED, exact_column, exact_table, objects
@@ -50,8 +50,8 @@ class Rows:
                 )
             return cls(number)
         if is_frame(rows):
-            index = exact_column(rows.index)
-            return cls(len(rows), _names("The index", index.tolist()), "the index")
+            index = exact_column(in_memory(rows.index))
+            return cls(len(index), _names("The index", index.tolist()), "the index")
         if is_table(rows):
             return cls(_num_samples(rows))
         names: Any = None
@@ -119,8 +119,8 @@ class Rows:
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether `X` is a pandas DataFrame in memory, whose rows have names."""
-    return hasattr(X, "iloc") and hasattr(X, "columns") and not is_chunked(X)
+    """Return whether `X` is a DataFrame of pandas or dask, whose rows have names."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
 def is_table(X: Any) -> bool:
