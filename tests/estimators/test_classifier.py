@@ -1,5 +1,7 @@
 """MetricClassifier: a scikit-learn classifier in which the labeled rows decide."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks, metrics
+from seraph import SERAPH, Marks, MarksKFold, metrics
 from seraph._base import MahalanobisLearner
 from seraph._estimators._classifier import MetricClassifier
 from seraph._estimators._quantities import is_quantity
@@ -176,22 +178,25 @@ def test_classes_keep_their_names_and_type(y, classes):
 
 
 @pytest.mark.parametrize(
-    "y", [[-1, 1, 1, -1], [-1.0, 1.0, 1.0, -1.0], np.array([-1, 1, 1, -1])], ids=repr
+    "y", [[-1, 1, 1, -1], [-1.0, 1.0, 1.0, np.nan], np.array(["-1", "1", "1", "-1"])], ids=repr
 )
-def test_signs_alone_are_two_classes(y):
+def test_minus_one_is_never_a_class(y):
     X = np.array([[0.0], [1.0], [1.1], [0.1]])
-    classifier = MetricClassifier(SERAPH()).fit(X, y)
-    np.testing.assert_array_equal(classifier.classes_, [-1, 1])
-    np.testing.assert_array_equal(classifier.predict(X), y)
-    assert classifier.score(X, [-1, 1, 1, 1]) == 0.75
-    assert classifier.estimator_.n_dissimilar_ == 4
+    with pytest.warns(UserWarning, match=r"only one class\. If -1 is a class, name the classes 0"):
+        classifier = MetricClassifier(Euclidean()).fit(X, y)
+    assert classifier.classes_.tolist() == [y[1]]
+    assert classifier.score(X, y) == 1.0
 
 
-def test_signs_beside_other_missing_marks_are_two_classes_too():
-    X = np.array([[0.0], [1.0], [0.2], [0.1]])
-    classifier = MetricClassifier(Euclidean()).fit(X, [-1.0, 1.0, np.nan, -1.0])
-    np.testing.assert_array_equal(classifier.classes_, [-1, 1])
-    assert len(classifier.codes_) == 3
+def test_a_fold_that_loses_a_class_does_not_make_one_of_minus_one():
+    X = np.arange(9.0)[:, np.newaxis]
+    y = np.array([0, 1, 1, 1, 1, -1, -1, -1, -1])
+    found = []
+    for train, _ in MarksKFold(2).split(X, y):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "1 and -1 are the only labels")
+            found.append(MetricClassifier(Euclidean()).fit(X[train], y[train]).classes_.tolist())
+    assert sorted(found) == [[0, 1], [1]]
 
 
 def test_score_leaves_unlabeled_rows_out(wine):
@@ -206,7 +211,7 @@ def test_score_leaves_unlabeled_rows_out(wine):
     assert classifier.score(X, some, sample_weight=weights) == pytest.approx(expected)
     with pytest.raises(ValueError, match="nothing to score"):
         classifier.score(X, np.full(len(y), -1))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="y has 5 labels and X has"):
         classifier.score(X, y[:5])
 
 
@@ -286,7 +291,7 @@ def test_the_learner_itself_is_left_alone(wine):
     [
         (None, "target y is None"),
         ([-1, -1, -1, -1], "None of n_samples = 4 has a label"),
-        ([0, 1], "inconsistent numbers of samples"),
+        ([0, 1], "y has 2 labels and X has"),
         ([0.5, 1.25, 0.75, 2.0], "Unknown label type"),
         ([0.0, np.inf, 1.0, 0.0], "infinity"),
         ([0, "a", 0, "a"], "several types"),

@@ -15,7 +15,7 @@
 from .._utils._public import publish as _publish
 from ._calibrate import calibrated, probabilities
 from ._cluster import constrained_agglomerative, constrained_k_means
-from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds, restricted
+from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds
 from ._held_out import class_distances, held_out, row_distances
 from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
 from ._typical import typical_rows
@@ -35,7 +35,6 @@ __all__ = [
     "judged",
     "points_of_folds",
     "probabilities",
-    "restricted",
     "row_distances",
     "typical_rows",
 ]

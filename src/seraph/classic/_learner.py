@@ -93,7 +93,7 @@ class ClassicLearner(Learner, ABC):
         X : array-like of shape (n_samples, n_features)
             Points, labeled or not.
         y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+            Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
             Pairs of rows that are known to be alike or not: see :class:`seraph.Marks`. A learner
             that uses class labels alone accepts only pairs that follow from `y`.

@@ -33,7 +33,8 @@ def pair_auc(
     Z : array-like of shape (n_samples, n_dimensions)
         Points whose Euclidean distance is judged: what ``transform`` returns.
     y : array-like of shape (n_samples,), optional
-        Class labels; -1, NaN, None or pandas.NA where unknown. All pairs of labeled points count.
+        Class labels; -1, NaN or None where :ref:`unknown <unlabeled>`. All pairs of labeled points
+        count.
     marks : Marks, optional
         Marks of the rows of `Z`. Which of two kinds a pair leans to counts, not its weight.
 
