@@ -269,7 +269,8 @@ class MetricClassifier(
         if not known.any():
             raise ValueError(
                 f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
-                "there is nothing to score."
+                "there is nothing to score. For cross-validation, pass cv=seraph.MarksKFold(), "
+                "whose test sets have labeled rows."
             )
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))

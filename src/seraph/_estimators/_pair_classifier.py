@@ -23,11 +23,10 @@ from .._decisions import (
     row_distances,
 )
 from .._engine import check_graph
-from .._marks import Marks, PairLabels, aligned_marks
+from .._marks import Marks, PairLabels
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
-from ..metrics import pair_auc
-from ..metrics._pairs import class_auc
+from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._models import check_directions, check_estimator, fit_model, pair_distances
 from ._seraph import SERAPH
@@ -288,17 +287,18 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         -------
         float
             Probability that a similar pair is closer than a dissimilar one. It does not depend on
-            the threshold, nor on how many pairs of each kind there are.
+            the threshold, nor on how many pairs of each kind there are. Without pairs of both
+            kinds it is 0.5, with a warning.
         """
         check_is_fitted(self)
         if X is None:
             raise TypeError("X is None. Pass the rows whose pairs are judged.")
         check_directions(self.estimator_, X)
-        y, found = aligned_marks(X, _num_samples(X), y, marks)
+        labels = labels_to_score(X, _num_samples(X), y, marks)
         with as_numbers("X"):
             if isinstance(self.estimator_, MetricClassifier):
-                return class_auc(self.estimator_.predict_proba(X), y, marks=found)
-            return pair_auc(np.asarray(self.estimator_.transform(X)), y, marks=found)
+                return score_of_classes(self.estimator_.predict_proba(X), labels)
+            return score_of_distances(np.asarray(self.estimator_.transform(X)), labels)
 
     def _learner(self) -> Any:
         return SERAPH() if self.estimator is None else self.estimator

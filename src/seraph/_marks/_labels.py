@@ -158,7 +158,8 @@ class PairLabels:
             raise ValueError(
                 f"No labeled pair: y labels {np.count_nonzero(codes >= 0)} of {n} rows, and no "
                 "pair is marked. Label at least two rows, or mark at least one pair. (A mark that "
-                "is unsure or has a weight of 0 is no mark.)"
+                "is unsure or has a weight of 0 is no mark. If cross-validation has torn the "
+                "pairs apart, pass cv=seraph.MarksKFold().)"
             )
         return labels
 
