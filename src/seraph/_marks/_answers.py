@@ -13,6 +13,10 @@ from .._utils._typing import Array
 from .._utils._validation import shown
 from ._rows import as_array, as_floats
 
+# Weights of marks: sums of these over all pairs, and their products with labels, neither overflow
+# nor vanish.
+LIGHTEST, HEAVIEST = 1e-100, 1e100
+
 
 def pair_signs(labels: ArrayLike, n_pairs: int) -> Array:
     """Check the labels of `n_pairs` pairs, and say which are similar.
@@ -92,12 +96,12 @@ def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
         return np.ones(n_pairs)
     given = _one_per_pair("weights", weights, n_pairs)
     numbers = as_floats(given, "biufO")
-    bad = ~(np.isfinite(numbers) & (numbers >= 0.0))
+    bad = ~((numbers == 0.0) | ((numbers >= LIGHTEST) & (numbers <= HEAVIEST)))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            "weights must be finite numbers of at least 0 (0 leaves the mark out); got "
-            f"{shown(given[at])} at {at}."
+            f"weights must be finite numbers from {LIGHTEST:g} to {HEAVIEST:g}, or 0, which "
+            f"leaves the mark out; got {shown(given[at])} at {at}."
         )
     return numbers
 
