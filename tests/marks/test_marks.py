@@ -280,9 +280,9 @@ def objects_of(lists, width):
     return table
 
 
-@pytest.mark.parametrize("weight", [1e101, 1e308, 1e-101, 5e-324, -1e-300])
+@pytest.mark.parametrize("weight", [1e101, 1e308, 1e-101, 5e-324])
 def test_weights_whose_sums_would_overflow_or_vanish_are_refused(weight):
-    with pytest.raises(ValueError, match=r"from 1e-100 to 1e\+100, or 0.*got .*e.* at 1"):
+    with pytest.raises(ValueError, match=r"from 1e-100 to 1e\+100, or 0; got .* at 1"):
         Marks([[0, 1], [0, 2]], [1, 1], weights=[1.0, weight], rows=3)
 
 

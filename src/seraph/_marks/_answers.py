@@ -96,14 +96,25 @@ def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
         return np.ones(n_pairs)
     given = _one_per_pair("weights", weights, n_pairs)
     numbers = as_floats(given, "biufO")
-    bad = ~((numbers == 0.0) | ((numbers >= LIGHTEST) & (numbers <= HEAVIEST)))
+    bad = ~(np.isfinite(numbers) & (numbers >= 0.0))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"weights must be finite numbers from {LIGHTEST:g} to {HEAVIEST:g}, or 0, which "
-            f"leaves the mark out; got {shown(given[at])} at {at}."
+            "weights must be finite numbers of at least 0 (0 leaves the mark out); got "
+            f"{shown(given[at])} at {at}."
         )
     return numbers
+
+
+def check_size(weights: Array) -> None:
+    """Refuse weights of marks whose sums might overflow, or whose products might vanish."""
+    bad = (weights > HEAVIEST) | ((weights > 0.0) & (weights < LIGHTEST))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"weights must be from {LIGHTEST:g} to {HEAVIEST:g}, or 0; got {shown(weights[at])} "
+            f"at {at}. Divide all weights by a common factor."
+        )
 
 
 def _one_per_pair(name: str, values: ArrayLike, n_pairs: int) -> Array:

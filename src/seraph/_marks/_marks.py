@@ -11,7 +11,7 @@ from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import shown
 from .._utils._warnings import warn
-from ._answers import mark_weights, pair_likeness
+from ._answers import check_size, mark_weights, pair_likeness
 from ._merge import cut, merged
 from ._rows import Rows, is_frame
 from ._tables import marks_table, read_table
@@ -364,6 +364,7 @@ def _pairs(
     found = rows.numbers(pairs)
     likeness = pair_likeness(labels, len(found))
     counts = mark_weights(weights, len(found))
+    check_size(counts)
     itself = (found[:, 0] == found[:, 1]) & (found[:, 0] >= 0)
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
