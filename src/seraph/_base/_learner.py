@@ -190,7 +190,7 @@ class MahalanobisLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             :func:`seraph.metrics.pair_auc`. Without pairs of both kinds it is 0.5, with a
             warning.
         """
-        Z = np.asarray(self.transform(X))
+        Z = np.asarray(self.transform(in_memory(X) if is_tensor(X) else X))
         return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
 
     def get_metric(self) -> MahalanobisMetric:

@@ -26,7 +26,7 @@ from .._marks import Marks, read_classes, warn_of_signs
 from .._sweep import in_memory
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_directions, check_estimator, fit_model
+from ._models import check_directions, check_estimator, fit_model, from_device
 from ._quantities import warn_of_quantity
 from ._rules import RULES, LabeledRows
 from ._seraph import SERAPH
@@ -148,6 +148,7 @@ class MetricClassifier(
                 "MetricClassifier requires y to be passed, but the target y is None: "
                 "labeled rows decide about the others."
             )
+        X = from_device(X)
         if self.estimator is None and issparse(X):
             in_memory(X)  # refuses it in words, as every learner does
         estimator = self._learner()
@@ -206,9 +207,7 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        check_is_fitted(self)
-        with as_numbers("X"):
-            validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        Z = self._in_learned_space(X)
         rows = LabeledRows(
             center=self.center_,
             scale=self.scale_,
@@ -218,14 +217,13 @@ class MetricClassifier(
             coef=self.coef_,
             intercept=self.intercept_,
         )
-        return rows.probabilities(_mapped(self.estimator_, X), self.rule)
+        return rows.probabilities(Z, self.rule)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Map points to the square roots of their class probabilities.
+        """Map points to the learned space, as ``estimator_.transform`` does.
 
-        For search and clustering where the classes are known: rows that are probably of one
-        class are near each other. All mapped rows have unit length, and their Euclidean distance
-        is the Hellinger distance of the probabilities, times the root of 2.
+        Rows of one class are near each other there. The rule is not part of the map; for class
+        probabilities, see ``predict_proba``.
 
         Parameters
         ----------
@@ -234,15 +232,21 @@ class MetricClassifier(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes)
-            Mapped points.
+        ndarray of shape (n_samples, n_dimensions)
+            Mapped points; one column of zeros if the metric has rank 0.
         """
-        found: Array = np.sqrt(self.predict_proba(X))
-        return found
+        return self._in_learned_space(X)
+
+    def _in_learned_space(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        X = from_device(X)
+        with as_numbers("X"):
+            validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        return _mapped(self.estimator_, X)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.classes_)
+        return int(self.points_.shape[1])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy on the labeled rows; rows without a label do not count.

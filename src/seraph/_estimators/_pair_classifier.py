@@ -28,7 +28,13 @@ from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
-from ._models import check_directions, check_estimator, fit_model, pair_distances
+from ._models import (
+    check_directions,
+    check_estimator,
+    fit_model,
+    from_device,
+    pair_distances,
+)
 from ._seraph import SERAPH
 
 # Parameters that would make a fit on a fold interfere with the fit on all rows.
@@ -176,6 +182,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             raise TypeError(
                 f"X must be a table of points, one in each row; got {shown(X)}."
             ) from None
+        X = from_device(X)
         labels = PairLabels.of(X, n, y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
@@ -293,6 +300,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         if X is None:
             raise TypeError("X is None. Pass the rows whose pairs are judged.")
+        X = from_device(X)
         check_directions(self.estimator_, X)
         labels = labels_to_score(X, _num_samples(X), y, marks)
         with as_numbers("X"):
