@@ -17,7 +17,7 @@ from ._calibrate import calibrated, probabilities
 from ._cluster import constrained_agglomerative, constrained_k_means
 from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds
 from ._held_out import class_distances, held_out, row_distances
-from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judged
+from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, decision_threshold, judged
 from ._typical import typical_rows
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "constrained_agglomerative",
     "constrained_k_means",
     "deal_classes",
+    "decision_threshold",
     "held_out",
     "judged",
     "points_of_folds",

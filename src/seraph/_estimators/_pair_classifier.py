@@ -15,8 +15,8 @@ from .._decisions import (
     STRATEGIES,
     WITH_TARGET,
     calibrated,
-    choose_threshold,
     class_distances,
+    decision_threshold,
     held_out,
     judged,
     probabilities,
@@ -61,7 +61,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``SERAPH()``.
         A :class:`seraph.MetricClassifier` is taken as it is, where classes are known.
     strategy : str, default="accuracy"
-        What the threshold is chosen for. "accuracy": most pairs decided correctly.
+        What the threshold is chosen for. "accuracy": most pairs decided correctly, by calling
+        those alike whose probability is at least 0.5.
         "equal_error_rate": as large a share of the similar pairs rejected as of the dissimilar
         ones accepted. "precision", "recall" or "false_accept_rate": reach `target` (at least, at
         least, at most), and among such thresholds accept the most similar pairs, reject the most
@@ -209,10 +210,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             held = held_out(
                 model, X, labels, self.cv, refit, _measure(model), from_all=_by_number(blank)
             )
-        weights = held.weights(self.base_rate)
-        threshold = choose_threshold(
-            held.distances, held.similar, weights, self.strategy, self.target
-        )
+        threshold = decision_threshold(held, self.strategy, self.target, self.base_rate)
         report = judged(held, threshold, self.strategy, self.target, self.base_rate)
         calibration = calibrated(held, self.base_rate)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
@@ -225,6 +223,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Decide for each pair whether its points are alike: at most ``threshold_`` apart.
+
+        With ``strategy="accuracy"``, this agrees with ``predict_proba``: a pair is alike if that
+        is more probable than not. Other strategies decide at other probabilities.
 
         Parameters
         ----------
@@ -240,6 +241,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def predict_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute calibrated probabilities that the points of each pair are alike.
+
+        They do not depend on `strategy`, and ``predict`` decides by it: only for "accuracy" at
+        the probability 0.5.
 
         Parameters
         ----------
