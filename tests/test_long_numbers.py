@@ -116,7 +116,7 @@ def test_a_long_index_names_its_rows(index):
 
 def test_names_that_may_have_been_rounded_are_refused():
     named = np.array([[IDS[0], IDS[2]]])
-    with pytest.raises(ValueError, match=r"pairs has the name .* a float.*2\*\*53"):
+    with pytest.raises(ValueError, match=r"pairs has the row .* a float.*2\*\*53"):
         Rows.of(IDS).numbers(named.astype(float))
-    with pytest.raises(ValueError, match=r"rows has the name .* a float.*2\*\*53"):
+    with pytest.raises(ValueError, match=r"rows has the row .* a float.*2\*\*53"):
         Rows.of(2.0 * np.array(IDS, dtype=float))

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
-from seraph import SERAPH, MetricClassifier
+from seraph import SERAPH, MetricClassifier, PairClassifier
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import pair_auc
@@ -80,3 +81,48 @@ def test_numbers_of_every_type_pass():
         np.eye(4).tolist(),
     ):
         Euclidean().fit(X, [0, 0, 1, 1]).transform(X)
+
+
+TENSORS = {
+    "on a graph": lambda X: X.requires_grad_(),
+    "bfloat16": lambda X: X.bfloat16(),
+    "float16": lambda X: X.half(),
+    "on a graph in bfloat16": lambda X: X.bfloat16().requires_grad_(),
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+@pytest.mark.parametrize(
+    "model",
+    [SERAPH(), MetricClassifier(), MetricClassifier(SERAPH()), PairClassifier(SERAPH(), cv=2)],
+    ids=repr,
+)
+def test_tensors_of_every_kind_are_points(model, kind):
+    """numpy takes neither those that torch follows for gradients nor bfloat16."""
+    torch = pytest.importorskip("torch")
+    y = np.arange(24) % 2
+    numbers = np.random.default_rng(0).integers(9, size=(24, 2)) + 4.0 * y[:, np.newaxis]
+    X = TENSORS[kind](torch.tensor(numbers, dtype=torch.float32))
+    numbers = numbers.astype(np.float32)  # small whole numbers are exact in every type
+    expected, found = clone(model).fit(numbers, y), clone(model).fit(X, y)
+    acts = [lambda model, X: model.score(X, y)]
+    if not isinstance(model, PairClassifier):
+        acts += [lambda model, X: model.transform(X)]
+    if not isinstance(model, MetricClassifier):
+        acts += [lambda model, X: model.pair_distance([[0, 1], [3, 5]], X)]
+        acts += [lambda model, X: model.pair_distance(X.reshape(12, 2, 2))]
+    if isinstance(model, MetricClassifier):
+        acts += [lambda model, X: model.predict_proba(X)]
+    for act in acts:
+        value = act(found, X)
+        value = value.detach().float().numpy() if isinstance(value, torch.Tensor) else value
+        np.testing.assert_allclose(value, act(expected, numbers), rtol=0.02, atol=0.02)
+
+
+def test_a_map_of_a_tensor_can_be_differentiated():
+    torch = pytest.importorskip("torch")
+    numbers = np.random.default_rng(0).normal(size=(12, 2))
+    X = torch.tensor(numbers, requires_grad=True)
+    learner = SERAPH().fit(X, Y)
+    learner.transform(X).sum().backward()
+    np.testing.assert_allclose(X.grad.numpy()[0], learner.components_.sum(axis=0), rtol=1e-12)

@@ -184,6 +184,26 @@ def test_an_error_names_a_few_columns_and_counts_the_rest(tmp_path):
 # Labels
 
 
+def test_minus_one_and_one_alone_are_one_class_which_a_note_says(tmp_path):
+    table = read_table(file(tmp_path, "t.csv", "x,kind\n1,1\n2,-1\n3,1.0\n4,\n"))
+    with pytest.warns(UserWarning, match="name the classes 0 and 1"):
+        assert table.labels("kind").tolist() == ["1", None, "1.0", None]
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet"])
+def test_minus_one_lost_in_an_unsigned_type_is_noticed(kind, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    y = np.array([0, 1, 255], dtype=np.uint8)
+    if kind == "npz":
+        np.savez(path, X=np.arange(3.0)[:, np.newaxis], y=y)
+    else:
+        parquet.write_table(pa.table({"x": [1.0, 2.0, 3.0], "y": y}), path)
+    table = read_table(path)
+    with pytest.warns(UserWarning, match="uint8, which cannot hold -1.*add --unlabeled 255"):
+        assert table.labels("y").tolist() == ["0", "1", "255"]
+    assert table.labels("y", ["255"]).tolist() == ["0", "1", None]
+
+
 @pytest.mark.parametrize("blank", ["", "-1", "-1.0", "NA", "NaN", "nan", "null", "<NA>", "  "])
 def test_many_words_mean_unlabeled(blank, tmp_path):
     path = file(tmp_path, "t.csv", f"a,kind\n1,x\n2,{blank}\n")

@@ -1,5 +1,7 @@
 """MetricClassifier: a scikit-learn classifier in which the labeled rows decide."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks, metrics
+from seraph import SERAPH, Marks, MarksKFold
 from seraph._base import MahalanobisLearner
 from seraph._estimators._classifier import MetricClassifier
 from seraph._estimators._quantities import is_quantity
@@ -129,14 +131,20 @@ def test_one_class_is_certain():
         np.testing.assert_allclose(classifier.predict_proba(X), 1.0)
 
 
-def test_transform_maps_to_roots_of_probabilities(wine):
-    X, y_partial, y = wine
-    classifier = MetricClassifier(SERAPH()).fit(X, y_partial)
+@pytest.mark.parametrize(
+    "learner", [SERAPH(), make_pipeline(StandardScaler(), SERAPH())], ids=["alone", "pipeline"]
+)
+def test_transform_maps_to_the_learned_space(wine, learner):
+    X, y_partial, _ = wine
+    classifier = MetricClassifier(learner).fit(X, y_partial)
     Z = classifier.transform(X)
-    np.testing.assert_allclose(Z**2, classifier.predict_proba(X))
-    np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1.0)
-    assert list(classifier.get_feature_names_out()) == [f"metricclassifier{k}" for k in range(3)]
-    assert metrics.pair_auc(Z, y) > metrics.pair_auc(classifier.estimator_.transform(X), y)
+    np.testing.assert_array_equal(Z, classifier.estimator_.transform(X))
+    names = [f"metricclassifier{k}" for k in range(Z.shape[1])]
+    assert list(classifier.get_feature_names_out()) == names
+    chances = classifier.predict_proba(X)
+    framed = classifier.set_output(transform="pandas")
+    assert list(framed.transform(X).columns) == names
+    np.testing.assert_array_equal(framed.predict_proba(X), chances)
 
 
 def test_unlabeled_rows_never_vote_but_the_learner_sees_them():
@@ -176,22 +184,25 @@ def test_classes_keep_their_names_and_type(y, classes):
 
 
 @pytest.mark.parametrize(
-    "y", [[-1, 1, 1, -1], [-1.0, 1.0, 1.0, -1.0], np.array([-1, 1, 1, -1])], ids=repr
+    "y", [[-1, 1, 1, -1], [-1.0, 1.0, 1.0, np.nan], np.array(["-1", "1", "1", "-1"])], ids=repr
 )
-def test_signs_alone_are_two_classes(y):
+def test_minus_one_is_never_a_class(y):
     X = np.array([[0.0], [1.0], [1.1], [0.1]])
-    classifier = MetricClassifier(SERAPH()).fit(X, y)
-    np.testing.assert_array_equal(classifier.classes_, [-1, 1])
-    np.testing.assert_array_equal(classifier.predict(X), y)
-    assert classifier.score(X, [-1, 1, 1, 1]) == 0.75
-    assert classifier.estimator_.n_dissimilar_ == 4
+    with pytest.warns(UserWarning, match=r"only one class\. If -1 is a class, name the classes 0"):
+        classifier = MetricClassifier(Euclidean()).fit(X, y)
+    assert classifier.classes_.tolist() == [y[1]]
+    assert classifier.score(X, y) == 1.0
 
 
-def test_signs_beside_other_missing_marks_are_two_classes_too():
-    X = np.array([[0.0], [1.0], [0.2], [0.1]])
-    classifier = MetricClassifier(Euclidean()).fit(X, [-1.0, 1.0, np.nan, -1.0])
-    np.testing.assert_array_equal(classifier.classes_, [-1, 1])
-    assert len(classifier.codes_) == 3
+def test_a_fold_that_loses_a_class_does_not_make_one_of_minus_one():
+    X = np.arange(9.0)[:, np.newaxis]
+    y = np.array([0, 1, 1, 1, 1, -1, -1, -1, -1])
+    found = []
+    for train, _ in MarksKFold(2).split(X, y):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "1 and -1 are the only labels")
+            found.append(MetricClassifier(Euclidean()).fit(X[train], y[train]).classes_.tolist())
+    assert sorted(found) == [[0, 1], [1]]
 
 
 def test_score_leaves_unlabeled_rows_out(wine):
@@ -206,7 +217,7 @@ def test_score_leaves_unlabeled_rows_out(wine):
     assert classifier.score(X, some, sample_weight=weights) == pytest.approx(expected)
     with pytest.raises(ValueError, match="nothing to score"):
         classifier.score(X, np.full(len(y), -1))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="y has 5 labels and X has"):
         classifier.score(X, y[:5])
 
 
@@ -286,7 +297,7 @@ def test_the_learner_itself_is_left_alone(wine):
     [
         (None, "target y is None"),
         ([-1, -1, -1, -1], "None of n_samples = 4 has a label"),
-        ([0, 1], "inconsistent numbers of samples"),
+        ([0, 1], "y has 2 labels and X has"),
         ([0.5, 1.25, 0.75, 2.0], "Unknown label type"),
         ([0.0, np.inf, 1.0, 0.0], "infinity"),
         ([0, "a", 0, "a"], "several types"),

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import seraph
 from seraph import SERAPHCV, Marks, query_pairs
-from seraph._decisions import assign_folds, restrict
+from seraph._decisions import assign_folds
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choose
 from seraph._marks import PairLabels
@@ -110,11 +110,11 @@ def test_restriction_keeps_the_pairs_within_and_no_others(rng):
     pairs = pairs[~np.all(pairs < 10, axis=1)]
     labels = PairLabels.make(30, y, Marks(pairs, rng.uniform(size=len(pairs)) < 0.5, rows=30))
     rows = np.sort(rng.permutation(30)[:15])
-    part = restrict(labels, rows)
+    part = labels.among(rows)
     inside = {(rows[i], rows[j]): s for (i, j), s in pairs_of(part).items()}
     expected = {p: s for p, s in pairs_of(labels).items() if set(p) <= set(rows.tolist())}
     assert inside == expected
-    assert restrict(labels, np.array([0])) is None
+    assert labels.among(np.array([0])) is None
 
 
 # Scores

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPHCV, Marks, seraph_path
-from seraph._decisions._folds import assign_folds, restrict
+from seraph._decisions import assign_folds
 from seraph._marks import PairLabels
 from seraph._sweep import BACKENDS
 from seraph.classic import ITML
@@ -252,7 +252,7 @@ def test_a_fold_holds_whole_triplets():
     fold = assign_folds(labels, 4)
     assert set(fold[24:]) == {-1}
     assert all(len(set(fold[rows])) == 1 for rows in triplets)
-    inside = restrict(labels, np.flatnonzero(fold == 1))
+    inside = labels.among(np.flatnonzero(fold == 1))
     assert len(inside.triplets) == 2
 
 

@@ -1,5 +1,6 @@
 """Marks never land on the wrong rows, whatever the learner and the order of the table."""
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,6 +58,42 @@ def test_reordering_a_frame_changes_nothing(learner):
     np.testing.assert_allclose(first.pair_distance(PAIRS, FRAME), d, rtol=1e-9)
     if not isinstance(learner, SERAPHCV):  # the order of the rows decides about its folds
         np.testing.assert_allclose(again.pair_distance(PAIRS, FRAME), d, rtol=0.05)
+
+
+@EVERY
+def test_dask_sorts_a_frame_and_marks_find_their_rows(learner):
+    """``dd.from_pandas`` sorts the index, so that rows change their numbers."""
+    chunked = dd.from_pandas(FRAME, npartitions=3)
+    in_order = chunked.compute()
+    assert in_order.index.tolist() != NAMES.tolist()
+    expected = sklearn.clone(learner).fit(in_order, marks=BY_NAME)
+    found = sklearn.clone(learner).fit(chunked, marks=BY_NAME)
+    d = expected.pair_distance(PAIRS, FRAME)
+    np.testing.assert_allclose(found.pair_distance(PAIRS, FRAME), d, rtol=1e-6)
+    np.testing.assert_allclose(found.pair_distance(PAIRS, chunked), d, rtol=1e-6)
+    assert found.score(chunked, marks=BY_NAME) == expected.score(FRAME, marks=BY_NAME)
+
+
+def test_marks_made_with_a_dask_frame_go_by_its_index():
+    chunked = dd.from_pandas(FRAME, npartitions=3)
+    made = Marks(PAIRS, ALIKE, rows=chunked)
+    assert made.names.tolist() == sorted(NAMES.tolist())
+    assert made.aligned(FRAME, N) == BY_NUMBER
+    part = chunked.partitions[1:]
+    with pytest.warns(UserWarning, match="does not have the rows of"):
+        found = BY_NAME.aligned(part, len(part))
+    with pytest.warns(UserWarning, match="does not have the rows of"):
+        assert found == BY_NAME.aligned(part.compute(), len(part))
+
+
+def test_a_dask_frame_whose_parts_share_names_is_refused_only_if_marks_need_it():
+    """What dask reads from several files has one index for each of them."""
+    parts = [FRAME.iloc[:30].reset_index(drop=True), FRAME.iloc[30:].reset_index(drop=True)]
+    chunked = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+    with pytest.raises(ValueError, match=r"The index must name each row.*number of rows as rows"):
+        SERAPH().fit(chunked, marks=BY_NAME)
+    learner = SERAPH().fit(chunked, marks=BY_NUMBER)
+    assert learner.n_absent_marks_ == 0
 
 
 @EVERY

@@ -96,6 +96,27 @@ def test_from_classes_alone_class_probabilities_decide():
     assert doubt[0] == pytest.approx(np.abs(d - model.threshold_).min(), abs=1e-12)
 
 
+@pytest.mark.parametrize("base_rate", [None, 0.1, 0.8])
+@pytest.mark.parametrize("known", ["marks", "classes"])
+def test_decisions_and_probabilities_lean_to_the_same_side(known, base_rate):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    points = rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y]
+    model = PairClassifier(SERAPH(), cv=3, base_rate=base_rate)
+    if known == "classes":
+        model.fit(points, np.where(np.arange(60) < 40, y, -1))
+    else:
+        pairs = rng.permutation(60).reshape(-1, 2)
+        model.fit(points, marks=Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=60))
+    every = np.array(np.triu_indices(60, 1)).T
+    alike = model.predict_proba(every, points)[:, 1]
+    clear = np.abs(alike - 0.5) > 1e-12
+    np.testing.assert_array_equal(
+        model.predict(every, points)[clear], np.where(alike > 0.5, 1, -1)[clear]
+    )
+    assert base_rate is not None or set(alike > 0.5) == {False, True}
+
+
 def test_classes_are_marks_too():
     some = np.where(np.arange(len(TRAIN)) < 60, Y[TRAIN], -1)
     report = PairClassifier(LMNN(), strategy="equal_error_rate", cv=3).fit(POINTS, some).report_
@@ -124,9 +145,9 @@ def test_a_target_is_reached_across_the_folds_or_nearly(strategy, name, target):
 
 
 def test_the_report_has_intervals_that_hold_the_values():
-    model = PairClassifier(GMML(), base_rate=0.01).fit(POINTS, marks=MARKS)
+    model = PairClassifier(GMML(), base_rate=0.2).fit(POINTS, marks=MARKS)
     report = model.report_
-    assert report["base_rate"] == 0.01
+    assert report["base_rate"] == 0.2
     assert report["n_similar"] + report["n_dissimilar"] <= len(PAIRS)
     assert 0 <= report["brier_score"] <= 0.25
     assert 0 <= report["calibration_error"] <= 1
@@ -135,7 +156,7 @@ def test_the_report_has_intervals_that_hold_the_values():
         assert 0 <= low <= value <= high <= 1
         assert low < high
     even = PairClassifier(GMML(), base_rate=0.5).fit(POINTS, marks=MARKS)
-    assert even.intercept_ > model.intercept_ + 2
+    assert even.intercept_ > model.intercept_ + 1
 
 
 # Out of fold
@@ -325,7 +346,7 @@ def test_a_fitted_learner_is_taken_as_it_is():
     np.testing.assert_array_equal(learner.components_, before)
     d, called = learner.pair_distance(PAIRS, POINTS), model.predict(PAIRS, POINTS) == 1
     best = max(np.mean((d <= t) == ALIKE) for t in np.append(d, 0.0))
-    assert np.mean(called == ALIKE) == pytest.approx(best)
+    assert best - 0.05 < np.mean(called == ALIKE) <= best
     with pytest.raises(NotFittedError):
         PairClassifier(GMML(), cv="prefit").fit(POINTS, marks=MARKS)
     with pytest.raises(ValueError, match=r'cv="prefit" needs a fitted estimator; got None'):

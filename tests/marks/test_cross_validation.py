@@ -34,8 +34,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.fixes import parse_version
 
-from seraph import SERAPH, Marks, MarksKFold
+from seraph import SERAPH, Marks, MarksKFold, PairClassifier
 from seraph._marks import PairLabels
+from seraph.classic import Euclidean
 
 N = 45  # odd, and the number of pairs, which must not be taken for one pair per row
 RNG = np.random.default_rng(0)
@@ -404,3 +405,71 @@ def test_a_search_with_a_splitter_and_a_learner_that_get_marks_by_routing():
         SERAPH(**routed.best_params_).fit(points, marks=marks).components_,
     )
     assert routed.score(points, marks) > 0.9
+
+
+# Folds that tear marks apart
+
+
+def few_marks():
+    """Fifteen marks of 90 rows: most folds of scikit-learn's lack a kind of pairs."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    points = rng.normal(size=(90, 3)) + 3.0 * y[:, np.newaxis]
+    pairs = rng.permutation(90)[:30].reshape(-1, 2)
+    return points, Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=90)
+
+
+SEARCHED = {
+    "SERAPH": (SERAPH(), "max_iter"),
+    "pipeline": (make_pipeline(FunctionTransformer(), SERAPH()), "seraph__max_iter"),
+    "PairClassifier": (PairClassifier(SERAPH(), cv=2), "estimator__max_iter"),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_fold_without_a_kind_of_pairs_scores_as_chance_does_and_says_so(name):
+    points, marks = few_marks()
+    model, parameter = SEARCHED[name]
+    has_both = [
+        set(marks[test].similar.tolist()) == {True, False} for _, test in KFold(5).split(points)
+    ]
+    assert not all(has_both)
+    search = GridSearchCV(model, {parameter: [100, 101]}, error_score="raise")
+    with pytest.warns(UserWarning, match="they score 0.5") as caught:
+        search.fit(points, marks)
+    messages = {str(warning.message) for warning in caught}
+    (message,) = [text for text in messages if "score" in text]
+    assert "they score 0.5, as chance does" in message
+    assert "pass cv=seraph.MarksKFold()" in message
+    for fold, scored in enumerate(has_both):
+        scores = search.cv_results_[f"split{fold}_test_score"]
+        assert np.isfinite(scores).all()
+        assert scored or (scores == 0.5).all()
+
+
+def test_the_folds_that_can_be_scored_decide():
+    """The second candidate is better where both kinds of pairs are."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    points = np.column_stack([rng.normal(size=60), 3.0 * y + 0.1 * rng.normal(size=60)])
+    marks = Marks([[0, 2], [0, 1], [20, 22], [40, 41]], [1, -1, 1, -1], rows=60)
+
+    def column(k):
+        return FunctionTransformer(np.take, kw_args={"indices": [k], "axis": 1})
+
+    search = GridSearchCV(
+        make_pipeline(column(0), Euclidean()),
+        {"functiontransformer": [column(0), column(1)]},
+        cv=KFold(3),
+        error_score="raise",
+    )
+    with pytest.warns(UserWarning, match="they score 0.5"):
+        search.fit(points, marks)
+    assert search.best_params_["functiontransformer"].kw_args["indices"] == [1]
+
+
+def test_a_score_without_any_labels_is_refused():
+    points, marks = few_marks()
+    for model in (SERAPH(), PairClassifier(SERAPH(), cv=2)):
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            model.fit(points, marks=marks).score(points)

@@ -4,10 +4,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from seraph import Marks
-from seraph._marks import PairLabels, as_labels
+from seraph._marks import PairLabels, read_classes
 
 
 def made(n, y=None, **marks):
@@ -79,7 +80,9 @@ def test_the_text_nan_is_neither_a_class_nor_missing(y):
 @pytest.mark.parametrize("y", [np.array([1, 2], dtype=np.uint8), np.array(["a", "b"])])
 @pytest.mark.parametrize("mask", [np.ma.nomask, [False, False]])
 def test_labels_without_a_masked_entry_keep_their_type(y, mask):
-    np.testing.assert_array_equal(as_labels(np.ma.array(y, mask=mask)), y, strict=True)
+    labels, known = read_classes(np.ma.array(y, mask=mask), 2)
+    np.testing.assert_array_equal(labels, y, strict=True)
+    assert known.all()
 
 
 @pytest.mark.parametrize("name", ["pairs", "labels"])
@@ -138,10 +141,56 @@ def test_a_single_labeled_row_is_in_no_labeled_pair():
     assert labels.n_labeled_rows == 2
 
 
-def test_minus_one_lost_in_an_unsigned_type_gives_a_warning():
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.asarray,
+        pd.Series,
+        lambda y: pd.Series(y, dtype="UInt8"),
+        lambda y: pd.Series(y, dtype="uint8[pyarrow]"),
+        pl.Series,
+        pa.array,
+        lambda y: pa.chunked_array([y[:1], y[1:]]),
+    ],
+    ids=["numpy", "pandas", "UInt8", "pandas arrow", "polars", "pyarrow", "pyarrow chunks"],
+)
+def test_minus_one_lost_in_an_unsigned_type_gives_a_warning(form):
     y = np.array([1, 2, 255], dtype=np.uint8)  # what some versions of numpy make of -1
     with pytest.warns(UserWarning, match=r"uint8, which cannot hold -1\. It contains 255"):
-        made(3, y)
+        assert made(3, form(y)).n_labeled_rows == 3
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1, -1, 1, -1],
+        [1.0, -1.0, 1.0, np.nan],
+        ["1", "-1", "1", None],
+        np.array([1, -1, 1, "-1"]),
+        np.array([b"1", b"-1.0", b"1", b"1"]),
+        pd.Series([1, -1, pd.NA, 1], dtype="Int64"),
+        pd.Series([1, -1, pd.NA, 1], dtype=object),
+    ],
+    ids=repr,
+)
+def test_minus_one_and_one_alone_are_one_class_which_a_warning_says(y):
+    with pytest.warns(UserWarning, match=r"only one class\. If -1 is a class, name the classes 0"):
+        labels = made(4, y)
+    assert labels.n_dissimilar == 0
+    assert set(labels.codes.tolist()) == {-1, 0}
+
+
+@pytest.mark.parametrize(
+    "y", [[1, -1, 0, -1], [1, None, 1, None], [2, -1, 2, -1], ["one", -1, "one", -1], [1, 1, 1, 1]]
+)
+def test_no_other_labels_are_taken_for_signs(y):
+    made(4, y)
+
+
+def test_a_fold_without_a_class_is_no_reason_to_warn():
+    """The codes of the classes inside, 0 and 1, are not the user's labels."""
+    labels = made(6, ["a", "b", "b", "b", "b", None])
+    assert labels.among(np.array([1, 2, 5])).codes.tolist() == [0, 0, -1]
 
 
 BAD = {

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import re
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -140,6 +142,156 @@ def test_cutting_and_adding_can_be_done_in_any_order(data):
     assert (one + other)[rows] == one[rows] + other[rows]
     assert one + other == other + one
     assert one + Marks(rows=len(one)) == one
+
+
+# Any marks at all: labels that contradict each other, weights at the ends of their range, rows
+# and names of any size. The obvious form keeps a list of marks for each pair.
+
+WEIGHTS = (1.0, 2.0, 0.1, 0.2, 0.3, 1 / 3, 1e-100, 1e100, 5.5e99)
+SHARES = (0.0, 1.0, 0.5, 0.1, 0.7, 1 / 3, 1e-300, 1.0 - 2**-53)
+LARGE = (2**53, 2**53 + 1, 2**53 + 2, 2**62, 2**62 + 1)
+
+
+@st.composite
+def any_lists(draw, rows, shares=SHARES):
+    """Pairs, labels and weights; a few rows, so that many pairs are marked several times."""
+    row = st.sampled_from(rows)
+    pair = st.lists(row, min_size=2, max_size=2, unique=True)
+    size = draw(st.integers(0, 8))
+    return {
+        "pairs": draw(st.lists(pair, min_size=size, max_size=size)),
+        "labels": draw(st.lists(st.sampled_from(shares), min_size=size, max_size=size)),
+        "weights": draw(st.lists(st.sampled_from(WEIGHTS), min_size=size, max_size=size)),
+    }
+
+
+def plain_merge(*parts):
+    """Each pair with its exact weight and mean label; None if that is refused."""
+    heard = {}
+    for part in parts:
+        for pair, q, w in zip(part["pairs"], part["labels"], part["weights"], strict=True):
+            heard.setdefault(tuple(sorted(pair)), []).append((Fraction(q), Fraction(w)))
+    if any({0, 1} <= {q for q, _ in told} for told in heard.values()):
+        return None
+    if any(float(sum(w for _, w in told)) > 1e100 for told in heard.values()):
+        return None
+    return {
+        pair: (sum(q * w for q, w in told) / sum(w for _, w in told), sum(w for _, w in told))
+        for pair, told in heard.items()
+    }
+
+
+def made_or_refused(make):
+    try:
+        return make()
+    except ValueError as error:
+        assert re.search("is marked both similar and dis|the limit: divide all", str(error))  # noqa: PT017
+        return None
+
+
+def by_row(part):
+    """The same lists as arrays of row numbers, which may be beyond the range of floats."""
+    return part | {"pairs": np.array(part["pairs"], dtype=np.int64).reshape(-1, 2)}
+
+
+@FEW
+@given(st.data())
+def test_marks_of_a_pair_add_up_whatever_their_weights_and_rows(data):
+    part = data.draw(any_lists((0, 1, 2, *LARGE)))
+    expected = plain_merge(part)
+    marks = made_or_refused(lambda: Marks(**by_row(part), rows=2**62 + 2))
+    assert (marks is None) == (expected is None)
+    if marks is None:
+        return
+    assert list(map(tuple, marks.pairs.tolist())) == sorted(expected)
+    for pair, q, w in zip(marks.pairs.tolist(), marks.labels, marks.weights, strict=True):
+        mean, total = expected[tuple(pair)]
+        assert w == float(total)
+        assert q == pytest.approx(float(mean), rel=1e-14)
+        assert (q in (0.0, 1.0)) == (mean in (0, 1))
+
+
+@FEW
+@given(st.data())
+def test_adding_is_associative_and_refuses_the_same_in_any_order(data):
+    parts = [data.draw(any_lists(range(4))) for _ in range(3)]
+    a, b, c = (made_or_refused(lambda p=part: Marks(**by_row(p), rows=4)) for part in parts)
+    if a is None or b is None or c is None:
+        return
+    sums = [
+        made_or_refused(add)
+        for add in (
+            lambda: (a + b) + c,
+            lambda: a + (b + c),
+            lambda: (c + a) + b,
+            lambda: c + pickle.loads(pickle.dumps(b + a)),
+            lambda: Marks(
+                **by_row(
+                    {key: [*parts[0][key], *parts[1][key], *parts[2][key]] for key in parts[0]}
+                ),
+                rows=4,
+            ),
+        )
+    ]
+    assert (sums[0] is None) == (plain_merge(*parts) is None)
+    assert all(other == sums[0] for other in sums)
+    if sums[0] is not None:
+        rows = np.array([3, 1, 0])
+        assert sums[0][rows] == (a[rows] + b[rows]) + c[rows]
+
+
+NAMES_OF_ANY_SIZE = {
+    "around 2^53": [2**53 + k for k in range(6)],
+    "unsigned": [2**64 - 1 - k for k in range(6)],
+    "beyond 64 bits": [2**70 + k for k in range(6)],
+    "both": [1, 2**53 + 1, 2**70, -(2**60), 2**53, 7],
+    "negative": [-(2**53) - k for k in range(6)],
+    "text": [str(2**53 + k) for k in range(6)],
+    "small": [5, 3, 1, 0, 2, 4],
+    "several types": [2**53 + 1, "a", 2**53, "b", 1, "2"],
+}
+
+
+@pytest.mark.parametrize("kind", [*NAMES_OF_ANY_SIZE, "numbers"])
+@FEW
+@given(st.data())
+def test_a_table_keeps_every_digit_of_a_name(kind, data):
+    if kind == "numbers":
+        names, rows, choice = list(LARGE), 2**62 + 2, LARGE
+    else:
+        names = rows = choice = NAMES_OF_ANY_SIZE[kind]
+    part = data.draw(any_lists(choice, shares=(0.5, 0.25, 1.0)))
+    three = st.lists(st.sampled_from(choice), min_size=3, max_size=3, unique=True)
+    part["triplets"] = data.draw(st.lists(three, max_size=4)) or None
+    part["pairs"] = objects_of(part["pairs"], 2)
+    marks = made_or_refused(lambda: Marks(**part, rows=rows))
+    if marks is None:
+        return
+    table = marks.to_frame()
+    assert Marks.from_frame(table, rows=rows) == marks
+    told = {value for column in ("i", "j", "than") if column in table for value in table[column]}
+    assert {value for value in told if not pd.isna(value)} <= set(names)
+
+
+def objects_of(lists, width):
+    table = np.empty((len(lists), width), dtype=object)
+    for at, row in enumerate(lists):
+        table[at] = row
+    return table
+
+
+@pytest.mark.parametrize("weight", [1e101, 1e308, 1e-101, 5e-324])
+def test_weights_whose_sums_would_overflow_or_vanish_are_refused(weight):
+    with pytest.raises(ValueError, match=r"from 1e-100 to 1e\+100, or 0; got .* at 1"):
+        Marks([[0, 1], [0, 2]], [1, 1], weights=[1.0, weight], rows=3)
+
+
+@pytest.mark.parametrize("row", [2.0**53, float(2**60)])
+def test_row_numbers_that_floats_may_have_rounded_are_refused(row):
+    with pytest.raises(ValueError, match="floats are rounded"):
+        Marks([[0.0, row]], [1], rows=2**62)
+    assert Marks([[0, int(row) + 1]], [1], rows=2**62).pairs.tolist() == [[0, int(row) + 1]]
+    assert Marks(objects_of([[0, int(row) + 1]], 2), [1], rows=2**62).pairs[0, 1] == int(row) + 1
 
 
 # Rows that are chosen

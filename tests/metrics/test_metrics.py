@@ -255,7 +255,7 @@ def test_what_cannot_be_judged_is_refused():
         map_at_r(Z, y, Z_reference=Z)
     with pytest.raises(ValueError, match="1 dimensions and Z_reference has 2"):
         map_at_r(Z, y, Z_reference=[[0.0, 1.0]], y_reference=[0])
-    with pytest.raises(ValueError, match="y_reference has 2 labels for 1"):
+    with pytest.raises(ValueError, match="y_reference has 2 labels and X has 1"):
         map_at_r(Z, y, Z_reference=[[0.0]], y_reference=[0, 1])
     with pytest.raises(ValueError, match="0 similar and 1 dissimilar"):
         pair_auc(Z, marks=Marks([[0, 1]], [-1], rows=2))

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._marks import Marks, PairLabels, Rows
+from .._marks import Marks, Rows
 from .._sweep import (
     FLOATS,
     Coordinates,
@@ -27,7 +27,7 @@ from .._sweep import (
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, two_points
-from ..metrics._pairs import labels_auc
+from ..metrics._pairs import labels_to_score, score_of_distances
 from ._shrinkage import Blend
 
 
@@ -78,11 +78,11 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         -------
         float
             Probability that a similar pair is closer than a dissimilar one; see
-            :func:`seraph.metrics.pair_auc`.
+            :func:`seraph.metrics.pair_auc`. Without pairs of both kinds it is 0.5, with a
+            warning.
         """
-        Z = np.asarray(self.transform(X))
-        labels = PairLabels.of(X, len(Z), y, marks)
-        return labels_auc(Z, labels)
+        Z = np.asarray(self.transform(in_memory(X) if is_tensor(X) else X))
+        return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
 
     def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
         difference = self._differences(pairs, X)

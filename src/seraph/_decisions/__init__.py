@@ -11,9 +11,15 @@
 
 from .._utils._public import publish as _publish
 from ._calibrate import calibrate, probabilities
-from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds, restrict
+from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds
 from ._held_out import class_distances, measure_held_out, row_distances
-from ._threshold import STRATEGIES, WITH_TARGET, choose_threshold, judge_threshold
+from ._threshold import (
+    STRATEGIES,
+    WITH_TARGET,
+    choose_threshold,
+    decision_threshold,
+    judge_threshold,
+)
 
 __all__ = [
     "STRATEGIES",
@@ -24,11 +30,11 @@ __all__ = [
     "choose_threshold",
     "class_distances",
     "deal_classes",
+    "decision_threshold",
     "judge_threshold",
     "measure_held_out",
     "points_of_folds",
     "probabilities",
-    "restrict",
     "row_distances",
 ]
 

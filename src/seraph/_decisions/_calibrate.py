@@ -28,10 +28,12 @@ def calibrate(held: HeldOut, base_rate: float | None) -> dict[str, float]:
         calibration error, where each fold is judged by a map fitted on the others.
     """
     weights = held.weights(base_rate)
-    slope, intercept = _fit_odds(held, weights)
+    slope, intercept = fit_log_odds(held, weights)
     p = np.empty(len(held.distances))
     for inside, other in held.by_fold():
-        part = _fit_odds(other, weights[~inside]) if other.has_both_kinds else (slope, intercept)
+        part = (
+            fit_log_odds(other, weights[~inside]) if other.has_both_kinds else (slope, intercept)
+        )
         p[inside] = probabilities(*part, held.distances[inside])
     return {
         "slope": slope,
@@ -46,8 +48,8 @@ def probabilities(slope: float, intercept: float, distances: Array) -> Array:
     return np.asarray(expit(intercept + slope * np.asarray(distances, dtype=np.float64)))
 
 
-def _fit_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
-    """Return the slope and the intercept of the log-odds."""
+def fit_log_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
+    """Return the slope, which is 0 or below, and the intercept of the log-odds."""
     n_similar, n_dissimilar = (
         max(1.0, effective_size(held.counts[kind])) for kind in (held.similar, ~held.similar)
     )

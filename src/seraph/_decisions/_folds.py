@@ -156,26 +156,6 @@ def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
     return [members[np.argsort(place[members])] for members in groups]
 
 
-def restrict(labels: PairLabels, rows: Array) -> PairLabels | None:
-    """Return the labels of some rows alone, in their order; None if there are none.
-
-    Parameters
-    ----------
-    labels : PairLabels
-        Labels of all pairs.
-    rows : ndarray of int of shape (k,)
-        The rows.
-
-    Returns
-    -------
-    PairLabels or None
-    """
-    codes, marks = labels.codes[rows], labels.marks[rows]
-    if np.sum(codes >= 0) < 2 and not len(marks.pairs) and not len(marks.triplets):
-        return None
-    return PairLabels.make(len(rows), codes, marks)
-
-
 class MarksKFold(BaseCrossValidator):
     """Split rows into folds so that marked pairs stay whole and only known rows are tested.
 
@@ -239,7 +219,7 @@ class MarksKFold(BaseCrossValidator):
         X : array-like of shape (n_samples, n_features)
             All points.
         y : array-like of shape (n_samples,), optional
-            Class labels, as in ``fit``; or marks.
+            Class labels, -1, NaN or None where :ref:`unknown <unlabeled>`; or marks.
         groups
             Not used; part of the signature of every splitter.
         marks : Marks, optional
@@ -292,7 +272,7 @@ class MarksKFold(BaseCrossValidator):
         """
         for n in range(self.n_splits, 1, -1):
             fold = assign_folds(labels, n)
-            parts = [restrict(labels, np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
+            parts = [labels.among(np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
             if all(part is not None and part.n_similar and part.n_dissimilar for part in parts):
                 return len(parts)
         return int(assign_folds(labels, self.n_splits).max()) + 1

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from ._folds import assign_folds, points_of_folds, restrict
+from ._folds import assign_folds, points_of_folds
 
 # More pairs than these, of points of known class, are sampled.
 _MOST_PAIRS = 20_000
@@ -170,7 +170,7 @@ def measure_held_out(
     parts = []
     for number in range(folds.max() + 1):
         inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
-        test, train = restrict(labels, inside), restrict(labels, outside)
+        test, train = labels.among(inside), labels.among(outside)
         if test is None or train is None or not (train.similar_weight and train.dissimilar_weight):
             continue
         rows, likeness, weights = _pairs_within(test, most)
@@ -202,7 +202,7 @@ def _measure_prefit(
     parts = []
     for number in range(folds.max() + 1):
         inside = np.flatnonzero(folds == number)
-        test = restrict(labels, inside)
+        test = labels.among(inside)
         if test is not None:
             within, likeness, weights = _pairs_within(test, most)
             parts.append((inside[within], likeness, weights))

@@ -10,6 +10,7 @@ from numpy.random import default_rng
 
 from .._marks import effective_size
 from .._utils._typing import Array
+from ._calibrate import fit_log_odds
 from ._held_out import HeldOut
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
@@ -111,6 +112,23 @@ def _cut(hits: Array, false_hits: Array, strategy: str, target: float, beta: flo
     return int(reached[-1])
 
 
+def decision_threshold(
+    held: HeldOut, strategy: str, target: float | None, base_rate: float | None
+) -> float:
+    """Return the distance up to which a `PairClassifier` calls pairs similar.
+
+    For accuracy it is where both kinds are equally probable by the calibrated log-odds. A line
+    through all pairs is steadier than the best cut between two of them. (Where the distance says
+    nothing, there is no such place.)
+    """
+    weights = held.weights(base_rate)
+    if strategy == "accuracy":
+        slope, intercept = fit_log_odds(held, weights)
+        if slope < 0.0:
+            return -intercept / slope
+    return choose_threshold(held.distances, held.similar, weights, strategy, target)
+
+
 def judge_threshold(
     held: HeldOut, threshold: float, strategy: str, target: float | None, base_rate: float | None
 ) -> dict[str, Any]:
@@ -126,9 +144,7 @@ def judge_threshold(
         chosen = threshold
         if other.has_both_kinds:
             with suppress(ValueError):  # the others alone do not reach the target
-                chosen = choose_threshold(
-                    other.distances, other.similar, other.weights(base_rate), strategy, target
-                )
+                chosen = decision_threshold(other, strategy, target, base_rate)
         accepted[inside] = held.distances[inside] <= chosen
     base = held.share(base_rate)
     points, place = np.unique(held.rows, return_inverse=True)

@@ -22,11 +22,11 @@ from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._marks import Marks, as_labels, is_missing
+from .._marks import Marks, read_classes, warn_of_signs
 from .._sweep import in_memory
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_directions, check_estimator, fit_model
+from ._models import check_directions, check_estimator, fit_model, from_device
 from ._quantities import warn_of_quantity
 from ._rules import RULES, LabeledRows
 from ._seraph import SERAPH
@@ -48,8 +48,7 @@ class MetricClassifier(
     The metric is learned from all rows, labeled or not. In its space the classifier of the labeled
     rows is a kernel-weighted vote, logistic regression, or the mean of both.
 
-    Rows whose label is -1, NaN, None or pandas.NA are unlabeled, with one exception: if all
-    labels are -1 or +1, they are two classes.
+    Rows whose label is -1, NaN or None are unlabeled, as for all of seraph (:ref:`unlabeled`).
 
     Parameters
     ----------
@@ -132,7 +131,7 @@ class MetricClassifier(
         X : array-like of shape (n_samples, n_features)
             All points, labeled or not.
         y : array-like of shape (n_samples,)
-            Class labels; -1, NaN, None, pandas.NA or masked where unknown.
+            Class labels; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
             Marks of the rows, for the learner.
 
@@ -149,6 +148,7 @@ class MetricClassifier(
                 "MetricClassifier requires y to be passed, but the target y is None: "
                 "labeled rows decide about the others."
             )
+        X = from_device(X)
         if self.estimator is None and issparse(X):
             in_memory(X)  # refuses it in words, as every learner does
         estimator = self._learner()
@@ -157,9 +157,8 @@ class MetricClassifier(
                 f"{type(estimator).__name__} learns from numbers, not from classes: use it "
                 "before KNeighborsRegressor, or take another learner."
             )
-        labels = as_labels(y)
-        check_consistent_length(X, labels)
-        known = _is_labeled(labels, minus_one_is_class=_are_signs(labels))
+        labels, known = read_classes(y, _num_samples(X))
+        warn_of_signs(labels, known)
         if not known.any():
             raise ValueError(
                 f"None of n_samples = {len(labels)} has a label (-1, NaN and None mean "
@@ -208,9 +207,7 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        check_is_fitted(self)
-        with as_numbers("X"):
-            validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        Z = self._in_learned_space(X)
         rows = LabeledRows(
             center=self.center_,
             scale=self.scale_,
@@ -220,14 +217,13 @@ class MetricClassifier(
             coef=self.coef_,
             intercept=self.intercept_,
         )
-        return rows.probabilities(_mapped(self.estimator_, X), self.rule)
+        return rows.probabilities(Z, self.rule)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Map points to the square roots of their class probabilities.
+        """Map points to the learned space, as ``estimator_.transform`` does.
 
-        For search and clustering where the classes are known: rows that are probably of one
-        class are near each other. All mapped rows have unit length, and their Euclidean distance
-        is the Hellinger distance of the probabilities, times the root of 2.
+        Rows of one class are near each other there. The rule is not part of the map; for class
+        probabilities, see ``predict_proba``.
 
         Parameters
         ----------
@@ -236,15 +232,21 @@ class MetricClassifier(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes)
-            Mapped points.
+        ndarray of shape (n_samples, n_dimensions)
+            Mapped points; one column of zeros if the metric has rank 0.
         """
-        found: Array = np.sqrt(self.predict_proba(X))
-        return found
+        return self._in_learned_space(X)
+
+    def _in_learned_space(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        X = from_device(X)
+        with as_numbers("X"):
+            validate_data(self, X, reset=False, **_SHAPE_ONLY)
+        return _mapped(self.estimator_, X)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.classes_)
+        return int(self.points_.shape[1])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy on the labeled rows; rows without a label do not count.
@@ -256,7 +258,7 @@ class MetricClassifier(
         X : array-like of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,)
-            Class labels; -1, NaN, None or pandas.NA where unknown.
+            Class labels; -1, NaN or None where :ref:`unknown <unlabeled>`.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
 
@@ -266,14 +268,13 @@ class MetricClassifier(
             Share of the labeled rows that are predicted correctly.
         """
         predicted = self.predict(X)
-        labels = as_labels(y)
-        check_consistent_length(predicted, labels, sample_weight)
-        minus_one_is_class = bool(_is_minus_one(self.classes_).any())
-        known = _is_labeled(labels, minus_one_is_class=minus_one_is_class)
+        labels, known = read_classes(y, len(predicted))
+        check_consistent_length(labels, sample_weight)
         if not known.any():
             raise ValueError(
                 f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
-                "there is nothing to score."
+                "there is nothing to score. For cross-validation, pass cv=seraph.MarksKFold(), "
+                "whose test sets have labeled rows."
             )
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))
@@ -319,23 +320,3 @@ def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     if not (known.dtype.kind == "O" and all(isinstance(label, Integral) for label in known)):
         check_classification_targets(known)  # it does not know whole numbers beyond 64 bits
     return classes, codes
-
-
-def _is_minus_one(labels: Array) -> Array:
-    if labels.dtype.kind in "if":
-        return labels == -1
-    return np.array([isinstance(label, _NUMBERS) and label == -1 for label in labels], dtype=bool)
-
-
-def _are_signs(labels: Array) -> bool:
-    """Whether the labels are only -1 and +1, as people write two classes."""
-    minus = _is_minus_one(labels)
-    others = labels[~minus & ~is_missing(labels)].tolist()
-    return bool(minus.any() and others) and all(
-        isinstance(label, _NUMBERS) and label == 1 for label in others
-    )
-
-
-def _is_labeled(labels: Array, *, minus_one_is_class: bool) -> Array:
-    known = ~is_missing(labels)
-    return known | _is_minus_one(labels) if minus_one_is_class else known

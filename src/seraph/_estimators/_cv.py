@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds, points_of_folds, restrict
+from .._decisions import assign_folds, points_of_folds
 from .._engine import (
     Journal,
     Settings,
@@ -239,7 +239,7 @@ class SERAPHCV(PosteriorLearner):
         splits = []
         for number in range(fold.max() + 1):
             inside, outside = np.flatnonzero(fold == number), shared[fold[shared] != number]
-            test, train = restrict(labels, inside), restrict(labels, outside)
+            test, train = labels.among(inside), labels.among(outside)
             if test is None or train is None:
                 continue
             if train.similar_weight and train.dissimilar_weight:

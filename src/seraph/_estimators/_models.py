@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._base import check_pairs
 from .._marks import Marks, Rows, aligned_marks
+from .._sweep import in_memory, is_tensor
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, shown
 
@@ -27,6 +28,11 @@ def check_estimator(name: str, estimator: Any) -> None:
             f"{name} must be an estimator with fit and transform, such as SERAPH() or "
             f"make_pipeline(StandardScaler(), SERAPH()); got {shown(estimator)}."
         )
+
+
+def from_device(X: Any) -> Any:
+    """Bring a tensor into memory: the steps of a pipeline take no others. Leave the rest."""
+    return in_memory(X) if is_tensor(X) else X
 
 
 def learner_of(estimator: Any) -> Any:
@@ -90,6 +96,7 @@ def pair_distances(
     measure : callable
         Computes the distances of pairs of rows from model, points and row numbers.
     """
+    X, pairs = from_device(X), from_device(pairs)
     if X is not None:
         check_directions(model, X)
         with as_numbers("X"):  # a step of a pipeline may be the first to look at X

@@ -15,21 +15,26 @@ from .._decisions import (
     STRATEGIES,
     WITH_TARGET,
     calibrate,
-    choose_threshold,
     class_distances,
+    decision_threshold,
     judge_threshold,
     measure_held_out,
     probabilities,
     row_distances,
 )
 from .._engine import check_graph
-from .._marks import Marks, PairLabels, aligned_marks
+from .._marks import Marks, PairLabels
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
-from ..metrics import pair_auc
-from ..metrics._pairs import class_auc
+from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
-from ._models import check_directions, check_estimator, fit_model, pair_distances
+from ._models import (
+    check_directions,
+    check_estimator,
+    fit_model,
+    from_device,
+    pair_distances,
+)
 from ._seraph import SERAPH
 
 # Parameters that would make a fit on a fold interfere with the fit on all rows.
@@ -56,7 +61,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``SERAPH()``.
         A :class:`seraph.MetricClassifier` is taken as it is, where classes are known.
     strategy : str, default="accuracy"
-        What the threshold is chosen for. "accuracy": most pairs decided correctly.
+        What the threshold is chosen for. "accuracy": most pairs decided correctly, by calling
+        those alike whose probability is at least 0.5.
         "equal_error_rate": as large a share of the similar pairs rejected as of the dissimilar
         ones accepted. "precision", "recall" or "false_accept_rate": reach `target` (at least, at
         least, at most), and among such thresholds accept the most similar pairs, reject the most
@@ -177,6 +183,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             raise TypeError(
                 f"X must be a table of points, one in each row; got {shown(X)}."
             ) from None
+        X = from_device(X)
         labels = PairLabels.of(X, n, y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
@@ -203,10 +210,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             held = measure_held_out(
                 model, X, labels, self.cv, refit, _measure(model), from_all=_by_number(blank)
             )
-        weights = held.weights(self.base_rate)
-        threshold = choose_threshold(
-            held.distances, held.similar, weights, self.strategy, self.target
-        )
+        threshold = decision_threshold(held, self.strategy, self.target, self.base_rate)
         report = judge_threshold(held, threshold, self.strategy, self.target, self.base_rate)
         calibration = calibrate(held, self.base_rate)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
@@ -219,6 +223,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Decide for each pair whether its points are alike: at most ``threshold_`` apart.
+
+        With ``strategy="accuracy"``, this agrees with ``predict_proba``: a pair is alike if that
+        is more probable than not. Other strategies decide at other probabilities.
 
         Parameters
         ----------
@@ -234,6 +241,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def predict_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute calibrated probabilities that the points of each pair are alike.
+
+        They do not depend on `strategy`, and ``predict`` decides by it: only for "accuracy" at
+        the probability 0.5.
 
         Parameters
         ----------
@@ -288,17 +298,19 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         -------
         float
             Probability that a similar pair is closer than a dissimilar one. It does not depend on
-            the threshold, nor on how many pairs of each kind there are.
+            the threshold, nor on how many pairs of each kind there are. Without pairs of both
+            kinds it is 0.5, with a warning.
         """
         check_is_fitted(self)
         if X is None:
             raise TypeError("X is None. Pass the rows whose pairs are judged.")
+        X = from_device(X)
         check_directions(self.estimator_, X)
-        y, found = aligned_marks(X, _num_samples(X), y, marks)
+        labels = labels_to_score(X, _num_samples(X), y, marks)
         with as_numbers("X"):
             if isinstance(self.estimator_, MetricClassifier):
-                return class_auc(self.estimator_.predict_proba(X), y, marks=found)
-            return pair_auc(np.asarray(self.estimator_.transform(X)), y, marks=found)
+                return score_of_classes(self.estimator_.predict_proba(X), labels)
+            return score_of_distances(np.asarray(self.estimator_.transform(X)), labels)
 
     def _learner(self) -> Any:
         return SERAPH() if self.estimator is None else self.estimator

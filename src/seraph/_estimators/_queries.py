@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import mapped
-from .._marks import Marks, PairLabels, Rows, as_labels, is_missing
+from .._marks import Marks, PairLabels, Rows, read_classes
 from .._sweep import posterior
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, check_seed, prepared_by
@@ -179,13 +179,7 @@ def query_rows(
         Z = np.asarray(model.transform(points), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:
-        labels = as_labels(y)
-        if len(labels) != len(Z):
-            raise ValueError(
-                f"y has {len(labels)} labels and X has {len(Z)} rows: give one label per row, "
-                "and -1 where the class is unknown."
-            )
-        labeled = ~is_missing(labels)
+        _, labeled = read_classes(y, len(Z))
     free = int((~labeled).sum())
     if free < n:
         warn(f"Only {free} of {n} rows are left to ask about: the others have a label.")

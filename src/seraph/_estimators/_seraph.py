@@ -272,9 +272,8 @@ class SERAPH(PosteriorLearner):
         X : array-like, or dask array or DataFrame, of shape (n_samples, n_features)
             All points, labeled or not. A torch tensor on any device works, too.
         y : array-like, or dask array or Series, of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None, pandas.NA or masked where unknown. The text
-            "nan" is refused, also where numpy has made it from a NaN, as in
-            ``np.array([np.nan, "a"])``. Whole numbers of any size keep all their digits.
+            Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`. Whole
+            numbers of any size keep all their digits.
         marks : Marks, optional
             Pairs of rows that you know to be alike or not, and triplets: see
             :class:`seraph.Marks`. A pair with a label q adds ``q ln p + (1 - q) ln(1 - p)``,

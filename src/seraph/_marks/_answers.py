@@ -13,6 +13,10 @@ from .._utils._typing import Array
 from .._utils._validation import shown
 from ._rows import as_array, as_floats
 
+# Weights of marks: sums of these over all pairs, and their products with labels, neither overflow
+# nor vanish.
+LIGHTEST, HEAVIEST = 1e-100, 1e100
+
 
 def pair_signs(labels: ArrayLike, n_pairs: int) -> Array:
     """Check the labels of `n_pairs` pairs, and say which are similar.
@@ -100,6 +104,17 @@ def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
             f"{shown(given[at])} at {at}."
         )
     return numbers
+
+
+def check_size(weights: Array) -> None:
+    """Refuse weights of marks whose sums might overflow, or whose products might vanish."""
+    bad = (weights > HEAVIEST) | ((weights > 0.0) & (weights < LIGHTEST))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"weights must be from {LIGHTEST:g} to {HEAVIEST:g}, or 0; got {shown(weights[at])} "
+            f"at {at}. Divide all weights by a common factor."
+        )
 
 
 def _one_per_pair(name: str, values: ArrayLike, n_pairs: int) -> Array:

@@ -29,9 +29,12 @@ def exact_column(values: Any) -> Any:
     array([9007199254740993, None], dtype=object)
     """
     if hasattr(values, "to_pylist"):  # pyarrow
-        return objects(values.to_pylist())
+        is_unsigned = str(values.type).startswith("uint") and not values.null_count
+        return np.asarray(values) if is_unsigned else objects(values.to_pylist())
     dtype: Any = getattr(values, "dtype", None)
     if hasattr(values, "null_count") and hasattr(values, "to_list"):  # polars
+        if dtype.is_unsigned_integer() and not values.null_count():
+            return values.to_numpy()
         return objects(values.to_list()) if dtype.is_integer() else values
     if isinstance(dtype, np.dtype) or dtype is None:
         return values
@@ -41,7 +44,7 @@ def exact_column(values: Any) -> Any:
         return values
     missing = np.asarray(values.isna())
     if not missing.any():
-        return values.to_numpy(dtype=dtype.kind + "8")
+        return values.to_numpy(dtype=dtype.numpy_dtype)
     return values.to_numpy(dtype=object, na_value=None)
 
 

@@ -11,25 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
 
-from .._sweep import in_memory
 from .._utils._typing import Array, computed_once
 from .._utils._validation import shown
-from .._utils._warnings import warn
-from ._answers import is_unknown
-from ._columns import ROUNDED, exact_column, exact_table, objects
+from ._classes import read_classes, warn_of_signs
 from ._marks import EVEN, Marks
-
-# Types of numpy that classes are compared in; others are compared as objects.
-_KINDS = "biufmMUSO"
-_MINUS_ONE = (-1, "-1", "-1.0", b"-1", b"-1.0")
-# Texts that often mean that a class is unknown, but are taken for classes.
-SUSPECTS = {
-    "", "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "na", "<na>", "nan", "null", "none", "unknown",
-    "unlabeled", "unlabelled", "not labeled", "missing", "undefined", "unclassified",
-    "unspecified", "tbd", "to do", "todo",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -157,8 +143,7 @@ class PairLabels:
         """Check class labels, and merge them with the marks of `n` rows.
 
         A pair whose rows both have a class is settled by their classes, and marks of it are
-        dropped. In `y`, -1, NaN, None, pandas.NA and masked entries mean unknown; the text "nan"
-        is refused. If `required`, so are labels that leave nothing to learn from.
+        dropped. If `required`, labels that leave nothing to learn from are refused.
         """
         if required and y is None and marks is None:
             raise ValueError(
@@ -173,7 +158,8 @@ class PairLabels:
             raise ValueError(
                 f"No labeled pair: y labels {np.count_nonzero(codes >= 0)} of {n} rows, and no "
                 "pair is marked. Label at least two rows, or mark at least one pair. (A mark that "
-                "is unsure or has a weight of 0 is no mark.)"
+                "is unsure or has a weight of 0 is no mark. If cross-validation has torn the "
+                "pairs apart, pass cv=seraph.MarksKFold().)"
             )
         return labels
 
@@ -193,6 +179,26 @@ class PairLabels:
         """
         y, found = aligned_marks(X, n, y, marks)
         return cls.make(n, y, found, required=required)
+
+    def among(self, rows: Array) -> PairLabels | None:
+        """Return what is known about some rows alone, in their order; None if that is nothing.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            The rows.
+
+        Examples
+        --------
+        >>> labels = PairLabels.make(4, ["a", "b", "b", None])
+        >>> labels.among(np.array([3, 2, 1])).codes
+        array([-1,  0,  0])
+        """
+        codes = self.codes[rows]
+        codes = _numbered(codes, codes >= 0)
+        marks = self.marks[rows]
+        part = PairLabels(codes, *_without_implied(marks, codes), marks.triplets)
+        return part if part.n_labeled or len(part.triplets) else None
 
     @property
     def marks(self) -> Marks:
@@ -249,117 +255,21 @@ def effective_size(weights: Array) -> float:
 
 def _class_codes(y: ArrayLike, n: int) -> Array:
     """Number the classes in `y` from 0; -1 for an unknown class."""
-    labels = as_labels(y)
-    if len(labels) != n:
-        raise ValueError(
-            f"y has {len(labels)} labels and X has {n} rows: give one label per row, and -1 "
-            "where the class is unknown."
-        )
-    if labels.dtype.kind == "u" and np.any(labels == np.iinfo(labels.dtype).max):
-        warn(
-            f"y is {labels.dtype}, which cannot hold -1. It contains {labels.max()}, which counts "
-            "as a class like any other. If it stands for -1, convert y to a signed type before "
-            "you mark rows as unlabeled."
-        )
-    if labels.dtype.kind == "f" and np.any(np.isfinite(labels) & (np.abs(labels) >= ROUNDED)):
-        warn(
-            f"y is {labels.dtype} and has classes of 2**53 or more, where floats are rounded: "
-            "different classes may have become one. Pass whole numbers (in pandas, Int64 if some "
-            "are missing) or text."
-        )
-    missing = is_missing(labels)
-    codes = np.full(n, -1, dtype=np.intp)
-    codes[~missing] = _numbered(labels[~missing])
-    return codes
+    labels, known = read_classes(y, n)
+    warn_of_signs(labels, known)
+    return _numbered(labels, known)
 
 
-def _numbered(labels: Array) -> Array:
-    """Number different labels from 0, in their order if they have one."""
+def _numbered(labels: Array, known: Array) -> Array:
+    """Number different known labels from 0, in their order if they have one; -1 for others."""
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    labels = labels[known]
     try:
-        return np.searchsorted(np.unique(labels), labels)
+        codes[known] = np.searchsorted(np.unique(labels), labels)
     except TypeError:  # labels of several types have no order, but they can be compared
         seen: dict[Any, int] = {}
-        return np.array([seen.setdefault(label, len(seen)) for label in labels], dtype=np.intp)
-
-
-def as_labels(y: ArrayLike) -> Array:
-    """Return labels as a one-dimensional array without changing the type of any.
-
-    Examples
-    --------
-    >>> as_labels(["a", -1, None])
-    array(['a', -1, None], dtype=object)
-    """
-    if type(y) is not np.ndarray:
-        y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
-        y = exact_table(y) if hasattr(y, "columns") else exact_column(y)
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
-        return y  # nothing that scikit-learn would change, or refuse
-    labels: Array = column_or_1d(y if hasattr(y, "dtype") else _object_array(y), warn=True)
-    return labels if labels.dtype.kind in _KINDS else labels.astype(object)
-
-
-def _unmasked(y: Any) -> Array:
-    """Replace the masked labels by -1 or NaN, or by None where the type holds neither."""
-    if not np.any(y.mask):
-        return np.asarray(y.data)
-    unknown = {"i": -1, "f": np.nan, "M": "NaT", "m": "NaT"}.get(y.dtype.kind)
-    labels: Array = y.data.astype(object) if unknown is None else y.data.copy()
-    labels[y.mask] = unknown
-    return labels
-
-
-def _object_array(y: ArrayLike) -> Any:
-    """Turn a list into an array of objects, so that ``["a", -1]`` keeps its number."""
-    nested = (list, tuple, np.ndarray)
-    if not isinstance(y, list | tuple) or any(isinstance(label, nested) for label in y):
-        return y
-    return objects(list(y))
-
-
-def is_missing(labels: Array) -> Array:
-    """Say which labels are -1, NaN, None or pandas.NA.
-
-    The text "nan" is refused, whoever has written it. Texts that often mean that a class is
-    unknown, such as "" and "unknown", are classes; a warning names them.
-
-    Examples
-    --------
-    >>> is_missing(as_labels(["a", -1, None]))
-    array([False,  True,  True])
-    """
-    kind = labels.dtype.kind
-    if kind in "US":
-        texts = np.char.decode(labels, "utf-8", "replace") if kind == "S" else labels
-        _look_at_texts(set(np.unique(texts).tolist()))
-        return np.isin(texts, ["-1", "-1.0"])  # what numpy makes of the -1 in ["a", -1]
-    missing = is_unknown(labels)
-    if kind in "if":
-        return missing | (labels == -1)
-    if kind == "O":
-        words: set[str] = set()
-        for index in np.flatnonzero(~missing):
-            label = labels[index]
-            missing[index] = label in _MINUS_ONE
-            if isinstance(label, str | bytes):
-                words.add(label if isinstance(label, str) else label.decode(errors="replace"))
-        _look_at_texts(words)
-    return missing
-
-
-def _look_at_texts(texts: set[str]) -> None:
-    """Refuse the text "nan", and warn of others that often mean that the class is unknown."""
-    if "nan" in texts:
-        raise ValueError(
-            'y contains the text "nan", which may be a class or a missing label (numpy makes it '
-            "of the NaN in an array with text). Write None where the class is unknown, or give "
-            "the class another name."
-        )
-    for text in sorted(text for text in texts if text.strip().casefold() in SUSPECTS):
-        warn(
-            f"y has the label {text!r}, which counts as a class. If it means that the class is "
-            "unknown, write None or -1 instead."
-        )
+        codes[known] = [seen.setdefault(label, len(seen)) for label in labels]
+    return codes
 
 
 def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:

@@ -11,7 +11,8 @@ from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import shown
 from .._utils._warnings import warn
-from ._answers import mark_weights, pair_likeness
+from ._answers import check_size, mark_weights, pair_likeness
+from ._merge import cut, merged
 from ._rows import Rows, is_frame
 from ._tables import marks_table, read_table
 
@@ -40,14 +41,15 @@ class Marks:
         +1 or True for pairs that are alike, -1 or False for pairs that are not; or how likely
         each pair is alike, from 0 to 1. NaN, None and pandas.NA mean unsure, which is no mark.
     weights : array-like of shape (n_pairs,), optional
-        How much each mark counts: a weight of 2 is a mark given twice, and 0 is no mark.
+        How much each mark counts, from 1e-100 to 1e100: a weight of 2 is a mark given twice, and
+        0 is no mark.
     triplets : array-like of shape (n_triplets, 3), optional
         Rows a, b and c of answers "a is nearer to b than to c".
     rows : int, array-like of names, or table
         Which table the marks are about: its number of rows; one name for each of its rows; or
-        the table itself. The index of a pandas DataFrame names its rows, and marks by name find
-        their rows in any DataFrame that has them, whatever its order. Marks that name an absent
-        row are left out and counted.
+        the table itself. The index of a DataFrame of pandas or dask names its rows, and marks by
+        name find their rows in any DataFrame that has them, whatever its order. Marks that name
+        an absent row are left out and counted.
 
     Attributes
     ----------
@@ -84,7 +86,7 @@ class Marks:
     [[0, 1], [0, 2]]
     """
 
-    __slots__ = ("_rows", "labels", "n_absent", "pairs", "triplets", "weights")
+    __slots__ = ("_given", "_rows", "labels", "n_absent", "pairs", "triplets", "weights")
     __hash__ = None  # type: ignore[assignment]
     __iter__ = None  # a row of marks says nothing
 
@@ -94,6 +96,7 @@ class Marks:
     triplets: Array
     n_absent: int
     _rows: Rows
+    _given: tuple[Array, Array, Array]  # pairs, labels and weights of the marks, not yet merged
 
     def __init__(
         self,
@@ -118,18 +121,19 @@ class Marks:
         triplets: Array,
         n_absent: int = 0,
     ) -> Self:
-        """Set all attributes; marks in a fixed order, so that equal marks have equal arrays."""
+        """Set all attributes; marks in a fixed order, so that equal marks have equal arrays.
+
+        The marks of a pair are kept one by one, so that it does not matter when others are added.
+        """
         pairs = np.sort(pairs, axis=1)
         order = np.lexsort(pairs.T[::-1])
-        parts = {
-            "pairs": pairs[order],
-            "labels": labels[order],
-            "weights": weights[order],
-            "triplets": triplets[np.lexsort(triplets.T[::-1])],
-        }
-        for name, array in parts.items():
+        given = pairs[order], labels[order], weights[order]
+        triplets = triplets[np.lexsort(triplets.T[::-1])]
+        parts = (*merged(*given, rows), triplets)
+        for name, array in zip(("pairs", "labels", "weights", "triplets"), parts, strict=True):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        object.__setattr__(self, "_given", given)
         if rows.names is not None:
             rows.names.setflags(write=False)
         object.__setattr__(self, "_rows", rows)
@@ -142,8 +146,7 @@ class Marks:
         return marks._set(*parts)  # noqa: SLF001 (its own class)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = self._rows, self.pairs, self.labels, self.weights, self.triplets, self.n_absent
-        return Marks._of, parts
+        return Marks._of, (self._rows, *self._given, self.triplets, self.n_absent)
 
     def __setattr__(self, name: str, value: object = None) -> None:
         raise AttributeError(f"Marks do not change: make new ones instead of setting {name}.")
@@ -211,8 +214,9 @@ class Marks:
             raise TypeError(
                 f"Choose rows by a slice, a mask or a list of row numbers; got {shown(key)}."
             )
-        pairs, which = _cut(self.pairs, rows, len(self))
-        triplets, _ = _cut(self.triplets, rows, len(self))
+        pairs, labels, weights = self._given
+        pairs, which = cut(pairs, rows, len(self))
+        triplets, _ = cut(self.triplets, rows, len(self))
         names = self.names
         if names is not None:
             taken_twice = len(np.unique(rows)) < len(rows)
@@ -220,8 +224,8 @@ class Marks:
         return self._of(
             Rows(len(rows), names, self._rows.source),
             pairs,
-            self.labels[which],
-            self.weights[which],
+            labels[which],
+            weights[which],
             triplets,
         )
 
@@ -236,14 +240,9 @@ class Marks:
                 f"{'by name' if other.names is not None else 'by number'}. Make both with the "
                 "same rows."
             )
-        both = _merged(
-            np.concatenate([self.pairs, other.pairs]),
-            np.concatenate([self.labels, other.labels]),
-            np.concatenate([self.weights, other.weights]),
-            self._rows,
-        )
+        given = map(np.concatenate, zip(self._given, other._given, strict=True))
         triplets = np.concatenate([self.triplets, other.triplets])
-        return self._of(self._rows, *both, triplets, self.n_absent + other.n_absent)
+        return self._of(self._rows, *given, triplets, self.n_absent + other.n_absent)
 
     def aligned(self, X: Any, n: int) -> Marks:
         """Return the marks of the rows of a table, numbered as these.
@@ -277,12 +276,12 @@ class Marks:
                 "about, or cut the marks as you cut the table: marks[rows]. (Marks by name find "
                 "their rows in a DataFrame that has some of them.)"
             )
-        rows = Rows(len(self))
-        return self._of(rows, self.pairs, self.labels, self.weights, self.triplets, self.n_absent)
+        return self._of(Rows(len(self)), *self._given, self.triplets, self.n_absent)
 
     def _found_in(self, rows: Rows, names: Array) -> Marks:
         place = rows.numbers(names[:, np.newaxis], "rows", 1)[:, 0]
-        pairs, triplets = place[self.pairs], place[self.triplets]
+        pairs, labels, weights = self._given
+        pairs, triplets = place[pairs], place[self.triplets]
         kept, kept_triplets = np.all(pairs >= 0, axis=1), np.all(triplets >= 0, axis=1)
         absent = int((~kept).sum() + (~kept_triplets).sum())
         total = len(pairs) + len(triplets)
@@ -298,8 +297,8 @@ class Marks:
         return self._of(
             Rows(rows.n),
             pairs[kept],
-            self.labels[kept],
-            self.weights[kept],
+            labels[kept],
+            weights[kept],
             triplets[kept_triplets],
             self.n_absent + absent,
         )
@@ -354,7 +353,7 @@ class Marks:
 def _pairs(
     rows: Rows, pairs: ArrayLike | None, labels: ArrayLike | None, weights: ArrayLike | None
 ) -> tuple[Array, Array, Array, int]:
-    """Check the marked pairs, and merge the marks of each; count those of absent rows."""
+    """Check the marked pairs; count those of absent rows."""
     if pairs is None:
         for name, given in (("labels", labels), ("weights", weights)):
             if given is not None:
@@ -365,6 +364,7 @@ def _pairs(
     found = rows.numbers(pairs)
     likeness = pair_likeness(labels, len(found))
     counts = mark_weights(weights, len(found))
+    check_size(counts)
     itself = (found[:, 0] == found[:, 1]) & (found[:, 0] >= 0)
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
@@ -372,8 +372,7 @@ def _pairs(
         raise ValueError(f"pairs[{at}] pairs row {name} with itself: remove it.")
     present = _present(rows, pairs, found, "pairs")
     kept = present & ~np.isnan(likeness) & (counts > 0.0)
-    merged = _merged(np.sort(found[kept], axis=1), likeness[kept], counts[kept], rows)
-    return *merged, int((~present).sum())
+    return found[kept], likeness[kept], counts[kept], int((~present).sum())
 
 
 def _triplets(rows: Rows, triplets: ArrayLike | None) -> tuple[Array, int]:
@@ -402,52 +401,6 @@ def _present(rows: Rows, given: ArrayLike, found: Array, what: str) -> Array:
             raise ValueError(f"{message} Correct the names.")
         warn(f"{message} They are left out. Correct the names, unless that is meant.")
     return present
-
-
-def _merged(
-    pairs: Array, likeness: Array, weights: Array, rows: Rows
-) -> tuple[Array, Array, Array]:
-    """Add up the marks of each pair.
-
-    ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
-    one mark: with the sum of their weights and the weighted mean of their likeness.
-    """
-    _, first, which = np.unique(
-        pairs[:, 0] * rows.n + pairs[:, 1], return_index=True, return_inverse=True
-    )
-    which = which.reshape(-1)
-    both = np.isin(which, which[likeness == 1.0]) & np.isin(which, which[likeness == 0.0])
-    if both.any():
-        i, j = (shown(name) for name in rows.called(pairs[np.flatnonzero(both)[0]]).tolist())
-        raise ValueError(
-            f"The pair ({i}, {j}) is marked both similar and dissimilar: keep one mark, or give "
-            "how likely the pair is similar, from 0 to 1, as its label."
-        )
-    total = np.bincount(which, weights, minlength=len(first))
-    mean = np.bincount(which, weights * likeness, minlength=len(first)) / total
-    return pairs[first], np.clip(mean, 0.0, 1.0), total
-
-
-def _cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
-    """Return marks among some of `n` rows, numbered as these, and which marks they are.
-
-    Examples
-    --------
-    >>> cut, which = _cut(np.array([[0, 1], [0, 2]]), np.array([2, 0, 0]), 3)
-    >>> cut.tolist(), which.tolist()
-    ([[1, 0], [2, 0]], [1, 1])
-    """
-    places = np.argsort(rows, kind="stable")
-    starts = np.searchsorted(rows[places], np.arange(n))
-    copies = np.bincount(rows, minlength=n)[marked]  # how often each row of a mark was taken
-    times = copies.prod(axis=1)
-    which = np.repeat(np.arange(len(marked)), times)
-    number = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
-    cut = np.empty((len(which), marked.shape[1]), dtype=np.intp)
-    for side in range(marked.shape[1]):  # the digits of the number choose the copies
-        number, copy = np.divmod(number, copies[which, side])
-        cut[:, side] = places[starts[marked[which, side]] + copy]
-    return cut, which
 
 
 publish(globals(), "seraph", ["Marks"])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from .._sweep import in_memory, is_chunked
+from .._sweep import in_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._columns import ROUNDED, exact_column, exact_table, objects
@@ -50,8 +50,8 @@ class Rows:
                 )
             return cls(number)
         if is_frame(rows):
-            index = exact_column(rows.index)
-            return cls(len(rows), _names("The index", index.tolist()), "the index")
+            index = exact_column(in_memory(rows.index))
+            return cls(len(index), _names("The index", index.tolist()), "the index")
         if is_table(rows):
             return cls(_num_samples(rows))
         names: Any = None
@@ -105,6 +105,11 @@ class Rows:
             f"{missing.sum()} of {len(missing)} {what} are like that."
         )
 
+    def pair(self, i: int, j: int) -> str:
+        """Return the names of two rows, for messages."""
+        first, second = self.called(np.array([i, j])).tolist()
+        return f"({shown(first)}, {shown(second)})"
+
     def called(self, rows: Array) -> Array:
         """Return the names of some rows, or their numbers if they have none."""
         if self.names is None:
@@ -119,8 +124,8 @@ class Rows:
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether `X` is a pandas DataFrame in memory, whose rows have names."""
-    return hasattr(X, "iloc") and hasattr(X, "columns") and not is_chunked(X)
+    """Return whether `X` is a DataFrame of pandas or dask, whose rows have names."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
 def is_table(X: Any) -> bool:
@@ -168,9 +173,9 @@ def _refuse_rounded(what: str, name: Any) -> None:
     """Refuse a name that may have been another one before it became a float."""
     if isinstance(name, float | np.floating) and abs(float(name)) >= ROUNDED:
         raise ValueError(
-            f"{what} has the name {shown(name)}, a float. From 2**53 on, floats are rounded, so "
-            "it may be the name of another row: pass whole numbers (in pandas, Int64 if some are "
-            "missing) or text."
+            f"{what} has the row {shown(name)}, a float. From 2**53 on, floats are rounded, so it "
+            "may be another row: pass whole numbers (in pandas, Int64 if some are missing) or "
+            "text."
         )
 
 
@@ -188,6 +193,9 @@ def _row_numbers(what: str, given: ArrayLike, width: int, n: int) -> Array:
     if rows.size == 0:
         return np.empty((0, width), dtype=np.intp)
     _check_shape(what, rows, width, "row numbers")
+    if rows.dtype.kind == "O":
+        plain = np.array(rows.tolist())
+        rows = plain if plain.dtype.kind in "iu" else rows
     if rows.dtype.kind not in "iu":
         numbers = as_floats(rows, "fO")
         if not np.all(numbers == np.floor(numbers)):
@@ -198,6 +206,8 @@ def _row_numbers(what: str, given: ArrayLike, width: int, n: int) -> Array:
             )
         rows = numbers
     outside = (rows < 0) | (rows >= n)
+    if rows.dtype.kind == "f" and not outside.any() and rows.max() >= ROUNDED:
+        _refuse_rounded(what, rows.max())
     if outside.any():
         at = int(np.flatnonzero(outside.any(axis=1))[0])
         raise ValueError(

@@ -57,6 +57,8 @@ def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
         return frame
     sides = zip(("i", "j", "than"), marks.triplets.T, strict=True)
     compared = pd.DataFrame({name: rows.called(column) for name, column in sides})
+    if compared["than"].dtype.kind in "iu":  # with cells that are missing, it would become floats
+        compared["than"] = compared["than"].convert_dtypes()
     if len(frame) == 0:
         return compared.assign(similar=None)[["i", "j", "similar", "than"]]
     return pd.concat([frame.astype({"similar": object}), compared], ignore_index=True)

@@ -93,7 +93,7 @@ class ClassicLearner(Learner, ABC):
         X : array-like of shape (n_samples, n_features)
             Points, labeled or not.
         y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+            Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
             Pairs of rows that are known to be alike or not: see :class:`seraph.Marks`. A learner
             that uses class labels alone accepts only pairs that follow from `y`.
@@ -167,10 +167,11 @@ class ClassicLearner(Learner, ABC):
 class ClassLabelLearner(ClassicLearner):
     """Base of the learners that use class labels alone."""
 
-    def _labeled_points(self, points: Array, labels: PairLabels, rows: Array) -> Array:
-        """Check that `labels` will do, and return the labeled `rows` in double precision."""
+    def _check_marks(self, labels: PairLabels) -> None:
+        """Refuse marks, but for those that follow from the classes."""
+        super()._check_marks(labels)
         name = type(self).__name__
-        if len(rows) == 0:
+        if not (labels.codes >= 0).any():
             raise ValueError(
                 f"{name} learns from class labels, and only marked pairs were given: pass class "
                 "labels as y (-1 where unknown), or use a learner of pairs, such as SERAPH or "
@@ -182,6 +183,10 @@ class ClassLabelLearner(ClassicLearner):
                 "pairs do not follow from y: leave marks out, or use a learner of pairs, such as "
                 "SERAPH or ITML."
             )
+
+    def _labeled_points(self, points: Array, labels: PairLabels, rows: Array) -> Array:
+        """Check that the classes will do, and return the labeled `rows` in double precision."""
+        name = type(self).__name__
         sizes = np.bincount(labels.codes[rows])
         if len(sizes) < 2 or sizes.max() < 2:
             raise ValueError(

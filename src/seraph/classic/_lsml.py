@@ -138,7 +138,7 @@ class LSML(ComparisonLearner):
         X : array-like of shape (n_samples, n_features)
             Points, labeled or not.
         y : array-like of shape (n_samples,), optional
-            Class labels of any type; -1, NaN, None or pandas.NA where unknown.
+            Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
             Pairs of rows that are known to be alike or not, or triplets.
         quadruplets : array-like of shape (n_quadruplets, 4), optional

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples
 
-from .._marks import as_labels, is_missing
+from .._marks import read_classes
 from .._utils._validation import shown
 
 Scorer = Callable[..., float]
@@ -73,8 +73,8 @@ class _KnownRowsScorer:
     scorer: Scorer
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> float:
-        labels = as_labels(y)
-        known = np.flatnonzero(~is_missing(labels))
+        labels, is_known = read_classes(y, _num_samples(X))
+        known = np.flatnonzero(is_known)
         if not len(known):
             raise ValueError(
                 f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import Marks, PairLabels
 from .._utils._typing import Array
+from .._utils._warnings import warn
 from ._classes import ClassDistances
 from ._ordered import Counts, ordered_counts, pair_chunks
 from ._tiles import SquaredDistances, checked_points, in_range
@@ -33,7 +35,8 @@ def pair_auc(
     Z : array-like of shape (n_samples, n_dimensions)
         Points whose Euclidean distance is judged: what ``transform`` returns.
     y : array-like of shape (n_samples,), optional
-        Class labels; -1, NaN, None or pandas.NA where unknown. All pairs of labeled points count.
+        Class labels; -1, NaN or None where :ref:`unknown <unlabeled>`. All pairs of labeled points
+        count.
     marks : Marks, optional
         Marks of the rows of `Z`. Which of two kinds a pair leans to counts, not its weight.
 
@@ -52,18 +55,38 @@ def pair_auc(
     0.0
     """
     points = checked_points(Z)
-    return labels_auc(points, PairLabels.of(Z, len(points), y, marks))
-
-
-def labels_auc(points: Array, labels: PairLabels) -> float:
-    """Compute the same from checked points and labels."""
+    labels = PairLabels.of(Z, len(points), y, marks)
     return _auc(SquaredDistances(*in_range(points)), labels)
 
 
-def class_auc(chances: Array, y: ArrayLike | None, *, marks: Marks | None = None) -> float:
+def score_of_distances(Z: Array, labels: PairLabels) -> float:
+    """Compute the score of a distance: the same, or 0.5 if no pairs can be compared."""
+    return _score(SquaredDistances(*in_range(Z)), labels)
+
+
+def score_of_classes(chances: Array, labels: PairLabels) -> float:
     """Compute the same where the distance is the probability that two classes differ."""
-    labels = PairLabels.of(chances, len(chances), y, marks)
-    return _auc(ClassDistances(chances), labels)
+    return _score(ClassDistances(chances), labels)
+
+
+def labels_to_score(
+    X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None
+) -> PairLabels:
+    """Check the labels of the `n` rows of `X`; a fold may have none, but some must be passed."""
+    return PairLabels.of(X, n, y, marks, required=y is None and marks is None)
+
+
+def _score(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
+    # An error would end as a score of NaN, and a search would take its first candidate. The same
+    # value for all candidates lets the other folds decide.
+    if labels.n_similar and labels.n_dissimilar:
+        return _auc(d2, labels)
+    warn(
+        "The rows to score have no similar pairs, or no dissimilar ones, so they cannot tell how "
+        "good the distance is: they score 0.5, as chance does. For cross-validation and searches, "
+        "pass cv=seraph.MarksKFold(), which keeps marked pairs together."
+    )
+    return 0.5
 
 
 def _auc(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._marks import as_labels, is_missing
+from .._marks import read_classes
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
@@ -38,7 +38,7 @@ def precision_at_1(
     Z : array-like of shape (n_samples, n_dimensions)
         Points whose Euclidean distance is judged: what ``transform`` returns.
     y : array-like of shape (n_samples,)
-        Class labels; rows with -1, NaN, None or pandas.NA are left out.
+        Class labels; rows with -1, NaN or None (:ref:`unlabeled`) are left out.
     Z_reference : array-like of shape (n_references, n_dimensions), optional
         Points to find neighbors among. By default those of `Z`, except the query itself.
     y_reference : array-like of shape (n_references,), optional
@@ -200,14 +200,8 @@ def _common_codes(
     numbers: dict[object, int] = {}
 
     def codes(labels: ArrayLike, length: int, name: str) -> Array:
-        values = as_labels(labels)
-        if len(values) != length:
-            raise ValueError(
-                f"{name} has {len(values)} labels for {length} points: give one label per point, "
-                "and -1 where the class is unknown."
-            )
+        values, known = read_classes(labels, length, name)
         found = np.full(length, -1)
-        known = np.flatnonzero(~is_missing(values))
         found[known] = [numbers.setdefault(c, len(numbers)) for c in values[known].tolist()]
         return found
 

@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._marks import as_labels, is_missing
+from .._marks import read_classes
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, prepared_by
 
@@ -113,13 +113,7 @@ def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Arra
     codes = np.full(n, -1, dtype=np.intp)
     if labels is None:
         return codes, []
-    values = as_labels(labels)
-    if len(values) != n:
-        raise ValueError(
-            f"{name} has {len(values)} labels and there are {n} points: give one label per point, "
-            "-1 where the class is unknown."
-        )
-    is_known = ~is_missing(values)
+    values, is_known = read_classes(labels, n, name)
     known = values[is_known].tolist()
     try:
         ordered = sorted(set(known))

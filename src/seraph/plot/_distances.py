@@ -34,7 +34,7 @@ class DistanceDisplay:
     before, after : array-like of shape (n_samples, n_samples)
         Distances, with the points in any order.
     classes : array-like of shape (n_samples,), optional
-        Classes to order the points by; -1, NaN, None or pandas.NA where unknown.
+        Classes to order the points by; -1, NaN or None where unknown.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class EmbeddingDisplay:
     after : array-like of shape (n_samples, n_directions)
         Coordinates after.
     classes : array-like of shape (n_samples,), optional
-        Classes, shown by color and marker; -1, NaN, None or pandas.NA where unknown.
+        Classes, shown by color and marker; -1, NaN or None where unknown.
     labeled : array-like of bool of shape (n_samples,), optional
         Which points were labeled for the learner. None means all points of known class.
     before_shares, after_shares : array-like of shape (n_directions,), optional

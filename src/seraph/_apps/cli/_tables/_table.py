@@ -19,8 +19,6 @@ from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quot
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
-# Labels that mean "unlabeled".
-_UNLABELED = {*MISSING, "-1", "-1.0"}
 # Names that an error lists; the rest are counted.
 _LISTED = 12
 # Rows of an array to check at a time: it may be mapped from a file larger than the memory.
@@ -171,7 +169,10 @@ class NamedColumns:
         """
         if name is None:
             return None
-        return as_text(self.cells(name).to_pylist(), unlabeled, self.path)
+        cells = self.cells(name)
+        if pa.types.is_unsigned_integer(cells.type):
+            _warn_of_lost_sign(np.asarray(cells.drop_null()), unlabeled, self.path)
+        return as_text(cells.to_pylist(), unlabeled, self.path)
 
     def take(self, rows: IntArray) -> NamedColumns:
         """Return a table of some of the rows."""
@@ -263,7 +264,10 @@ class PlainArray:
         """Return the label of each row, text or None; see `NamedColumns`."""
         if name is not None and (name != "y" or self.y is None):
             self.cells(name)
-        return None if self.y is None else as_text(self.y.tolist(), unlabeled, self.path)
+        if self.y is None:
+            return None
+        _warn_of_lost_sign(self.y, unlabeled, self.path)
+        return as_text(self.y.tolist(), unlabeled, self.path)
 
     def take(self, rows: IntArray) -> PlainArray:
         """Return a table of some of the rows."""
@@ -295,7 +299,7 @@ def as_categories(column: Any) -> Array:
 def as_text(
     cells: Sequence[Any], unlabeled: Collection[str] = (), path: Path | None = None
 ) -> Array:
-    """Return labels as text, None for unlabeled rows.
+    """Return labels as text, None for unlabeled rows: empty cells, and what `_marks` knows.
 
     Parameters
     ----------
@@ -311,8 +315,14 @@ def as_text(
     >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
     array(['a', None, None, '3', None, None], dtype=object)
     """
+    from ...._marks import MINUS_ONE, warn_of_signs  # scikit-learn takes seconds to import
+
     texts = [cell_text(cell) for cell in cells]
-    unknown = {*_UNLABELED, *(text.strip() for text in unlabeled)}
+    unknown = {*MISSING, *(text.strip() for text in unlabeled)}
+    answered = [text for text in texts if text not in unknown]
+    known = [text not in MINUS_ONE for text in answered]
+    warn_of_signs(np.array(answered, dtype=object), np.array(known, dtype=bool))
+    unknown.update(MINUS_ONE)
     labels = [None if text in unknown else text for text in texts]
     counts = Counter(label for label in labels if label is not None)
     for text in unlabeled:
@@ -330,6 +340,19 @@ def as_text(
                 stacklevel=2,
             )
     return np.array(labels, dtype=object)
+
+
+def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path | None) -> None:
+    """Warn of a class that may be what an unsigned type has made of -1."""
+    from ...._marks import has_lost_minus_one  # scikit-learn takes seconds to import
+
+    if has_lost_minus_one(labels) and str(labels.max()) not in unlabeled:
+        warnings.warn(
+            f"{path or 'y'}: the labels are {labels.dtype}, which cannot hold -1, and some are "
+            f"{labels.max()}, which counts as a class. If it stands for -1, add --unlabeled "
+            f"{labels.max()}",
+            stacklevel=2,
+        )
 
 
 def _advice(name: str, names: Sequence[str]) -> str:

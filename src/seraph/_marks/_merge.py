@@ -1,0 +1,82 @@
+"""Merge the marks of each pair, and cut marks to some of the rows."""
+
+from __future__ import annotations
+
+from math import fsum
+
+import numpy as np
+
+from .._utils._typing import Array
+from ._answers import HEAVIEST
+from ._rows import Rows
+
+
+def merged(
+    pairs: Array, likeness: Array, weights: Array, rows: Rows
+) -> tuple[Array, Array, Array]:
+    """Add up the marks of each pair; refuse contradictions, and sums that are too large.
+
+    ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
+    one mark: with the sum of their weights and the weighted mean of their likeness. The sums are
+    exact until they are rounded once, so the order of the marks does not matter.
+
+    Parameters
+    ----------
+    pairs, likeness, weights : ndarray of shapes (k, 2), (k,) and (k,)
+        Marks, ordered by their pairs.
+    rows : Rows
+        The rows, for the message.
+
+    Examples
+    --------
+    >>> pairs = np.array([[0, 1], [0, 1], [0, 2]])
+    >>> likeness, weights = np.array([1.0, 0.5, 0.0]), np.array([1.0, 3.0, 1.0])
+    >>> merged(pairs, likeness, weights, Rows(3))[1:]
+    (array([0.625, 0.   ]), array([4., 1.]))
+    """
+    is_first = np.ones(len(pairs), dtype=bool)
+    is_first[1:] = np.any(pairs[1:] != pairs[:-1], axis=1)
+    if is_first.all():
+        return pairs, likeness, weights
+    first = np.flatnonzero(is_first)
+    last = np.append(first[1:], len(pairs))
+    mean, total = likeness[first], weights[first]
+    for k in np.flatnonzero(last - first > 1):
+        q, w = likeness[first[k] : last[k]], weights[first[k] : last[k]]
+        low, high = q.min(), q.max()
+        total[k] = fsum(w)
+        i, j = pairs[first[k]]
+        if low == 0.0 and high == 1.0:
+            raise ValueError(
+                f"The pair {rows.pair(i, j)} is marked both similar and dissimilar: keep one "
+                "mark, or give how likely the pair is similar, from 0 to 1, as its label."
+            )
+        if total[k] > HEAVIEST:
+            raise ValueError(
+                f"The weights of the pair {rows.pair(i, j)} add up to {total[k]:g}, and "
+                f"{HEAVIEST:g} is the limit: divide all weights by a common factor."
+            )
+        mean[k] = min(high, max(low, fsum(w * q) / total[k]))
+    return pairs[first], mean, total
+
+
+def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
+    """Return marks among some of `n` rows, numbered as these, and which marks they are.
+
+    Examples
+    --------
+    >>> found, which = cut(np.array([[0, 1], [0, 2]]), np.array([2, 0, 0]), 3)
+    >>> found.tolist(), which.tolist()
+    ([[1, 0], [2, 0]], [1, 1])
+    """
+    places = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[places], np.arange(n))
+    copies = np.bincount(rows, minlength=n)[marked]  # how often each row of a mark was taken
+    times = copies.prod(axis=1)
+    which = np.repeat(np.arange(len(marked)), times)
+    number = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
+    found = np.empty((len(which), marked.shape[1]), dtype=np.intp)
+    for side in range(marked.shape[1]):  # the digits of the number choose the copies
+        number, copy = np.divmod(number, copies[which, side])
+        found[:, side] = places[starts[marked[which, side]] + copy]
+    return found, which
