@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial, reduce
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
@@ -17,13 +17,19 @@ from uuid import uuid4
 import numpy as np
 
 from .._utils._typing import Array
-from ._points import FLOATS, Coordinates, digest, exact_size, rounding_of_mean
+from ._points import (
+    FLOATS,
+    Coordinates,
+    digest,
+    exact_size,
+    in_memory,
+    rounding_of_mean,
+    squared_norms,
+)
 
 # Number of results merged by one task, which a worker must hold in memory. They are merged in
 # order, so that the sum does not depend on which worker finishes first.
 _FAN_IN = 16
-# Size of the sample of rows that the client keeps.
-_ROWS = 500
 
 Graph = dict[Any, Any]
 
@@ -153,8 +159,6 @@ class ChunkedPoints:
         Mean of ``X / size``.
     covariance : ndarray of shape (m, m)
         Covariance of ``X / size``.
-    rows : ndarray of shape (k, m)
-        Some of the points.
 
     Examples
     --------
@@ -168,7 +172,6 @@ class ChunkedPoints:
     size: float
     mean: Array
     covariance: Array
-    rows: Array
 
     @classmethod
     def read(cls, X: Any) -> Self:
@@ -183,10 +186,7 @@ class ChunkedPoints:
         graph, chunks = tasks(array)
         name = unique("seraph-moments")
         keys: list[Any] = [(name, number) for number in range(len(chunks))]
-        some = -(-_ROWS // len(chunks))
-        graph.update(
-            {key: (_moments, chunk, some) for key, chunk in zip(keys, chunks, strict=True)}
-        )
+        graph.update({key: (_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)})
         merge = partial(reduce, _merge)
         found: _Moments = compute(graph, tree(graph, keys, merge, unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
@@ -211,7 +211,6 @@ class ChunkedPoints:
             size,
             share * found.mean,
             covariance,
-            np.vstack(found.rows),
         )
 
     @property
@@ -245,7 +244,6 @@ class ChunkedPoints:
             None,
             self.size * spread if rescale else 1.0,
             self.covariance / unit**2,
-            _scaled(self.rows, self.size, self.mean, unit),
         )
 
     def digest(self) -> str:
@@ -256,19 +254,18 @@ class ChunkedPoints:
 
 @dataclass(frozen=True)
 class _ChunkedCoordinates(Coordinates):
-    """Coordinates of points that stay in chunks.
+    """Coordinates of points that stay in chunks."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (k, d)
-        Some of the points.
-    """
+    def squared_norms(self) -> Array:
+        """Compute the squared norm of each point, in one pass over the chunks."""
+        norms = each(
+            self.array, "seraph-norms", squared_norms, chunks=self.array.chunks[:1], drop_axis=1
+        )
+        return in_memory(norms)
 
-    rows: Array = field(default_factory=lambda: np.empty((0, 0)))
-
-    def some_rows(self, count: int) -> Array:
-        """Return at most `count` points, in double precision."""
-        return self.rows[:: -(-len(self.rows) // count)]
+    def take(self, rows: Array) -> Array:
+        """Return some of the points; only chunks that have them are read."""
+        return in_memory(self.with_first(rows).blocks[0])
 
     def with_first(self, rows: Array) -> Any:
         """Return the points with some rows in a chunk of their own at the front.
@@ -346,20 +343,18 @@ class _Moments(NamedTuple):
     size: float
     mean: Array
     scatter: Array
-    rows: tuple[Array, ...]
 
 
-def _moments(chunk: Any, n_rows: int) -> _Moments:
+def _moments(chunk: Any) -> _Moments:
     points = np.asarray(chunk, dtype=np.float64)
-    rows = (points[:: -(-len(points) // n_rows) or 1].copy(),)
     size = float(np.max(np.abs(points), initial=0.0))
     n, m = points.shape
     if n == 0 or not np.isfinite(size):
-        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)), rows)
+        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)))
     points = points / (size or 1.0)
     mean = points.mean(axis=0)
     points -= mean
-    return _Moments((n,), size, mean, points.T @ points, rows)
+    return _Moments((n,), size, mean, points.T @ points)
 
 
 def _merge(a: _Moments, b: _Moments) -> _Moments:
@@ -367,7 +362,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
     lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
     n_a, n_b = sum(a.lengths), sum(b.lengths)
     if n_a + n_b == 0 or size == 0.0 or not np.isfinite(size):
-        return a._replace(lengths=lengths, size=size, rows=a.rows + b.rows)
+        return a._replace(lengths=lengths, size=size)
     of_a, of_b = a.size / size, b.size / size
     apart = of_b * b.mean - of_a * a.mean
     share = n_b / (n_a + n_b)
@@ -377,7 +372,6 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
         size,
         of_a * a.mean + share * apart,
         scatter + n_a * share * np.outer(apart, apart),
-        a.rows + b.rows,
     )
 
 

@@ -168,6 +168,12 @@ def scatter(points: Array) -> Array:
     return total
 
 
+def squared_norms(points: Array) -> Array:
+    """Compute the squared norm of each row, in the precision of the points."""
+    norms: Array = np.einsum("ij,ij->i", points, points)
+    return norms
+
+
 def exact_size(size: float) -> float:
     """Return what to divide points of magnitude `size` by before they are centered.
 
@@ -315,13 +321,20 @@ class Coordinates:
     def some_rows(self, count: int) -> Array:
         """Return at most `count` points, in double precision.
 
-        They are evenly spaced in the order of their norms, so that they do not depend on the order
-        of the rows.
+        They are evenly spaced in the order of their norms, so that they depend neither on the
+        order of the rows nor on their chunks.
         """
-        X, step = self.array, -(-len(self.array) // count)
-        if step == 1:
-            return X.astype(np.float64)
-        return X[np.argsort(np.einsum("ij,ij->i", X, X))[::step]].astype(np.float64)
+        step = -(-len(self.array) // count)
+        return self.take(np.argsort(self.squared_norms())[::step]).astype(np.float64)
+
+    def squared_norms(self) -> Array:
+        """Compute the squared norm of each point."""
+        return squared_norms(self.array)
+
+    def take(self, rows: Array) -> Array:
+        """Return some of the points."""
+        found: Array = self.array[rows]
+        return found
 
     def top_variance(self) -> float:
         """Compute the largest eigenvalue of the covariance."""
