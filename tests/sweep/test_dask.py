@@ -484,13 +484,13 @@ def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
 def test_wide_points_are_projected_once_for_all_tiles(client, small_parts, rng, monkeypatch):
     X, P = rng.normal(size=(200, 90)) / 9.0, rng.normal(size=(5, 90))
     requests = []
-    real = _dask._Parts.swept_by_projections
+    real = _dask._Parts.sum_projections
 
     def spied(parts, request):
         requests.append(request)
         return real(parts, request)
 
-    monkeypatch.setattr(_dask._Parts, "swept_by_projections", spied)
+    monkeypatch.setattr(_dask._Parts, "sum_projections", spied)
     terms = PairTerms(np.repeat([0, 1], 10), mu=0.3)
     sweep = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))
     value, gradient = sweep(P, terms, "factor")
@@ -719,7 +719,7 @@ def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
     X, y, _ = data
     points = da.from_array(X, chunks=(60, 6)) if chunked else X
     gathered = []
-    monkeypatch.setattr(_dask, "_gathered", lambda *args: gathered.append(args))
+    monkeypatch.setattr(_dask, "_gather", lambda *args: gathered.append(args))
     every = SERAPH(backend="dask", **FEW).fit(points, y)
     some, same, other = (
         SERAPH(backend="dask", unlabeled_pairs=0.5, random_state=seed, **FEW).fit(points, y)

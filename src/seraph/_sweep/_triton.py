@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from .._utils._typing import Array
-from . import _formulas
+from ._formulas import NumpyArithmetic
 from ._kernels import (
     DISSIMILAR,
     ENTROPY,
@@ -40,7 +40,7 @@ from ._kernels import (
     split_kernel,
     sweep_kernel,
 )
-from ._plan import band
+from ._plan import choose_band
 from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
@@ -142,14 +142,14 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
 
 def _at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
     """Term and weight of a pair at distance zero, as a point is from itself."""
-    t = np.array([[-sums.terms.eta]])
+    t, arithmetic = np.array([[-sums.terms.eta]]), NumpyArithmetic()
     if kind == ENTROPY:
-        value, weight = _formulas.negative_entropy(t)
+        value, weight = arithmetic.negative_entropy(t)
     else:
         q: Array | float = 1.0 if kind == LABELED else 0.0
         if kind == FROZEN:
-            q = _formulas.e_step(t, sums.terms.mu)
-        value, weight = _formulas.cross_entropy(t, q)
+            q = arithmetic.e_step(t, sums.terms.mu)
+        value, weight = arithmetic.cross_entropy(t, q)
     return value, float(weight[0, 0])
 
 
@@ -240,7 +240,7 @@ class _Regions:
         if share == 1.0:
             self.add(kind, scale, rows, rows)
         else:
-            reach, weight = band(rows[1] - rows[0], _SPAN, share)
+            reach, weight = choose_band(rows[1] - rows[0], _SPAN, share)
             self.add(kind, scale * weight, rows, rows, reach=reach)
 
     def add(
