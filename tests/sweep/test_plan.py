@@ -332,7 +332,7 @@ def test_samples_of_samples_are_shares_of_them():
     assert share == pytest.approx(0.131, rel=0.01)
     assert not more  # four times as many would be more than a fifth
     assert plan.step == 8
-    assert plan.weight * len(plan.pairs) == pytest.approx(3.0 * len(listed))
+    assert plan.weight * len(plan.listed.every(plan.step)) == pytest.approx(3.0 * len(listed))
 
 
 # The order of the rows

@@ -155,7 +155,7 @@ def test_a_sample_is_the_sum_over_its_pairs_alone(rng, kind):
     source = posteriors(rng)[kind]
     sample = sample_of(rng, 23, codes, pairs, size=40)
     known, P = labeled_pairs(codes, pairs, similar), rng.normal(size=(2, 5))
-    swept = {tuple(pair) for pair in sample.pairs[:].tolist()}
+    swept = {tuple(pair) for pair in sample.listed[:].tolist()}
 
     def value_of(A):
         total = objective(X, A, known, eta=ETA)  # the labeled pairs

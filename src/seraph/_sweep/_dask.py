@@ -111,9 +111,6 @@ class DaskSweep(Sweep):
         n, m = self.X.shape
         return int(n), int(m)
 
-    def scatter(self) -> None:
-        """Return None: `ChunkedPoints` computes ``X'X``."""
-
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
@@ -128,7 +125,7 @@ class DaskSweep(Sweep):
         bare = PairTerms(terms.codes[:0], eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
         request = _tasks.Request(P, bare, wrt)
         # The sum over no points has the shape of the gradient.
-        found = [request.sum_all(np.empty((0, self.shape[1])), bare)]
+        found = [request.sum_pairs(np.empty((0, self.shape[1])), bare)]
 
         job = _Job(request)
         parts.add_tiles(job, parts.labeled_tiles())

@@ -8,7 +8,8 @@ metric. The equation numbers are those of Niu et al. (2012). numpy and torch sha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class Arithmetic(ABC):
         The library: its functions that have the same names in numpy and torch.
     wide : dtype
         Type of the sums.
+    place : dict
+        Arguments that place a new array on the device of the points.
     least_side : int
         Smallest side of an efficient tile.
     gathered_numbers : int
@@ -56,6 +59,7 @@ class Arithmetic(ABC):
 
     xp: Any
     wide: Any
+    place: Mapping[str, Any] = MappingProxyType({})
     least_side: int = 64
     gathered_numbers: int
 
@@ -63,29 +67,29 @@ class Arithmetic(ABC):
     def array(self, a: Array) -> AnyArray:
         """Convert an ndarray to the library, with the dtype of the points, on their device."""
 
-    @abstractmethod
     def indices(self, a: Array) -> AnyArray:
         """Convert row numbers to the library, to index arrays with."""
+        return self.xp.asarray(np.ascontiguousarray(a), **self.place)
 
     def codes(self, codes: Array) -> AnyArray:
         """Convert class codes to the library."""
-        return self.indices(codes)
+        return self.indices(codes.astype(np.int32))
 
-    @abstractmethod
     def zeros(self, *shape: int) -> AnyArray:
         """Make zeros of the dtype `wide`."""
+        return self.xp.zeros(shape, dtype=self.wide, **self.place)
 
-    @abstractmethod
     def widen(self, a: AnyArray) -> AnyArray:
         """Cast an array to the dtype `wide`."""
+        return self.xp.asarray(a, dtype=self.wide)
+
+    def total(self, a: AnyArray) -> Any:
+        """Add up all numbers of an array, in the dtype `wide`."""
+        return self.xp.sum(a, dtype=self.wide)
 
     @abstractmethod
     def equal(self, a: AnyArray, b: AnyArray, out: AnyArray | None) -> AnyArray:
         """Return 1 where two arrays of class codes are equal, and 0 elsewhere."""
-
-    @abstractmethod
-    def total(self, a: AnyArray) -> Any:
-        """Add up all numbers of an array."""
 
     @abstractmethod
     def inner(self, a: AnyArray, b: AnyArray) -> Any:
@@ -208,26 +212,10 @@ class NumpyArithmetic(Arithmetic):
         """Cast an array to the dtype of the points."""
         return a.astype(self.dtype)
 
-    def indices(self, a: Array) -> Array:
-        """Return the array itself."""
-        return a
-
-    def zeros(self, *shape: int) -> Array:
-        """Make zeros in double precision."""
-        return np.zeros(shape)
-
-    def widen(self, a: Array) -> Array:
-        """Cast an array to double precision."""
-        return a.astype(np.float64, copy=False)
-
     def equal(self, a: Array, b: Array, out: Array | None) -> Array:
         """Return 1 where two arrays of class codes are equal, and 0 elsewhere."""
         found: Array = np.equal(a, b, out=out)
         return found
-
-    def total(self, a: Array) -> float:
-        """Add up all numbers of an array, in double precision."""
-        return float(np.sum(a, dtype=np.float64))
 
     def inner(self, a: Array, b: Array) -> float:
         """Add up the products of the numbers of two arrays, by BLAS."""
@@ -238,7 +226,7 @@ class NumpyArithmetic(Arithmetic):
         limit, value = FACTORS[factors.dtype], 0.0
         for start in range(0, len(factors), limit):
             product = np.multiply.reduce(factors[start : start + limit], axis=0)
-            value += self.total(np.log(product))
+            value += float(np.sum(np.log(product), dtype=np.float64))
         return value
 
     def scratch(self, side: int) -> Callable[[tuple[int, int]], Sequence[Array]]:

@@ -135,13 +135,6 @@ class Plan:
         """Whether all tiles are visited, of the pairs that are not listed."""
         return self.share == self.labeled_share == 1.0
 
-    @property
-    def pairs(self) -> PairList | None:
-        """The listed pairs that are visited."""
-        if self.listed is None or self.step == 1:
-            return self.listed
-        return self.listed.every(self.step)
-
     def order(
         self, shape: Sequence[int], labeled: Array, *, unlabeled: bool = True
     ) -> Array | None:

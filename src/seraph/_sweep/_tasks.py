@@ -49,10 +49,6 @@ class Request:
         """Sum over some pairs of `X`."""
         return _make_sweep(X).sum_pairs(self.P, terms, self.wrt, strips, lists)
 
-    def sum_all(self, X: Array, terms: PairTerms) -> Sums:
-        """Sum over the pairs of `X`, or the share of the plan."""
-        return _make_sweep(X)(self.P, terms, self.wrt)
-
 
 def sum_tile(
     request: Request,
@@ -91,7 +87,8 @@ def sum_tile(
         for place, (points, known) in enumerate(left):
             if Y is None:
                 own = request.terms.codes if known is None else known
-                found.append(request.sum_all(points, replace(request.terms, codes=own)))
+                terms = replace(request.terms, codes=own)
+                found.append(_make_sweep(points)(request.P, terms, request.wrt))
             for other in right[place + 1 :] if Y is None else right:
                 found.append(_sum_across(request, (points, known), other, share, rng))
     return add(found)
@@ -139,17 +136,7 @@ def sum_projected(request: Request, Z: list[Array], n_labeled: int, group: slice
     """Sum over some of the unlabeled pairs of all points, from their projections.
 
     In place of the derivative by the factor, return ``Lap(W) Z``: see `project_back`.
-
-    Parameters
-    ----------
-    request : Request
-        What to sum.
-    Z : list of ndarray
-        Projections of all parts; the class-labeled points come first.
-    n_labeled : int
-        Number of class-labeled points.
-    group : slice
-        Which of the strips of tiles to sum.
+    The first `n_labeled` points are class-labeled. `group` says which strips of tiles to sum.
     """
     points, r = np.concatenate(Z), len(request.P)
     n, width = points.shape
@@ -183,22 +170,10 @@ def stack_factors(request: Request) -> Array:
 def sum_differences(
     request: Request, D: Array, start: int, step: int, unlabeled: float, marks: Array | None = None
 ) -> Sums:
-    """Sum over listed pairs, from their differences.
+    """Sum over listed pairs, from their differences: every `step`-th pair of the list.
 
-    Parameters
-    ----------
-    request : Request
-        What to sum.
-    D : ndarray of shape (l, m)
-        Differences of consecutive pairs.
-    start : int
-        Number of the first of these pairs in the list.
-    step : int
-        Sum every `step`-th pair of the list.
-    unlabeled : float
-        Weight of the unlabeled terms.
-    marks : ndarray of shape (l, 2), optional
-        Likeness and weights of marked pairs.
+    `D` has the differences from the `start`-th pair on. `unlabeled` is the weight of the unlabeled
+    terms; `marks` are the likeness and weights of marked pairs, in two columns.
     """
     some = slice(-start % step, None, step)
     similar, weights = (None, None) if marks is None else marks[some].T

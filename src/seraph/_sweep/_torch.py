@@ -180,8 +180,9 @@ class TorchArithmetic(Arithmetic):
         # "mps" does not have double precision.
         self.wide = torch.float32 if X.device.type == "mps" else torch.float64
         self.least_side = _LEAST_SIDES.get(X.device.type, self.least_side)
+        self.place = {"device": X.device}
         # Class codes are the same in each sweep of a fit, and a copy of them makes the host wait.
-        self._known: tuple[Array | None, Tensor] = None, X[:0, 0]
+        self._copied: tuple[Array | None, Any] = None, None
 
     def array(self, a: Array) -> Tensor:
         """Copy an array to the device."""
@@ -189,33 +190,15 @@ class TorchArithmetic(Arithmetic):
         # contiguous whatever its stride.)
         return torch.tensor(a.copy(), dtype=self.X.dtype, device=self.X.device)
 
-    def indices(self, a: Array) -> Tensor:
-        """Copy row numbers to the device."""
-        return torch.tensor(np.ascontiguousarray(a, dtype=np.int64), device=self.X.device)
-
     def codes(self, codes: Array) -> Tensor:
         """Copy class codes to the device, unless they are those of the last call."""
-        known, found = self._known
-        if known is not codes:
-            found = torch.tensor(codes.astype(np.int32), device=self.X.device)
-            self._known = codes, found
-        return found
-
-    def zeros(self, *shape: int) -> Tensor:
-        """Make zeros in double precision, where the device has it."""
-        return torch.zeros(shape, dtype=self.wide, device=self.X.device)
-
-    def widen(self, a: Tensor) -> Tensor:
-        """Cast a tensor to double precision, where the device has it."""
-        return a.to(self.wide)
+        if self._copied[0] is not codes:
+            self._copied = codes, super().codes(codes)
+        return self._copied[1]
 
     def equal(self, a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
         """Return 1 where two tensors of class codes are equal, and 0 elsewhere."""
         return (a == b).to(self.X.dtype)
-
-    def total(self, a: Tensor) -> Tensor:
-        """Add up all numbers of a tensor."""
-        return a.sum(dtype=self.wide)
 
     def inner(self, a: Tensor, b: Tensor) -> Tensor:
         """Add up the products of the numbers of two tensors."""
