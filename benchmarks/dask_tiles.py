@@ -22,7 +22,7 @@ from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._sweep import NumbaSweep, PairTerms, PointsInMemory, one_blas_thread
-from seraph._sweep._chunks import ChunkedPoints, compute, persist, tree, unique
+from seraph._sweep._chunks import ChunkedPoints, add_tree, compute, make_unique, persist
 from seraph._sweep._dask import DaskSweep, cluster
 from seraph._sweep._tasks import Request, add, sum_differences, sum_tile
 
@@ -83,13 +83,13 @@ def cost_of_a_task(n_parts=60):
     tiles = [(a, b) for a in range(n_parts) for b in range(a, n_parts)]
 
     def run():
-        name = unique("seraph-nothing")
+        name = make_unique("seraph-nothing")
         graph = dict(points.dask)
         graph[name] = Request(np.zeros((RANK, M)), UNLABELED, "factor")
         for a, b in tiles:
             graph[name, a, b] = (_nothing, name, (points.name, a, 0), (points.name, b, 0))
         keys = [(name, *both) for both in tiles]
-        compute(graph, tree(graph, keys, add, unique("seraph-sum")))
+        compute(graph, add_tree(graph, keys, add, make_unique("seraph-sum")))
 
     return cpu(run) / len(tiles)
 

@@ -537,7 +537,7 @@ def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
     monkeypatch.setattr(_dask, "_MIN_ROWS", 100)
     monkeypatch.setattr(_dask, "_free_memory", lambda: [30_000.0])
     parts = _dask._Parts(X, np.zeros(20, dtype=int))
-    strips = list(parts.strips())
+    strips = list(parts.pair_other_parts())
     everything = [tile for strip in strips for tile in strip]
     n = len(parts.edges) - 1
     assert sorted(everything) == [(a, b) for a in range(n) for b in range(max(a, 1), n)]

@@ -66,7 +66,7 @@ def compute(graph: Graph, key: Any) -> Any:
     from dask.base import get_scheduler
     from dask.threaded import get as get_by_threads
 
-    with _large_graphs():
+    with _allow_large_graphs():
         return (get_scheduler() or get_by_threads)(graph, key)
 
 
@@ -74,12 +74,12 @@ def persist(*arrays: Any) -> tuple[Any, ...]:
     """Compute dask arrays together and keep the results on the workers."""
     import dask.base
 
-    with _large_graphs():
+    with _allow_large_graphs():
         return dask.base.persist(*arrays)
 
 
 @contextmanager
-def _large_graphs() -> Iterator[None]:
+def _allow_large_graphs() -> Iterator[None]:
     """Silence dask's warning about large graphs.
 
     These graphs contain the arrays that the workers need, so that dask can send them again if a
@@ -93,7 +93,7 @@ def _large_graphs() -> Iterator[None]:
         yield
 
 
-def tasks(array: Any) -> tuple[Graph, list[Any]]:
+def find_tasks(array: Any) -> tuple[Graph, list[Any]]:
     """Return the optimized graph of a dask array, and the keys of its chunks."""
     import dask.base
 
@@ -105,7 +105,7 @@ def tasks(array: Any) -> tuple[Graph, list[Any]]:
     return graph, keys
 
 
-def tree(
+def add_tree(
     graph: Graph,
     keys: Sequence[Any],
     merge: Callable[[list[Any]], Any],
@@ -118,7 +118,7 @@ def tree(
     graph : dict
         The graph; tasks are added to it.
     keys : sequence of keys
-        What to merge; at least one.
+        The values to merge; at least one.
     merge : callable
         Takes a list of values and returns one.
     name : str
@@ -140,7 +140,7 @@ def tree(
             return keys[0]
 
 
-def unique(name: str) -> str:
+def make_unique(name: str) -> str:
     """Make a task name unique by a suffix that the dashboard does not show."""
     return f"{name}-{uuid4().hex}"
 
@@ -183,12 +183,14 @@ class ChunkedPoints:
             Points.
         """
         array = as_array(X)
-        graph, chunks = tasks(array)
-        name = unique("seraph-moments")
+        graph, chunks = find_tasks(array)
+        name = make_unique("seraph-moments")
         keys: list[Any] = [(name, number) for number in range(len(chunks))]
-        graph.update({key: (_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)})
+        graph.update(
+            {key: (_compute_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)}
+        )
         merge = partial(reduce, _merge)
-        found: _Moments = compute(graph, tree(graph, keys, merge, unique("seraph-merge")))
+        found: _Moments = compute(graph, add_tree(graph, keys, merge, make_unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
         if not np.isfinite(found.size):
             what = "NaN" if np.isnan(found.size) else "infinity"
@@ -207,7 +209,7 @@ class ChunkedPoints:
         if 2.0 * np.trace(covariance) <= rounding_of_mean(np.float64, m):
             covariance = np.zeros((m, m))  # all points are equal
         return cls(
-            _with_lengths(array, found.lengths),
+            _set_lengths(array, found.lengths),
             size,
             share * found.mean,
             covariance,
@@ -236,8 +238,8 @@ class ChunkedPoints:
         spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0 / self.size
         unit = spread if rescale else 1.0 / self.size
         kind, mean = self.dtype.type, self.mean.astype(self.dtype)
-        array = each(
-            self.array, "seraph-center", _scaled, size=kind(self.size), mean=mean, unit=kind(unit)
+        array = map_chunks(
+            self.array, "seraph-center", _scale, size=kind(self.size), mean=mean, unit=kind(unit)
         )
         return _ChunkedCoordinates(
             array,
@@ -258,7 +260,7 @@ class _ChunkedCoordinates(Coordinates):
 
     def squared_norms(self) -> Array:
         """Compute the squared norm of each point, in one pass over the chunks."""
-        norms = each(
+        norms = map_chunks(
             self.array, "seraph-norms", squared_norms, chunks=self.array.chunks[:1], drop_axis=1
         )
         return in_memory(norms)
@@ -278,7 +280,7 @@ class _ChunkedCoordinates(Coordinates):
         (lengths, _), ordered = array.chunks, np.sort(rows)
         edges = np.cumsum([0, *lengths])
         bounds = np.searchsorted(ordered, edges)
-        name, taken = unique("seraph-order"), unique("seraph-rows")
+        name, taken = make_unique("seraph-order"), make_unique("seraph-rows")
         graph: Graph = {}
         pieces, rest = [], []
         for number, length in enumerate(lengths):
@@ -290,8 +292,8 @@ class _ChunkedCoordinates(Coordinates):
                 chunk = (np.delete, chunk, here, 0)
             graph[name, number + 1, 0] = chunk
             rest.append(length - len(here))
-        graph[name, 0, 0] = (_reordered, pieces, np.searchsorted(ordered, rows))
-        return collection(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
+        graph[name, 0, 0] = (_reorder, pieces, np.searchsorted(ordered, rows))
+        return make_array(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
 
 
 def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
@@ -302,7 +304,7 @@ def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     X : dask array or dask DataFrame of shape (n, m)
         Points.
     function : callable
-        Takes an array of rows and returns as many rows of `width` columns.
+        Turns rows into the same number of rows, of `width` columns.
     width : int
         Number of columns of the result.
 
@@ -311,21 +313,21 @@ def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     dask array of shape (n, width)
     """
     array = as_array(X)
-    return each(array, "seraph-transform", function, chunks=(array.chunks[0], (width,)))
+    return map_chunks(array, "seraph-transform", function, chunks=(array.chunks[0], (width,)))
 
 
-def each(array: Any, name: str, function: Callable[..., Array], **options: Any) -> Any:
+def map_chunks(array: Any, name: str, function: Callable[..., Array], **options: Any) -> Any:
     """Apply a function of rows to each chunk of a dask array, when the result is computed.
 
-    `options` are those of dask's ``map_blocks``, and further arguments of the function.
+    `options` are passed on to dask's ``map_blocks``, which passes others to the function.
     """
     # With a name, and an array like the result, dask neither hashes the arguments nor tries the
     # function on an empty array.
     like = np.empty((0, 0), dtype=array.dtype)
-    return array.map_blocks(function, name=unique(name), meta=like, **options)
+    return array.map_blocks(function, name=make_unique(name), meta=like, **options)
 
 
-def collection(
+def make_array(
     name: str, graph: Graph, parents: list[Any], chunks: tuple[Any, ...], dtype: Any
 ) -> Any:
     """Make the dask array whose chunks are ``(name, number, 0)`` in a graph over `parents`."""
@@ -345,7 +347,7 @@ class _Moments(NamedTuple):
     scatter: Array
 
 
-def _moments(chunk: Any) -> _Moments:
+def _compute_moments(chunk: Any) -> _Moments:
     points = np.asarray(chunk, dtype=np.float64)
     size = float(np.max(np.abs(points), initial=0.0))
     n, m = points.shape
@@ -375,7 +377,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
     )
 
 
-def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
+def _scale(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
     """Compute ``(chunk / size - mean) / unit``."""
     points = chunk / size
     points -= mean
@@ -383,11 +385,11 @@ def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
     return points
 
 
-def _reordered(pieces: list[Array], order: Array) -> Array:
+def _reorder(pieces: list[Array], order: Array) -> Array:
     return np.concatenate(pieces)[order]
 
 
-def _with_lengths(array: Any, lengths: tuple[int, ...]) -> Any:
+def _set_lengths(array: Any, lengths: tuple[int, ...]) -> Any:
     """Set the lengths of the chunks of a dask array."""
     import dask.array as da
 

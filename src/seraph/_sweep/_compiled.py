@@ -196,7 +196,7 @@ class NumbaArithmetic(NumpyArithmetic):
     ) -> tuple[float, Array]:
         """Sum and weights of (11)."""
         if weights is not None:
-            return super().cross_entropy(t, q, scratch, weights)  # few pairs, those of marks
+            return super().cross_entropy(t, q, scratch, weights)  # marked pairs, which are few
         filled, weight = (np.empty_like(t) if a is None else a for a in scratch)
         if not isinstance(q, np.ndarray):
             # An array, so that numba compiles for one type of q.

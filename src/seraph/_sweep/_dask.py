@@ -35,7 +35,7 @@ _MAX_ROWS, _MAX_BYTES = _tasks.ROWS, 1 << 25
 # otherwise: too few to balance the load of the workers.
 _MIN_PARTS, _MIN_ROWS = 8, 1024
 # It has more rows if there were more parts than this otherwise: each pair of parts is a task, and
-# 33 thousand tasks are what a scheduler handles well.
+# a scheduler handles 33 thousand tasks well.
 _MAX_PARTS = 256
 # The points are persisted on the workers if they need at most this share of the free memory of
 # all. Otherwise they are swept in strips, whose rows need at most _STRIP_SHARE of a worker's
@@ -66,7 +66,7 @@ def cluster(n_jobs: int | None = None) -> Iterator[None]:
     n_jobs : int, optional
         Number of threads of a cluster that is started here. None is all cores.
     """
-    if _client() is not None:
+    if _find_client() is not None:
         yield
         return
     threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
@@ -128,13 +128,13 @@ class DaskSweep(Sweep):
         found = [request.sum_pairs(np.empty((0, self.shape[1])), bare)]
 
         job = _Job(request)
-        parts.add_tiles(job, parts.labeled_tiles())
+        parts.add_tiles(job, parts.pair_labeled_parts())
         for number, listed in enumerate(terms.lists()):
             self._hold(number, parts, listed).add_pairs(job, listed)
         if tiled and wrt != "metric" and parts.prefer_projections(request):
             found.append(parts.sum_projections(request))
         elif tiled:
-            for tiles in parts.strips():
+            for tiles in parts.pair_other_parts():
                 if not parts.fits:
                     found += job.run()
                     job = _Job(request)
@@ -143,7 +143,7 @@ class DaskSweep(Sweep):
         return _tasks.add(found)
 
     def _hold(self, number: int, parts: _Parts, listed: Listed) -> _Shards:
-        """Return the differences of a list; those of the last sweep, if it is the same list."""
+        """Gather the differences of a list, unless the last sweep had the same list."""
         shards, pairs = self._shards.get(number), listed[:3]
         if shards is None or not all(map(operator.is_, shards.pairs, pairs)):
             shards = self._shards[number] = _Shards(parts, *pairs)
@@ -154,10 +154,10 @@ class _Job:
     """Tasks that serve one request, and the sum of their results."""
 
     def __init__(self, request: _tasks.Request) -> None:
-        self.request = chunks.unique("seraph-factor")
+        self.request = chunks.make_unique("seraph-factor")
         self.graph: chunks.Graph = {self.request: request}
         self.keys: list[Any] = []
-        self.token = chunks.unique("")
+        self.token = chunks.make_unique("")
 
     def add(self, name: str, function: Callable[..., Any], *arguments: Any) -> None:
         """Add a task."""
@@ -169,12 +169,12 @@ class _Job:
         """Compute the sum of all tasks, in their order, if there are any."""
         if not self.keys:
             return []
-        root = chunks.tree(self.graph, self.keys, _tasks.add, "seraph-sum" + self.token)
+        root = chunks.add_tree(self.graph, self.keys, _tasks.add, "seraph-sum" + self.token)
         return [chunks.compute(self.graph, root)]
 
 
 class _Parts:
-    """The points in parts: first those of the class-labeled rows, then those of the others."""
+    """The points in parts: first the class-labeled rows, then the others."""
 
     def __init__(self, X: Any, codes: Array) -> None:
         self.X, self.codes = X, codes
@@ -199,17 +199,17 @@ class _Parts:
     @computed_once
     def labeled(self) -> Any:
         """Class-labeled points."""
-        return self._array(slice(0, len(self.codes)), self.labeled_lengths)
+        return self._cut_array(slice(0, len(self.codes)), self.labeled_lengths)
 
     @computed_once
     def labels(self) -> Any:
         """Their class codes."""
-        return _from_array(self.codes, self.labeled_lengths)
+        return _make_array(self.codes, self.labeled_lengths)
 
     @computed_once
     def others(self) -> Any:
         """All other points."""
-        return self._array(slice(len(self.codes), None), self.other_lengths)
+        return self._cut_array(slice(len(self.codes), None), self.other_lengths)
 
     def hold(self, *, others: bool) -> None:
         """Have the workers hold the class-labeled points, and the others if they fit."""
@@ -218,22 +218,22 @@ class _Parts:
             wanted.add("others")
         new = sorted(wanted - self._held)
         if new:
-            # In one call, so that what they have in common is read once.
+            # In one call, so that chunks with rows of both kinds are read once.
             arrays = chunks.persist(*(getattr(self, name) for name in new))
             self.__dict__.update(zip(new, arrays, strict=True))
             self._held.update(new)
 
     @computed_once
     def _tasks_of_others(self) -> chunks.Graph:
-        return chunks.tasks(self.others)[0]
+        return chunks.find_tasks(self.others)[0]
 
-    def _array(self, rows: slice, lengths: Sequence[int]) -> Any:
+    def _cut_array(self, rows: slice, lengths: Sequence[int]) -> Any:
         X = self.X[rows]
         if is_chunked(X):
             array = X.rechunk((tuple(lengths), (X.shape[1],)))
         else:
-            array = _from_array(X, lengths)
-        return chunks.each(array, "seraph-points", np.ascontiguousarray)
+            array = _make_array(X, lengths)
+        return chunks.map_chunks(array, "seraph-points", np.ascontiguousarray)
 
     def persist(self, name: str, graph: chunks.Graph, lengths: Sequence[int], width: int) -> Any:
         """Persist the array whose chunks, of these lengths, are ``(name, number, 0)`` in a graph.
@@ -243,7 +243,7 @@ class _Parts:
         arrays = [self.labeled] if self.n_labeled else []
         arrays += [self.others] if self.other_lengths else []
         shape = (tuple(lengths), (width,))
-        (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        (array,) = chunks.persist(chunks.make_array(name, graph, arrays, shape, self.X.dtype))
         return array
 
     def key(self, part: int) -> Any:
@@ -265,7 +265,7 @@ class _Parts:
         self._add_points(job, {part for tile in tiles for part in tile})
 
     def _add_points(self, job: _Job, needed: Iterable[int]) -> None:
-        """Add the tasks that read some parts, or what the workers hold of them."""
+        """Add the tasks that read some parts, or the chunks that workers hold."""
         if any(part < self.n_labeled for part in needed):
             job.graph.update(self.labeled.dask)
             job.graph.update(self.labels.dask)
@@ -296,8 +296,8 @@ class _Parts:
         then does ``2 (Lap(W) Z)' X`` need the points again.
         """
         # In three jobs, so that parts are released between the passes.
-        lengths, name = np.diff(self.edges).tolist(), chunks.unique("seraph-projected")
-        key = chunks.unique("seraph-factor")
+        lengths, name = np.diff(self.edges).tolist(), chunks.make_unique("seraph-projected")
+        key = chunks.make_unique("seraph-factor")
         graph: chunks.Graph = {key: request}
         for part in range(len(lengths)):
             graph[name, part, 0] = (_tasks.project, key, self.key(part))
@@ -319,12 +319,12 @@ class _Parts:
         ((_, gradient),) = job.run()
         return value, gradient
 
-    def labeled_tiles(self) -> list[tuple[int, int]]:
+    def pair_labeled_parts(self) -> list[tuple[int, int]]:
         """Pairs of parts whose rows are all class-labeled."""
         k = self.n_labeled
         return [(a, b) for a in range(k) for b in range(a, k)]
 
-    def strips(self) -> Iterator[list[tuple[int, int]]]:
+    def pair_other_parts(self) -> Iterator[list[tuple[int, int]]]:
         """All other pairs of parts, a strip of rows at a time."""
         k, n = self.n_labeled, len(self.edges) - 1
         size = np.diff(self.edges) * self.X.dtype.itemsize * self.X.shape[1]
@@ -376,7 +376,7 @@ class _Shards:
         if similar is not None:
             both = np.column_stack([similar, np.ones(len(pairs)) if weights is None else weights])
             lengths = [shard.stop - shard.start for shard in self.shards]
-            (self.marks,) = chunks.persist(_from_array(both, lengths))
+            (self.marks,) = chunks.persist(_make_array(both, lengths))
 
     def add_pairs(self, job: _Job, listed: Listed) -> None:
         """Add tasks that sum over the pairs, with the weights of the list."""
@@ -401,7 +401,7 @@ def _gather(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
     order = np.argsort(of, kind="stable").astype(np.int32 if rows.size < 2**31 else np.int64)
     bounds = np.searchsorted(of[order], np.arange(len(parts.edges)))
     del of
-    name, taken = chunks.unique("seraph-differences"), chunks.unique("seraph-rows")
+    name, taken = chunks.make_unique("seraph-differences"), chunks.make_unique("seraph-rows")
     graph: chunks.Graph = {}
     needed: list[list[Any]] = [[] for _ in shards]
     places: list[list[Array]] = [[] for _ in shards]
@@ -423,7 +423,7 @@ def _gather(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
     for shard, length in enumerate(lengths):
         graph[name, shard, 0] = (_tasks.subtract_rows, length, needed[shard], places[shard])
     array = parts.persist(name, graph, lengths, parts.X.shape[1])
-    if _client() is not None:
+    if _find_client() is not None:
         wait(array)  # before the next round needs the memory
     return array
 
@@ -443,13 +443,13 @@ def _cut_evenly(length: int, rows: int) -> list[int]:
     return [block.stop - block.start for block in cut_rows(0, length, rows)]
 
 
-def _from_array(array: Array, lengths: Sequence[int]) -> Any:
+def _make_array(array: Array, lengths: Sequence[int]) -> Any:
     """Make a dask array with chunks of the given lengths."""
     shape = (tuple(lengths), *((n,) for n in array.shape[1:]))
     return da.from_array(array, chunks=shape, name=False)
 
 
-def _client() -> Client | None:
+def _find_client() -> Client | None:
     try:
         client: Client = default_client()
     except ValueError:
@@ -459,7 +459,7 @@ def _client() -> Client | None:
 
 def _free_memory() -> list[float]:
     """Return the free memory of each worker in bytes; infinity without a limit, or a cluster."""
-    client = _client()
+    client = _find_client()
     return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
 
 

@@ -1,7 +1,7 @@
 """The model of a pair, equations (7) to (11): functions of its squared distance alone.
 
 All are written in ``t = d2 - eta``, where ``d2`` is the squared distance of the pair under the
-metric. The equation numbers are those of Niu et al. (2012). numpy and torch share the formulas of
+metric. The equations are numbered as in Niu et al. (2012). numpy and torch share the formulas of
 `Arithmetic`; `_compiled` and `_kernels` have the same ones for numba and Triton.
 """
 
@@ -100,7 +100,7 @@ class Arithmetic(ABC):
         """Add up the logarithms of numbers in (1, 2]."""
 
     def scratch(self, side: int) -> Callable[[tuple[int, int]], Scratch]:  # noqa: ARG002
-        """Allocate the memory of tiles up to a side; return what makes four arrays of a shape."""
+        """Allocate memory for tiles up to a side; return a function of a shape: four arrays."""
         return lambda _: (None,) * 4
 
     def e_step(self, t: AnyArray, mu: float, out: AnyArray | None = None) -> AnyArray:
@@ -174,8 +174,8 @@ class Arithmetic(ABC):
         ``phi = p ln p + (1 - p) ln(1 - p)``  in (7)
 
         The derivative is ``phi' = p (1 - p) t``. With ``e = exp(-|t|)``, ``p (1 - p)`` is
-        ``e / (1 + e)^2`` and ``-phi`` is ``log1p(e) + |t| e / (1 + e)``. Parameters and returns
-        are those of `cross_entropy`.
+        ``e / (1 + e)^2`` and ``-phi`` is ``log1p(e) + |t| e / (1 + e)``. See `cross_entropy` for
+        the parameters.
         """
         xp, (e, weight) = self.xp, scratch
         e = self._exp_minus_abs(t, e)
@@ -230,7 +230,7 @@ class NumpyArithmetic(Arithmetic):
         return value
 
     def scratch(self, side: int) -> Callable[[tuple[int, int]], Sequence[Array]]:
-        """Allocate the memory of tiles up to a side; return what makes four arrays of a shape."""
+        """Allocate memory for tiles up to a side; return a function of a shape: four arrays."""
         memory = np.empty((4, side * side), dtype=self.dtype)
         return lambda shape: [part[: shape[0] * shape[1]].reshape(shape) for part in memory]
 

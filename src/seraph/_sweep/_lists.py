@@ -43,7 +43,7 @@ class PairList:
 
     @classmethod
     def of(cls, pairs: Array) -> PairList:
-        """Make a list of an array of shape (l, 2) in which equal first rows are neighbors."""
+        """Make a list of an array of shape (l, 2), whose equal first rows must be neighbors."""
         first, columns = pairs.T
         starts = np.flatnonzero(np.diff(first, prepend=-1))
         return cls(first[starts], np.append(starts, len(pairs)), columns)
@@ -73,25 +73,12 @@ class PairList:
 
 
 class Listed(NamedTuple):
-    """Pairs to sum one by one, with their weights.
+    """Pairs to sum one by one, with their weights; every `step`-th of them.
 
-    The term of a pair is ``weight * phi(similar) + unlabeled * phi``: the labeled one (11), and
-    the unlabeled one.
-
-    Parameters
-    ----------
-    pairs : ndarray of shape (l, 2), PairList or None
-        The pairs, whose points are gathered; None if each row of the points is the difference
-        ``x_i - x_j`` of a pair.
-    similar : ndarray of shape (l,), optional
-        Probabilities that the pairs are similar. Without them, there is no labeled term.
-    weights : ndarray of shape (l,), optional
-        Weights of the labeled terms; None is 1 for all.
-    unlabeled : float
-        Weight of the unlabeled terms. It is negative for a marked pair whose unlabeled term has
-        been added by a tile.
-    step : int
-        Sum every `step`-th pair.
+    The term of a pair is ``weight * phi(similar) + unlabeled * phi``: the labeled one (11), if
+    there are probabilities `similar`, and the unlabeled one. `unlabeled` is negative for marked
+    pairs, whose unlabeled terms the tiles have added. `weights` of None are 1. `pairs` is an
+    array of shape (l, 2) or a `PairList`; or None, if the points are the differences of pairs.
     """
 
     pairs: Any
@@ -136,7 +123,7 @@ def sample_pairs(
     marked : ndarray of int of shape (l, 2)
         Further pairs to leave out. At most one row of each is class-labeled.
     size : int
-        Number of pairs to sample, at most as many as there are.
+        Number of pairs to sample, at most all of them.
     rng : RandomState
         Source of randomness.
 

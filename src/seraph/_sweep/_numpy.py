@@ -17,7 +17,7 @@ from ._lists import Listed, PairList
 from ._plan import Strip
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
 from ._threads import one_blas_thread
-from ._tiles import Pass, Sums, count_rows, cut_range, product_rows
+from ._tiles import Pass, Sums, count_product_rows, count_rows, cut_range
 
 # Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and
 # two of scratch, one of which becomes the weights. All four fit in a cache of 2 MB.
@@ -77,12 +77,16 @@ class NumpySweep(Sweep):
         strips: Sequence[Strip] = (),
         lists: Sequence[Listed] = (),
     ) -> tuple[float, Array]:
-        """Sum over given tiles and lists of pairs, instead of those of the terms."""
+        """Sum over some tiles and lists of pairs; `__call__` passes all of the terms."""
         # The metric takes one product a tile and the factor two, so in tiles the factor pays off
         # only if it is narrow; d/dP is 2 P d/dA in any case.
         by_metric_first = wrt == "factor" and bool(strips) and 2 * len(P) >= self.shape[1]
         with np.errstate(under="ignore"):
-            sums = self.start(P, terms, "metric" if by_metric_first else wrt, strips, lists)
+            # A row that no pair has is not read.
+            n_tiled = count_rows(strips)
+            X = self.X[: max(n_tiled, count_rows(lists))]
+            by: Variable = "metric" if by_metric_first else wrt
+            sums = Pass(self.arithmetic, X, P, terms, by, n_tiled)
             groups = _group(strips, is_whole=terms.plan.is_whole)
             parts, one_by_one = list(self._map(sums.sum_tiles, groups)), []
             for listed in lists:
@@ -91,20 +95,7 @@ class NumpySweep(Sweep):
                 else:
                     one_by_one.append(sums.sum_list(listed))
             value, gradient = sums.total(parts, one_by_one)
-        return value, 2.0 * P @ gradient if by_metric_first else gradient
-
-    def start(
-        self,
-        P: Array,
-        terms: PairTerms,
-        wrt: Variable,
-        strips: Sequence[Strip],
-        lists: Sequence[Listed] = (),
-    ) -> Pass:
-        """Start a pass over the rows that some tiles and lists have."""
-        n_tiled = count_rows(strips)
-        X = self.X[: max(n_tiled, count_rows(lists))]
-        return Pass(self.arithmetic, X, P, terms, wrt, n_tiled)
+        return float(value), 2.0 * P @ gradient if by_metric_first else gradient
 
     def _sum_sparse(self, sums: Pass, listed: Listed) -> list[Sums]:
         """Sum over a list, by groups: the weights of its pairs are a sparse matrix."""
@@ -180,7 +171,7 @@ def _sum_group(sums: Pass, listed: Listed, group: Sequence[slice]) -> Sums:
             product[rows] += U @ Y
             product += U.T @ Y[rows]
         else:
-            for few in cut_range(len(rows), product_rows(width)):
+            for few in cut_range(len(rows), count_product_rows(width)):
                 product += Y[rows[few]].T @ (U[few] @ Y)
         del U  # before the next is made: it is the largest array here
     return value, degree, product
@@ -201,7 +192,7 @@ def _find_weights(sums: Pass, listed: Listed, some: slice) -> tuple[float, Array
             (arithmetic.squared_distances(of.Z, i, j) - of.eta).reshape(shape) for of in metrics
         ]
         here = slice(some.start + few.start, some.start + few.stop)
-        part, weight = sums.list_terms(listed, here, margins)
+        part, weight = sums.sum_terms(listed, here, margins)
         value += part
         weights[few] = weight.ravel()
     return value, rows, csr_array((weights, last, starts), shape=(len(rows), len(sums.X)))

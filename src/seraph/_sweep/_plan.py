@@ -1,11 +1,11 @@
-"""Which pairs are summed, with which weights, in which order.
+"""Choose the pairs to sum, their weights and the order of the rows.
 
 A `Plan` is all that a backend knows about samples. There are three forms:
 
 - **All pairs**, in tiles on and above the diagonal.
 - **A share of the pairs, in tiles.** A tile costs less for each pair than a list, whose points
   have to be gathered. This is a balanced incomplete U-statistic (Blom 1976): every row is in
-  equally many pairs, so that what depends on one point of a pair alone is summed exactly. The rows
+  equally many pairs, so that a function of one point of a pair alone is summed exactly. The rows
   must be in random order, which `Plan.order` returns; on a cluster, whose rows stay in place, each
   task permutes its own instead.
 - **A list of unlabeled pairs**, which needs no order of the rows, and memory for its pairs.
@@ -22,8 +22,8 @@ A `Plan` is all that a backend knows about samples. There are three forms:
        |   |#    ## |
        +---+--------+
 
-Samples have two uses. The user asks for one with ``unlabeled_pairs``: it is what is maximized. And
-solvers take most of their steps on smaller samples of what they maximize: `Plan.samples`.
+Samples have two uses. With ``unlabeled_pairs``, the objective itself is a sum over a sample. And
+solvers take most of their steps on smaller samples of the objective: `Plan.samples`.
 """
 
 from __future__ import annotations
@@ -40,18 +40,10 @@ from ._lists import PairList, sample_pairs
 
 
 class Strip(NamedTuple):
-    """A block of rows, and the blocks of columns that it meets in tiles.
+    """A block of rows, the blocks of columns that it meets in tiles, and the weight of a pair.
 
-    Parameters
-    ----------
-    rows : slice
-        The rows.
-    columns : list of slice
-        The columns of each tile. A tile whose columns are its rows has each pair twice.
-    weight : float
-        Weight of each pair.
-    labeled : bool
-        Whether these are pairs of two class-labeled rows, or else unlabeled ones.
+    The pairs are of two class-labeled rows (`labeled`), or else unlabeled. A tile whose columns
+    are its rows has each pair twice.
     """
 
     rows: slice
@@ -69,7 +61,7 @@ class Strip(NamedTuple):
 _Tiles = tuple[slice, list[slice]]
 
 # The user's sample is a list up to this number of pairs, or this number for each row, whichever is
-# more: for so few pairs, tiles would be too small to be fast.
+# more: for fewer pairs, tiles would be too small to be fast.
 _LISTED, _LISTED_PER_ROW = 1 << 20, 64
 # Solvers take samples from this number of pairs on: below it, a fit over all pairs takes less than
 # a second (docs/scale.md has the times).
@@ -103,7 +95,7 @@ class Plan:
     step : int
         Visit every `step`-th pair of the list.
     weight : float
-        Sampling weight of the list: the number of unlabeled pairs over that of visited ones.
+        Sampling weight of the list: number of unlabeled pairs, divided by the number visited.
 
     Examples
     --------
@@ -125,7 +117,7 @@ class Plan:
     def for_list(
         cls, n: int, n_labeled: int, marked: Array, size: int, rng: np.random.RandomState
     ) -> Plan:
-        """Sample unlabeled pairs and list them; the parameters are those of `sample_pairs`."""
+        """Sample unlabeled pairs and list them; see `sample_pairs` for the parameters."""
         n_unlabeled = n * (n - 1) // 2 - n_labeled * (n_labeled - 1) // 2 - len(marked)
         pairs = sample_pairs(n, n_labeled, marked, size, rng)
         return cls(listed=pairs, weight=n_unlabeled / size)
@@ -206,10 +198,10 @@ class Plan:
         found = []
         for part in (first, _GROWTH * first):
             if (part * labeled if sample_labeled else labeled) + part * n_pairs <= most:
-                found.append((part, self._smaller(part, sample_labeled=sample_labeled)))
+                found.append((part, self._shrink(part, sample_labeled=sample_labeled)))
         return found
 
-    def _smaller(self, part: float, *, sample_labeled: bool) -> Plan:
+    def _shrink(self, part: float, *, sample_labeled: bool) -> Plan:
         """Return a plan for a part of the pairs."""
         if self.listed is None:
             labeled = self.labeled_share * (part if sample_labeled else 1.0)
@@ -328,7 +320,7 @@ def _weigh(
 
 
 def _choose_spread(blocks: list[slice], first: int, share: float) -> list[slice]:
-    """Choose a share of the blocks, evenly spaced: the same number whatever the first."""
+    """Choose a share of the blocks, evenly spaced from the block number `first` on."""
     if share == 1.0 or not blocks:
         return blocks
     count = max(1, round(share * len(blocks)))

@@ -86,9 +86,9 @@ def in_memory(X: Any) -> Any:
 
 
 def header(X: Any) -> Any:
-    """Return what is enough to read the number and names of the features from.
+    """Return a table that has the number and names of the features, perhaps without rows.
 
-    That is a frame without rows for a dask data frame, and `X` itself for anything else.
+    It is a frame without rows for a dask data frame, and `X` itself for anything else.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def squared_norms(points: Array) -> Array:
 
 
 def exact_size(size: float) -> float:
-    """Return what to divide points of magnitude `size` by before they are centered.
+    """Return a divisor for points of magnitude `size`, to be applied before they are centered.
 
     It is a power of two, because division by it is exact. Rounding errors of another division
     would be large beside the differences between points far from the origin.

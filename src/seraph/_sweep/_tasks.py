@@ -14,6 +14,7 @@ from ._numpy import COMPILED_FROM, SIDES, NumbaSweep, NumpySweep
 from ._plan import Strip, cut_rows
 from ._terms import PairTerms, Posterior, Variable
 from ._threads import one_blas_thread
+from ._tiles import Pass
 
 # Parts are swept in blocks of this number of rows, which bounds the memory of a task.
 ROWS = 8192
@@ -23,7 +24,7 @@ Sums = tuple[float, Array]
 
 @dataclass(frozen=True)
 class Request:
-    """What every task of a sweep needs to know besides its points.
+    """The arguments that all tasks of a sweep share.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def _sum_across(
 
 
 def project(request: Request, X: Array) -> Array:
-    """Project points by the factor, and by that of the frozen metric if there is one."""
+    """Project points by the factor, and by the frozen factor if there is one."""
     with one_blas_thread():
         return X @ stack_factors(request).T.astype(X.dtype)
 
@@ -147,7 +148,7 @@ def sum_projected(request: Request, Z: list[Array], n_labeled: int, group: slice
     tiles = terms.tiles(n, sweep.tile, sweep.arithmetic.least_side)
     strips = [strip for strip in tiles if not strip.labeled][group]
     with one_blas_thread(), np.errstate(under="ignore"):
-        sums = sweep.start(np.eye(r, width), terms, "factor", strips)
+        sums = Pass(sweep.arithmetic, points, np.eye(r, width), terms, "factor", n)
         found = [sums.sum_tiles(strips)] if strips else []
         value, degree, product = sums.add([(0.0, np.zeros(n), np.zeros((n, r))), *found])
     if request.wrt == "threshold":
@@ -162,7 +163,7 @@ def project_back(request: Request, X: Array, L: Array) -> Sums:  # noqa: ARG001
 
 
 def stack_factors(request: Request) -> Array:
-    """Return the factor, stacked on that of the frozen metric if there is one."""
+    """Stack the factor on the frozen one, if there is one."""
     q = request.terms.q
     return request.P if q is None or q.P is None else np.vstack([request.P, q.P])
 

@@ -11,7 +11,7 @@ from .._utils._typing import Array
 from ._lists import Listed
 from ._plan import Plan, Strip
 
-# What a sum can be differentiated by.
+# Variables to differentiate a sum by.
 Variable = Literal["metric", "factor", "threshold"]
 
 
@@ -46,7 +46,7 @@ class PairTerms:
     eta : float
         Threshold of the model.
     mu : float
-        Weight of the unlabeled pairs: all but those of the first k rows and the marked ones.
+        Weight of the unlabeled pairs: neither marked, nor of two of the first k rows.
     q : Posterior or None
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     plan : Plan
@@ -99,7 +99,7 @@ ROUNDING = {"float32": 1e-7, "float64": 1e-12}
 
 
 class Sweep(Protocol):
-    """Sums over the pairs of some points: what every backend provides.
+    """Sums over the pairs of some points, the interface of every backend.
 
     Attributes
     ----------

@@ -61,15 +61,15 @@ class Pass:
         self.arithmetic, self.xp, self.wide = arithmetic, arithmetic.xp, arithmetic.wide
         self.X, self.terms, self.wrt, self.n_tiled = X, terms, wrt, n_tiled
         self.codes = arithmetic.codes(terms.codes)
-        self.now = self._margins(P)
+        self.now = self._find_margins(P)
         self.Z = self.now.Z
         # The derivative by the threshold is the sum of the weights: Y has no columns.
         self.Y = {"metric": X, "factor": self.Z, "threshold": X[:, :0]}[wrt]
         self.frozen: Margins | None = None
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
-            self.frozen = self._margins(terms.q.P)
+            self.frozen = self._find_margins(terms.q.P)
 
-    def _margins(self, P: Array) -> Margins:
+    def _find_margins(self, P: Array) -> Margins:
         Z = self.X @ self.arithmetic.array(P).T
         return Margins(self.xp, Z, self.terms.eta, self.n_tiled)
 
@@ -112,7 +112,7 @@ class Pass:
         t, q, *work = scratch((rows.stop - rows.start, columns.stop - columns.start))
         if strip.labeled:
             t = self.now.tile(rows, columns, t)
-            q = self._same_class(rows, columns, q)
+            q = self._compare_classes(rows, columns, q)
             value, weight = self.arithmetic.cross_entropy(t, q, work)
         elif self.terms.q is None:
             value, weight = self.arithmetic.entropy_of_tile(self.now, rows, columns, t, work)
@@ -125,7 +125,7 @@ class Pass:
             weight *= scale
         return scale * value, weight
 
-    def _same_class(self, rows: slice, columns: slice, out: AnyArray | None) -> AnyArray:
+    def _compare_classes(self, rows: slice, columns: slice, out: AnyArray | None) -> AnyArray:
         """Return the q of class-labeled pairs: 1 where the codes are equal, else 0.
 
         Rows are often sorted by class: a tile whose pairs all have the same q has a scalar.
@@ -158,7 +158,10 @@ class Pass:
             value, gradient = value + more, gradient + part
         if parts:
             more, degree, product = self.add(parts)
-            value, gradient = value + more, gradient + self._gradient(degree[:, None], product)
+            value, gradient = (
+                value + more,
+                gradient + self._compute_gradient(degree[:, None], product),
+            )
         return value, gradient
 
     def add(self, parts: Sequence[Sums]) -> Sums:
@@ -178,12 +181,12 @@ class Pass:
         shape = () if self.wrt == "threshold" else (self.Y.shape[1], self.X.shape[1])
         return self.arithmetic.zeros(*shape)
 
-    def _gradient(self, degree: AnyArray, product: AnyArray) -> AnyArray:
+    def _compute_gradient(self, degree: AnyArray, product: AnyArray) -> AnyArray:
         """Return the gradient from degrees and product: ``Lap(W) = diag(W 1) - W``."""
         if self.wrt == "threshold":
             return -0.5 * degree.sum()
         gradient = self._no_gradient()
-        for rows in cut_range(len(degree), product_rows(self.X.shape[1])):
+        for rows in cut_range(len(degree), count_product_rows(self.X.shape[1])):
             X, Y = self.arithmetic.widen(self.X[rows]), self.Y[rows]
             if self.wrt == "factor":
                 gradient += 2.0 * (degree[rows] * Y - product[rows]).T @ X
@@ -208,7 +211,7 @@ class Pass:
                 i, j = self.arithmetic.indices(pairs[chunk].T)
                 dX, *dZ = (array[i] - array[j] for array in arrays)
             t = [self.xp.einsum("kr,kr->k", d, d)[None] - self.terms.eta for d in dZ]
-            part, weight = self.list_terms(listed, chunk, t)
+            part, weight = self.sum_terms(listed, chunk, t)
             value += part
             if by_threshold:
                 gradient -= weight.sum(dtype=self.wide)
@@ -218,7 +221,7 @@ class Pass:
                 gradient += (weight * dX.T) @ dX
         return value, gradient
 
-    def list_terms(
+    def sum_terms(
         self, listed: Listed, chunk: slice, margins: Sequence[AnyArray]
     ) -> tuple[Any, AnyArray]:
         """Return value and weights of some pairs of a list.
@@ -281,6 +284,6 @@ def cut_range(n: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def product_rows(width: int) -> int:
+def count_product_rows(width: int) -> int:
     """Return how many rows of this width to convert and multiply at a time."""
     return max(_PRODUCT_NUMBERS // max(width, 1), 1)

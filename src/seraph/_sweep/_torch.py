@@ -191,7 +191,7 @@ class TorchArithmetic(Arithmetic):
         return torch.tensor(a.copy(), dtype=self.X.dtype, device=self.X.device)
 
     def codes(self, codes: Array) -> Tensor:
-        """Copy class codes to the device, unless they are those of the last call."""
+        """Copy class codes to the device, unless the last call had the same."""
         if self._copied[0] is not codes:
             self._copied = codes, super().codes(codes)
         return self._copied[1]
