@@ -111,6 +111,9 @@ class DaskSweep(Sweep):
         n, m = self.X.shape
         return int(n), int(m)
 
+    def scatter(self) -> None:
+        """Return None: `ChunkedPoints` computes ``X'X``."""
+
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> _tasks.Sums:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1

@@ -63,6 +63,9 @@ class NumpySweep(Sweep):
         """Number of points and of their features."""
         return self.X.shape
 
+    def scatter(self) -> None:
+        """Return None: the caller computes ``X'X`` with numpy, too."""
+
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1

@@ -124,7 +124,6 @@ class Sweep(Protocol):
 
     def scatter(self) -> Array | None:
         """Compute ``X'X`` in double precision, or return None: then the caller does."""
-        return None
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms under the metric ``P'P``, and differentiate the sum.
